@@ -22,6 +22,7 @@ import time
 import urllib.parse
 
 sys.dont_write_bytecode = True
+import provider  # noqa: E402
 from processes import ROOT, Children, Failed, Interrupted  # noqa: E402
 
 TERRAFORM = os.environ.get("TERRAFORM", "terraform")
@@ -108,21 +109,10 @@ class Demo:
 
     def build(self):
         if READY_BINARY:
-            binary = pathlib.Path(READY_BINARY).resolve()
-            if not os.access(binary, os.X_OK) or binary.is_dir():
-                raise Failed(f"FGW_BINARY is {READY_BINARY}, which is not an executable file.")
+            binary = provider.existing(READY_BINARY)
             say(f"skipped, because FGW_BINARY is {binary}")
             return binary
-        code, _ = self.children.run(
-            ["cargo", "build", "--locked", "--bin", "terraform-provider-fgw"], 3600, quiet_streams=True, cwd=ROOT
-        )
-        if code != 0:
-            raise Failed("cargo could not build the provider; see its output above.")
-        metadata = ["cargo", "metadata", "--locked", "--no-deps", "--format-version", "1"]
-        code, text = self.children.run(metadata, 60, quiet_streams=True, cwd=ROOT)
-        if code != 0:
-            raise Failed("cargo metadata failed; see its output above.")
-        return pathlib.Path(json.loads(text)["target_directory"]) / "debug/terraform-provider-fgw"
+        return provider.build(self.children)
 
     def environment(self):
         code, text = self.children.run([ROOT / "scripts/venv.sh"], 900, quiet_streams=True, cwd=ROOT)
@@ -177,14 +167,7 @@ class Demo:
 
     def configure(self, binary, hello_arn):
         shutil.copytree(ROOT / "examples/demo", self.configuration, ignore=shutil.ignore_patterns("functions"))
-        plugins = self.directory / "plugins"
-        plugins.mkdir()
-        (plugins / "terraform-provider-fgw").symlink_to(binary)
-        (self.directory / "terraform.rc").write_text(
-            "provider_installation {\n"
-            f'  dev_overrides {{\n    "fgw/fgw" = {json.dumps(str(plugins))}\n  }}\n'
-            "  direct {}\n}\n"
-        )
+        provider.install(binary, self.directory)
         values = {"hello_function_arn": hello_arn, "authorizer_function_name": "fgw-demo-authorize"}
         (self.configuration / "terraform.tfvars.json").write_text(json.dumps(values, indent=2) + "\n")
 

@@ -6,8 +6,9 @@ import pathlib
 import shlex
 import time
 
+import provider
 from acceptance.account import RUN_TAG, TAG
-from processes import ROOT, Failed
+from processes import Failed
 
 # AWS's default deadline of one resource is an hour. A configuration with two resources creates them at the same time.
 LONGEST = 2 * 3600
@@ -20,34 +21,15 @@ class Terraform:
         self.program = settings.terraform
         self.region = account.region
         self.children = children
-        self.binary = self.build(settings)
-        plugins = directory / "plugins"
-        plugins.mkdir(parents=True)
-        (plugins / "terraform-provider-fgw").symlink_to(self.binary)
-        self.config = directory / "terraform.rc"
-        self.config.write_text(
-            "provider_installation {\n"
-            f'  dev_overrides {{\n    "fgw/fgw" = {json.dumps(str(plugins))}\n  }}\n'
-            "  direct {}\n}\n"
-        )
+        binary = self.binary(settings)
+        directory.mkdir(parents=True)
+        self.config = provider.install(binary, directory)
 
-    def build(self, settings):
+    def binary(self, settings):
         if settings.binary:
-            binary = pathlib.Path(settings.binary).resolve()
-            if not os.access(binary, os.X_OK) or binary.is_dir():
-                raise Failed(f"FGW_BINARY is {settings.binary}, which is not an executable file.")
-            return binary
+            return provider.existing(settings.binary)
         print("Building the provider (the first time 6 to 8 minutes on 2 cores, later seconds)", flush=True)
-        options = {"quiet_streams": True, "cwd": ROOT}
-        command = ["cargo", "build", "--locked", "--bin", "terraform-provider-fgw"]
-        code, _ = self.children.run(command, 3600, **options)
-        if code != 0:
-            raise Failed("cargo could not build the provider; see its output above.")
-        metadata = ["cargo", "metadata", "--locked", "--no-deps", "--format-version", "1"]
-        code, text = self.children.run(metadata, 60, **options)
-        if code != 0:
-            raise Failed("cargo metadata failed; see its output above.")
-        return pathlib.Path(json.loads(text)["target_directory"]) / "debug/terraform-provider-fgw"
+        return provider.build(self.children)
 
     def version(self):
         code, text = self.children.run([self.program, "version", "-json"], 60, env=self.environment())
@@ -72,14 +54,14 @@ class Workspace:
         self.directory = run.directory / name
         self.directory.mkdir(parents=True)
         self.applied = False
-        provider = {
+        block = {
             "default_tags": [{"tags": {TAG: run.settings.prefix, RUN_TAG: run.id}}],
             # boto3 and the provider may prefer different profiles. Only the confirmed account may be changed.
             "allowed_account_ids": [run.account.id],
         }
         if run.settings.role:
-            provider["assume_role"] = [{"role_arn": run.settings.role}]
-        self.write_json("acceptance.tf.json", {"provider": {"fgw": provider}})
+            block["assume_role"] = [{"role_arn": run.settings.role}]
+        self.write_json("acceptance.tf.json", {"provider": {"fgw": block}})
 
     def write(self, file, text):
         (self.directory / file).write_text(text)
