@@ -17,6 +17,7 @@ use crate::aws::Session;
 use crate::aws::calls::Operation;
 use crate::aws::calls::deployed_changes::RecordDeployedChanges;
 use crate::aws::calls::process_state::ProcessState;
+use crate::aws::calls::retry::budget;
 use crate::cloud::{Deadlines, Failure, OpContext, Recorder};
 use crate::model::TopologyKind;
 use crate::model::{Ids, Key, Learned, ResolvedObject};
@@ -99,6 +100,8 @@ impl Recorded {
         let connector = SharedHttpConnector::new(self.clone());
         let http = http_client_fn(move |_, _| connector.clone());
         let credentials = Credentials::for_tests();
+        // The SDK's own budget is one for all clients of a process, so the tests would use up each other's retries.
+        let retries = budget("recorded", None);
         let region_name = Region::new(region.to_string());
         macro_rules! config {
             ($sdk:ident) => {
@@ -107,6 +110,7 @@ impl Recorded {
                     .region(region_name.clone())
                     .credentials_provider(credentials.clone())
                     .retry_config(RetryConfig::disabled())
+                    .retry_partition(retries.clone())
                     .http_client(http.clone())
             };
         }
