@@ -19,7 +19,7 @@ export TERRAFORM
 export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(getconf _NPROCESSORS_ONLN))))
 
 .DEFAULT_GOAL := help
-.PHONY: help build install check lint fmt docs test faults bench package package-sums package-test deny
+.PHONY: help build install check lint fmt docs test faults properties bench package package-sums package-test deny
 .PHONY: demo demo-end acceptance sweep clean-venv policies
 
 help: ## Show the targets
@@ -85,6 +85,10 @@ faults: ## Run the fault injection campaigns in full (hours), and write the resu
 	rm -rf target/faults
 	FGW_FAULTS=whole cargo test --locked --test suite fault_injection::
 	@"$$(scripts/prerequisites.sh python)" scripts/reliability.py target/faults
+
+properties: ## Run the property tests with new random values; CASES=1000 sets how many each one tries
+	@scripts/prerequisites.sh cargo
+	PROPTEST_RNG_SEED=$$(date +%s%N) PROPTEST_CASES=$(or $(CASES),1000) cargo test --locked --lib
 
 bench: ## Measure fgw, and hashicorp/aws if FGW_BENCH_AWS_PROVIDER is set, and write BENCHMARKS.md (about 25 minutes)
 	@scripts/prerequisites.sh cargo python terraform >/dev/null
