@@ -16,6 +16,7 @@ mod location;
 mod observe;
 mod plan;
 mod private_state;
+mod protected;
 mod refresh;
 mod state;
 

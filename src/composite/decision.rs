@@ -1,6 +1,7 @@
 //! The decision from state and configuration, which plan and apply make in the same way. Pure.
 
 use super::observe::ignore_drift;
+use super::protected::Protection;
 use super::{diagnostics, state};
 use crate::model::{Facts, Inventory, Object, Scope};
 use crate::plugin::{Diagnostics, Problem};
@@ -27,6 +28,8 @@ pub(super) struct Basis<'a, P: Topology> {
     pub(super) scope: &'a Scope,
     /// The results of the lookups.
     pub(super) facts: &'a Facts,
+    /// The objects that an update must not delete.
+    pub(super) protection: Protection,
 }
 
 /// The objects that the configuration requires.
@@ -50,6 +53,7 @@ impl<P: Topology> Basis<'_, P> {
         diagnostics::warn_of_unmatched_patterns::<P>(&name, &ignored, &objects, diagnostics);
         ignore_drift(inventory, &ignored, &objects);
         match reconcile::plan(inventory, &objects) {
+            Ok(plan) if self.protection.refuse_update::<P>(&name, &plan, diagnostics) => Err(()),
             Ok(plan) => Ok(Some(Decision { objects, plan, missing })),
             Err(cycle) => {
                 diagnostics::not_in_one_step::<P>(&name, &cycle, diagnostics);
@@ -60,7 +64,7 @@ impl<P: Topology> Basis<'_, P> {
 
     /// Returns the blueprint, and reports its warnings and errors.
     fn wanted(&self, name: &str, inventory: &Inventory, diagnostics: &mut Diagnostics) -> Result<Option<Wanted>, ()> {
-        let &Basis { config, prior, scope, facts } = self;
+        let &Basis { config, prior, scope, facts, .. } = self;
         match P::blueprint(&Context { config, prior, existing: inventory, scope, facts }) {
             Ok(Blueprint::Decided { objects, warnings, missing }) => {
                 for warning in warnings {

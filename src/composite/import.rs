@@ -75,5 +75,5 @@ pub(super) fn kept<P: Topology>(prior: &Value, config: &Value, filled: &Value) -
 
 /// Whether an input affects only how objects are handled, so that no object reflects its value.
 fn affects_no_object(name: &str) -> bool {
-    ["ignore_drift", "delete_guardduty_resources"].contains(&name) || name.ends_with("_timeout")
+    ["ignore_drift", "protected_objects", "delete_guardduty_resources"].contains(&name) || name.ends_with("_timeout")
 }

@@ -10,7 +10,7 @@ use crate::cloud::RootState;
 use crate::model::{Entry, Facts, Inventory, Object};
 use crate::plugin::Value;
 use crate::reconcile::Plan;
-use crate::topology::Topology;
+use crate::topology::{ProtectedObjects, Topology};
 
 /// The version of the format. It is increased by a change that older providers cannot read.
 const FORMAT: u32 = 1;
@@ -47,6 +47,10 @@ pub(super) struct Private {
     /// The results of the lookups at plan, so that the apply decides from the same facts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) facts: Option<Facts>,
+    /// The `protected_objects` of the state at plan. If Terraform then plans a replacement that the user requested, it
+    /// passes this private state, but not the state.
+    #[serde(default, skip_serializing_if = "ProtectedObjects::is_empty")]
+    pub(super) protected: ProtectedObjects,
 }
 
 impl Private {

@@ -14,6 +14,7 @@ mod nat_changes;
 mod dependents;
 mod propagation;
 mod properties;
+mod protected;
 mod subnets_in_use;
 
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The scope of the provider: partition, Region and account, and the tags that it sets and ignores.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,9 @@ pub struct Scope {
     pub default_tags: BTreeMap<String, String>,
     /// Tag keys that the provider ignores.
     pub ignore_tags: IgnoreTags,
+    /// The IDs of the roots whose protected objects may be deleted.
+    #[serde(default)]
+    pub allow_protected_deletion: BTreeSet<String>,
 }
 
 /// Where an object is. A part that is not known is `None`.

@@ -1,6 +1,6 @@
 //! Decoding of values into typed structs, by one declaration per attribute.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Attribute, AttributePath, AttributeType, Nesting, Problem, Type, Value};
 
@@ -293,6 +293,19 @@ impl<T: FromValue> FromValue for Vec<T> {
         let Value::List(items) = value else { return type_mismatch(value, path, problems) };
         let decoded: Vec<Option<T>> =
             items.iter().enumerate().map(|(index, item)| T::from_value(item, &path.index(index), problems)).collect();
+        decoded.into_iter().collect()
+    }
+}
+
+impl<T: FromValue + Ord> FromValue for BTreeSet<T> {
+    fn attribute_type() -> AttributeType {
+        AttributeType::Plain(Type::Set(Box::new(plain::<T>())))
+    }
+
+    fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<BTreeSet<T>> {
+        let Value::List(items) = value else { return type_mismatch(value, path, problems) };
+        // Terraform has no path for an element of a set.
+        let decoded: Vec<Option<T>> = items.iter().map(|item| T::from_value(item, path, problems)).collect();
         decoded.into_iter().collect()
     }
 }

@@ -1,6 +1,6 @@
 //! The provider block. Names and syntax are those of hashicorp/aws, so that an existing block can be copied.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::endpoints::{Endpoints, is_called};
 use crate::aws::config::settings::Secret;
@@ -53,6 +53,10 @@ crate::attributes! {
         /// `TF_AWS_IGNORE_TAGS_KEYS` and `TF_AWS_IGNORE_TAGS_KEY_PREFIXES` add further keys and prefixes, separated by
         /// commas.
         ignore_tags: Option<Vec<IgnoreTagsBlock>> = block(),
+        /// IDs of the VPCs and APIs whose objects may be deleted although `protected_objects` of the resource protects
+        /// them, such as `["vpc-0123456789abcdef0"]`. It is the only way if the value in state can no longer be
+        /// changed, for example for a deposed object. Remove the ID after the apply.
+        allow_protected_deletion: Option<BTreeSet<String>> = optional(),
         /// Custom endpoint URLs by service. They take precedence over `AWS_ENDPOINT_URL_<SERVICE>`, `AWS_ENDPOINT_URL`
         /// and the profile's `endpoint_url`. Only these variables and the profile can set the endpoints of IAM Identity
         /// Center.

@@ -25,6 +25,7 @@ impl ProviderBlock {
             forbidden_account_ids: list(&self.forbidden_account_ids),
             default_tags: self.tags(),
             ignore_tags: self.ignored(),
+            allow_protected_deletion: self.allow_protected_deletion.clone().unwrap_or_default(),
             endpoints: endpoints.collect(),
             use_fips_endpoint: self.use_fips_endpoint,
             use_dualstack_endpoint: self.use_dualstack_endpoint,

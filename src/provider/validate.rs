@@ -29,6 +29,7 @@ fn problems(config: &Value, block: &ProviderBlock) -> Vec<Problem> {
     regions(config, block, &mut found);
     static_keys(config, block, &mut found);
     accounts(block, &mut found);
+    roots(block, &mut found);
     roles(config, block, &mut found);
     web_identity(config, block, &mut found);
     at_most_one(block, &mut found);
@@ -121,6 +122,18 @@ fn accounts(block: &ProviderBlock, found: &mut Vec<Problem>) {
             AttributePath::new("forbidden_account_ids"),
             "forbidden_account_ids is set together with allowed_account_ids.",
             "Keep allowed_account_ids, which forbids all other accounts, or keep forbidden_account_ids.",
+        ));
+    }
+}
+
+/// Emulators have IDs of other lengths than AWS, so only the characters are checked.
+fn roots(block: &ProviderBlock, found: &mut Vec<Problem>) {
+    let is_id = |id: &str| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    for id in block.allow_protected_deletion.iter().flatten().filter(|id| !is_id(id)) {
+        found.push(Problem::new(
+            AttributePath::new("allow_protected_deletion"),
+            format!("{id:?} is not the ID of a VPC or of an API."),
+            "Use the value of the resource's attribute id, such as \"vpc-0123456789abcdef0\".",
         ));
     }
 }

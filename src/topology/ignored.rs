@@ -1,5 +1,6 @@
 //! The objects whose drift the attribute `ignore_drift` excludes.
 
+use super::patterns::matches;
 use crate::plugin::Input;
 
 /// Patterns of object keys. `*` matches any text, so `subnet.*` matches all subnets.
@@ -24,13 +25,6 @@ impl IgnoredDrift {
         let patterns = self.0.iter().map(String::as_str).enumerate();
         patterns.filter(|(_, pattern)| is_unmatched(pattern)).collect()
     }
-}
-
-fn matches(pattern: &str, slot: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once('*') else { return pattern == slot };
-    let Some(left) = slot.strip_prefix(first) else { return false };
-    // The rest of the pattern must match some suffix of the remaining text.
-    (0..=left.len()).filter(|end| left.is_char_boundary(*end)).any(|end| matches(rest, &left[end..]))
 }
 
 #[cfg(test)]

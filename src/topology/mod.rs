@@ -3,12 +3,15 @@
 pub mod four_tier_vpc;
 pub mod http_gateway;
 mod ignored;
+mod patterns;
+mod protected;
 #[cfg(test)]
 pub(crate) mod rules;
 
 use std::collections::BTreeMap;
 
 pub use ignored::IgnoredDrift;
+pub use protected::{PROTECTED_OBJECTS, ProtectedObjects};
 
 use crate::model::{Entry, Facts, Ids, Inventory, Lookup, Object, Scope, Timeouts, TopologyKind};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Value};

@@ -41,6 +41,7 @@ pub(crate) async fn connect(settings: &Settings, terraform_version: &str) -> Res
         account: identity.account,
         ignore_tags: ignore_tags(settings, std::env::vars()),
         default_tags: BTreeMap::new(),
+        allow_protected_deletion: settings.allow_protected_deletion.clone(),
     };
     let default_tags = default_tags(settings, &scope.ignore_tags, std::env::vars())?;
     let limit_retries = LimitRetries { is_number_set: configured_attempts(settings, &sources)?.is_some() };

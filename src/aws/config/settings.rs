@@ -2,7 +2,7 @@
 //!
 //! `None` and empty collections mean "not set". The environment and the profile then apply, as in the AWS CLI.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::model::IgnoreTags;
@@ -26,6 +26,8 @@ pub(crate) struct Settings {
     pub(crate) forbidden_account_ids: Vec<String>,
     pub(crate) default_tags: BTreeMap<String, String>,
     pub(crate) ignore_tags: IgnoreTags,
+    /// IDs of roots whose protected objects may be deleted.
+    pub(crate) allow_protected_deletion: BTreeSet<String>,
     /// URLs to call instead of AWS's own.
     pub(crate) endpoints: BTreeMap<Service, String>,
     pub(crate) use_fips_endpoint: Option<bool>,

@@ -11,11 +11,12 @@ use crate::cloud::{Cause, Cloud, Failure, GuardDutyObjects, RootState};
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::observe::drift;
 use crate::composite::private_state::Private;
+use crate::composite::protected::Protection;
 use crate::composite::{diagnostics, guardduty, import, state};
 use crate::model::{Facts, Inventory, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::reconcile::Outcome;
-use crate::topology::Topology;
+use crate::topology::{ProtectedObjects, Topology};
 
 /// The time that an update waits for the dependents of an object that it deletes. It is short because Terraform updates
 /// the dependents only after this resource.
@@ -105,6 +106,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
             return None;
         };
         private.of_create = false;
+        private.protected = ProtectedObjects::default();
         if !request.prior.is_null() && private.inventory.at(P::KIND.root()).is_none() {
             diagnostics::root_not_in_plan::<P>(diagnostics);
             return None;
@@ -122,7 +124,9 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
     }
 
     fn basis<'b>(&'b self, facts: &'b Facts) -> Basis<'b, P> {
-        Basis { config: &self.config, prior: self.prior.as_ref(), scope: self.cloud.scope(), facts }
+        let scope = self.cloud.scope();
+        let protection = Protection::of_update(&self.attributes, &self.request.prior, &self.private, scope);
+        Basis { config: &self.config, prior: self.prior.as_ref(), scope, facts, protection }
     }
 
     /// Returns the facts for the decision. Results from the plan are used again, so that the apply does what the plan

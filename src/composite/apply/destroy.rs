@@ -8,7 +8,7 @@ use super::run::{Run, Setup, Shared, SharedInventory};
 use crate::cloud::{Cloud, Failure};
 use crate::composite::observe::drift;
 use crate::composite::private_state::Private;
-use crate::composite::{diagnostics, guardduty, location, refresh, state};
+use crate::composite::{diagnostics, guardduty, location, protected, refresh, state};
 use crate::model::Scope;
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::reconcile::{self, Plan};
@@ -28,6 +28,9 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
             return ApplyResponse { state: request.prior, private: Vec::new(), diagnostics };
         }
     };
+    if protected::refuse_destroy::<P>(&request.prior, &private, cloud.scope(), &mut diagnostics) {
+        return ApplyResponse { state: request.prior, private: private.encode(), diagnostics };
+    }
     let plan = match reconcile::plan(&private.inventory, &[]) {
         Ok(plan) => plan,
         Err(cycle) => {

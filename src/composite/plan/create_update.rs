@@ -6,12 +6,13 @@ use crate::composite::decision::{Basis, Decision};
 use crate::composite::diagnostics::End;
 use crate::composite::observe::remove_ignored_tags;
 use crate::composite::private_state::Private;
+use crate::composite::protected::{self, Protection};
 use crate::composite::refresh::ReadRoots;
 use crate::composite::{dependents, diagnostics, guardduty, import, location, refresh, state};
 use crate::model::{Claim, Entry, Ids, Inventory, Object, Scope};
 use crate::plugin::{AttributePath, Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::reconcile::{Action, Plan};
-use crate::topology::Topology;
+use crate::topology::{ProtectedObjects, Topology};
 
 /// Plans a create or an update. On errors, the response contains the proposed state unchanged.
 pub(super) async fn plan<P: Topology>(
@@ -124,14 +125,19 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
             diagnostics.problems(vec![problem]);
             return None;
         }
+        let scope = cloud.scope();
+        if protected::refuse_replacement::<P>(request, &private, replacing, scope, diagnostics) {
+            return None;
+        }
+        let protection = Protection::of_update(attributes, &request.prior, &private, scope);
         let is_root_missing = !request.prior.is_null() && private.inventory.at(P::KIND.root()).is_none();
         // Terraform plans a replacement again as a create, so this plan starts from an empty inventory too.
         let prior = self.prior.as_ref().filter(|_| !replacing);
         if replacing {
             private = Private::of(Inventory::default());
         }
-        let basis = Basis::<P> { config, prior, scope: cloud.scope(), facts: &facts };
-        let announcement = self.announcement(Some(cloud.scope()));
+        let basis = Basis::<P> { config, prior, scope, facts: &facts, protection };
+        let announcement = self.announcement(Some(scope));
         let mut decision = basis.decide(&mut private.inventory, diagnostics).ok()?;
         if let Some(root_id) = request.prior.get("id").as_str().filter(|root_id| !read_roots.contains(root_id))
             && decision.as_ref().is_some_and(|decision| decision.plan.is_empty())
@@ -163,6 +169,7 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
             state.set("id", Value::Unknown);
         }
         private.facts = Some(facts);
+        private.protected = ProtectedObjects::of(&request.prior);
         Some(Planned { state, requires_replace, private: private.encode() })
     }
 

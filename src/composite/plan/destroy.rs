@@ -1,28 +1,34 @@
-//! The plan of a destroy. It only warns: a failed lookup is not an error, so that it never prevents a destroy. The one
-//! exception is a root of another account or Region, which the destroy could not delete.
+//! The plan of a destroy. It only warns: a failed lookup is not an error, so that it never prevents a destroy. The two
+//! exceptions are a root of another account or Region, which the destroy could not delete, and protected objects.
 
 use crate::cloud::{Cloud, Connected, Connection, Dependents};
 use crate::composite::diagnostics::End;
 use crate::composite::private_state::Private;
-use crate::composite::{dependents, diagnostics, guardduty, location, refresh, state};
-use crate::model::Inventory;
+use crate::composite::{dependents, diagnostics, guardduty, location, protected, refresh, state};
 use crate::plugin::{Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::topology::Topology;
 
 pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequest) -> PlanResponse {
     let mut diagnostics = Diagnostics::default();
-    let mut inventory = Private::decode(&request.prior_private).map(|private| private.inventory);
+    let mut private = Private::decode(&request.prior_private);
     let id = request.prior.get("id").as_str().unwrap_or_default();
     let dependents = match connection.get() {
         Connected::Ready(cloud) if !location::is_reachable::<P>(&request.prior, cloud.scope(), &mut diagnostics) => {
-            let private = request.prior_private;
-            return PlanResponse { planned: request.prior, requires_replace: Vec::new(), private, diagnostics };
+            return refused(request, diagnostics);
         }
-        Connected::Ready(cloud) => Some(of_root::<P>(cloud.as_ref(), id, &request.prior, &mut inventory).await),
+        Connected::Ready(cloud) => {
+            let dependents = of_root::<P>(cloud.as_ref(), id, &request.prior, &mut private).await;
+            let (prior, scope) = (&request.prior, cloud.scope());
+            let refuses = |private: &Private| protected::refuse_destroy::<P>(prior, private, scope, &mut diagnostics);
+            if private.as_ref().is_some_and(refuses) {
+                return refused(request, diagnostics);
+            }
+            Some(dependents)
+        }
         Connected::Unknown | Connected::Missing => None,
     };
     let name = state::decode::<P>(&request.prior).map(|(_, config)| state::name::<P>(&config)).unwrap_or_default();
-    let inventory = inventory.unwrap_or_default();
+    let inventory = private.map(|private| private.inventory).unwrap_or_default();
     let (root, guardduty) = ((name.as_str(), id), guardduty::of_destroy::<P>(&request.prior));
     let dependents = dependents.as_ref();
     diagnostics::warn_of_end::<P>(End::Destroy, root, &inventory, dependents, guardduty, &mut diagnostics);
@@ -30,21 +36,26 @@ pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequ
     PlanResponse { planned: Value::Null, requires_replace: Vec::new(), private, diagnostics }
 }
 
+fn refused(request: PlanRequest, diagnostics: Diagnostics) -> PlanResponse {
+    let PlanRequest { prior, prior_private, .. } = request;
+    PlanResponse { planned: prior, requires_replace: Vec::new(), private: prior_private, diagnostics }
+}
+
 /// Lists the unmanaged objects in the root. Without a usable private state, it reads the inventory first.
 async fn of_root<P: Topology>(
     cloud: &dyn Cloud,
     root_id: &str,
     state: &Value,
-    inventory: &mut Option<Inventory>,
+    private: &mut Option<Private>,
 ) -> Dependents {
-    if inventory.is_none() {
+    if private.is_none() {
         match refresh::rebuild::<P>(cloud, root_id, state).await {
-            Ok(found) => *inventory = found.map(|private| private.inventory),
+            Ok(found) => *private = found,
             Err(failure) => return Dependents { objects: Vec::new(), unseen: vec![failure] },
         }
     }
-    match inventory {
-        Some(inventory) => dependents::within_root::<P>(cloud, root_id, inventory).await,
+    match private {
+        Some(private) => dependents::within_root::<P>(cloud, root_id, &private.inventory).await,
         None => Dependents::default(),
     }
 }

@@ -224,11 +224,13 @@ async fn changed_patterns_and_timeouts_show_after_an_import() {
     terraform.assert_applies(&network(&[("ignore_drift", vec!["eip.0"].into())])).await;
     let other = network(&[
         ("ignore_drift", vec!["vpc"].into()),
+        ("protected_objects", vec!["vpc"].into()),
         ("route_table_deletion_timeout", "1h".into()),
         ("delete_guardduty_resources", true.into()),
     ]);
     terraform.assert_applies(&other).await;
     assert_eq!(*terraform.state.get("ignore_drift"), vec!["vpc"].into());
+    assert_eq!(*terraform.state.get("protected_objects"), vec!["vpc"].into());
     assert_eq!(*terraform.state.get("route_table_deletion_timeout"), "1h".into());
     assert_eq!(*terraform.state.get("delete_guardduty_resources"), true.into());
     assert_eq!(terraform.account.take_calls(), Vec::<String>::new());

@@ -12,6 +12,26 @@ pub const API: &str = "api";
 /// The name under which an API's entry stores the value of its tag `fgw:resource` in `learned`.
 pub(crate) const RESOURCE: &str = "resource";
 
+/// The slots that a gateway can have. `*` is any text.
+pub fn slots() -> Vec<String> {
+    let slots = [
+        API,
+        "log_group",
+        "permission.*",
+        "authorizer.*",
+        "authorizer_permission.*",
+        "log_subscription",
+        "subscription_permission",
+        "integration.*",
+        "route.*",
+        "stage",
+        "domain",
+        "api_mapping",
+        "dns_record",
+    ];
+    slots.map(str::to_string).into()
+}
+
 /// `api`.
 pub fn api() -> Key {
     Key::new(API)

@@ -30,6 +30,19 @@ pub enum EndpointService {
     KeyValue,
 }
 
+/// The slots that a network can have. `*` is any text.
+pub fn slots() -> Vec<String> {
+    let mut slots: Vec<String> = [VPC, IPV6_CIDR_BLOCK, "internet_gateway"].map(str::to_string).into();
+    for tier in Tier::ALL.map(Tier::slot) {
+        slots.extend([format!("subnet.{tier}.*"), format!("route_table.{tier}"), format!("route_table.{tier}.*")]);
+        slots.extend([format!("route_table_association.{tier}.*"), format!("route.{tier}.*")]);
+    }
+    slots.extend(["eip.*", "nat_gateway.*", "private_nat_gateway.*"].map(str::to_string));
+    slots.extend(EndpointService::ALL.map(|service| format!("vpc_endpoint.{}", service.slot())));
+    slots.extend([default_network_acl(), default_security_group()].map(|key| key.slot));
+    slots
+}
+
 /// `vpc`, fixed by primary CIDR and tenancy.
 pub fn vpc(cidr_block: &Input<String>, tenancy: &Input<String>) -> Key {
     Key::fixed(VPC, join(&[cidr_block.as_ref(), tenancy.as_ref()]))

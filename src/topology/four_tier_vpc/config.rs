@@ -2,7 +2,7 @@
 
 mod rules;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::OperationTimeouts;
 use crate::model::timeouts::duration;
@@ -318,6 +318,14 @@ crate::attributes! {
         /// Patterns of keys in `aws_objects`, such as `subnet.public.*`, where `*` matches any text. Drift of matching
         /// objects is neither reported nor corrected until a change of the configuration affects these objects.
         ignore_drift: Input<Option<Vec<Input<String>>>> = optional().changes_nothing(),
+        /// Patterns of keys in `aws_objects`, such as `["eip.*", "nat_gateway.*"]`, where `*` matches any text. A plan
+        /// that would delete or replace a matching object is an error, even if it destroys or replaces the whole
+        /// resource. By default, nothing is protected, and neither is a resource whose creation has not completed. An
+        /// update uses the new value, a destroy the value of the last apply, and a replacement of the resource both. To
+        /// delete a protected object, first apply a configuration without the pattern, or set
+        /// `allow_protected_deletion` in the provider block. An update may remove a pattern and its objects in the same
+        /// apply.
+        protected_objects: Input<Option<BTreeSet<Input<String>>>> = optional().changes_nothing(),
         /// Timeouts for creating, reading, updating and deleting the resource.
         timeouts: Input<Option<OperationTimeouts>> = block().changes_nothing(),
     }

@@ -8,9 +8,10 @@ use proptest::prelude::*;
 use super::config::tests::config;
 use super::fixtures::{applied, blueprint};
 use super::{Config, tests};
+use crate::model::keys::network;
 use crate::model::{Ids, Inventory, Object, Spec, Tier};
 use crate::plugin::Value;
-use crate::topology::Blueprint;
+use crate::topology::{Blueprint, protected};
 
 /// Inputs that users change during the life of a network.
 #[derive(Clone, Debug)]
@@ -144,6 +145,7 @@ proptest! {
         for (position, object) in objects.iter().enumerate() {
             let before = &objects[..position];
             prop_assert!(before.iter().all(|it| it.key.slot != object.key.slot), "{} occurs twice", object.key);
+            prop_assert!(protected::is_possible(&object.key.slot, &network::slots()), "{} has no slot", object.key);
             let needs = object.spec.needs().into_iter().map(|need| need.key);
             for need in needs.chain(object.after.iter().cloned()) {
                 prop_assert!(before.iter().any(|it| it.key == need), "{} precedes its dependency {need}", object.key);

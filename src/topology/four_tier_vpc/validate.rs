@@ -14,8 +14,10 @@ use ipnet::{Ipv4Net, Ipv6Net};
 
 use super::config::{Config, Strings};
 use super::{network_acl, security_group};
+use crate::model::keys::network;
 use crate::model::{TaggingService, Tier, check_tags};
 use crate::plugin::{AttributePath, Input, Problem};
+use crate::topology::protected;
 
 /// All problems of a configuration.
 pub(super) fn validate(config: &Config) -> Vec<Problem> {
@@ -32,6 +34,7 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     problems.access_rules(config);
     problems.policy("objectstore_endpoint_policy", &config.objectstore_endpoint_policy);
     problems.policy("keyvalue_endpoint_policy", &config.keyvalue_endpoint_policy);
+    problems.0.extend(protected::problems(&config.protected_objects, &network::slots()));
     problems.0
 }
 

@@ -1,6 +1,6 @@
 //! The attributes of `fgw_http_gateway`. The doc comments in `attributes!` are the schema descriptions that users read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{OperationTimeouts, Tags};
 use crate::plugin::{Check, Input, Number, PlanEffect, Value};
@@ -155,6 +155,13 @@ crate::attributes! {
         /// is neither reported nor corrected until a change of the configuration affects these objects. Drift of
         /// `domain` is also corrected when a plan chooses another certificate; set `certificate_arn` to prevent this.
         ignore_drift: Input<Option<Vec<Input<String>>>> = optional().changes_nothing(),
+        /// Patterns of keys in `aws_objects`, such as `["domain", "route.*"]`, where `*` matches any text. A plan that
+        /// would delete or replace a matching object is an error, even if it destroys or replaces the whole resource.
+        /// By default, nothing is protected, and neither is a resource whose creation has not completed. An update uses
+        /// the new value, a destroy the value of the last apply, and a replacement of the resource both. To delete a
+        /// protected object, first apply a configuration without the pattern, or set `allow_protected_deletion` in the
+        /// provider block. An update may remove a pattern and its objects in the same apply.
+        protected_objects: Input<Option<BTreeSet<Input<String>>>> = optional().changes_nothing(),
         /// Timeouts for creating, reading, updating and deleting the resource.
         timeouts: Input<Option<OperationTimeouts>> = optional().block().changes_nothing(),
     }

@@ -17,7 +17,7 @@ use crate::model::{Facts, Scope};
 use crate::plugin::schema::{self, with_defaults};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Type, Value};
 pub(super) use crate::topology::rules::{UNKNOWN, value, with};
-use crate::topology::{Blueprint, Context, Topology};
+use crate::topology::{Blueprint, Context, Topology, protected};
 
 pub(super) const ORDERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:orders";
 pub(super) const USERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:users";
@@ -420,6 +420,8 @@ proptest! {
         prop_assert!(!text.contains("never"), "{}", text);
         let slots: BTreeSet<&str> = objects.iter().map(|object| object.key.slot.as_str()).collect();
         prop_assert_eq!(slots.len(), objects.len(), "slots must be unique");
+        let is_possible = |slot: &&str| protected::is_possible(slot, &keys::slots());
+        prop_assert!(slots.iter().all(is_possible), "{:?}", slots);
         let mut before: Vec<&Key> = Vec::new();
         for object in &objects {
             for need in object.spec.needs() {

@@ -13,8 +13,10 @@ mod routes;
 mod rules;
 
 use super::config::GatewayConfig;
+use crate::model::keys::gateway;
 use crate::model::{ALLOWED_CHARACTERS, TaggingService, check_tags};
 use crate::plugin::{AttributePath, Input, Problem};
+use crate::topology::protected;
 
 /// All problems of a configuration.
 pub(super) fn validate(config: &GatewayConfig) -> Vec<Problem> {
@@ -26,6 +28,7 @@ pub(super) fn validate(config: &GatewayConfig) -> Vec<Problem> {
     problems.access_logs(config);
     problems.subscription(config);
     problems.domains(config);
+    problems.0.extend(protected::problems(&config.protected_objects, &gateway::slots()));
     let log_tags = config.access_log_logservice_group_tags.known().and_then(Option::as_ref);
     for (service, name, tags) in [
         (TaggingService::ApiGateway, "api_tags", config.api_tags.known()),

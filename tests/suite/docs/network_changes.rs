@@ -224,6 +224,7 @@ fn others() -> Vec<Example> {
         plain("route_table_deletion_timeout", json!("5m"), json!("7m")),
         plain("route_table_update_timeout", json!("2m"), json!("7m")),
         plain("ignore_drift", json!(null), json!(["subnet.*"])),
+        plain("protected_objects", json!(null), json!(["subnet.*"])),
     ]);
     examples.extend(timeouts());
     examples

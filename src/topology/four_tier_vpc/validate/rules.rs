@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::super::config::tests::{config, decode};
 use super::*;
 use crate::plugin::{Nested, Value};
-use crate::topology::rules::{Rule, assert_reported, value, with};
+use crate::topology::rules::{Rule, UNKNOWN, assert_reported, value, with};
 
 fn addressing() -> Vec<Rule> {
     let pool = |more: Json| with(json!({"cidr_block": null, "ipv4_ipam_pool_id": "ipam-pool-1"}), more);
@@ -538,6 +538,13 @@ fn names_and_zones() -> Vec<Rule> {
             &["timeouts.create"],
             &["soon"],
             json!({"timeouts": {"create": "1h"}}),
+        ),
+        (
+            "a pattern of protected objects matches a possible key",
+            json!({"protected_objects": ["eip.*", "nat_gatway.*", "subnet.app.*"]}),
+            &["protected_objects", "protected_objects"],
+            &["nat_gatway.*", "subnet.app.*", "subnet.private_app.*"],
+            json!({"protected_objects": ["*", "nat_gateway.7", "subnet.private_app.*", "stray.*", "route.*.ipv6", UNKNOWN]}),
         ),
     ]
 }

@@ -55,6 +55,13 @@ fn api() -> Vec<Rule> {
             &["\"10\""],
             json!({"timeouts": {"create": "10m"}}),
         ),
+        (
+            "a pattern of protected objects matches a possible key",
+            json!({"protected_objects": ["routes.*"]}),
+            &["protected_objects"],
+            &["routes.*", "api_mapping"],
+            json!({"protected_objects": ["route.ANY /orders/*", "domain", UNKNOWN]}),
+        ),
     ]
 }
 

@@ -1,0 +1,131 @@
+//! The objects that `protected_objects` protects from deletion. Pure. Plan and apply use the same functions.
+
+use super::diagnostics;
+use super::private_state::Private;
+use crate::model::{Entry, Inventory, Scope};
+use crate::plugin::{Diagnostics, PlanRequest, Value};
+use crate::reconcile::{Action, Plan};
+use crate::topology::{ProtectedObjects, Topology};
+
+/// The number of objects that an error lists.
+const SHOWN: usize = 20;
+
+/// The protection of the objects of one root.
+pub(super) struct Protection {
+    patterns: ProtectedObjects,
+    /// Whether nothing is protected, whatever the patterns are.
+    is_lifted: bool,
+}
+
+/// A protected object that a plan deletes.
+pub(super) struct Protected<'a> {
+    entry: &'a Entry,
+    pattern: &'a str,
+}
+
+impl Protection {
+    /// The protection in an update to these attributes, which may contain unknown values. `prior` is the state.
+    pub(super) fn of_update(attributes: &Value, prior: &Value, private: &Private, scope: &Scope) -> Protection {
+        let root_id = prior.get("id").as_str().unwrap_or_default();
+        Protection {
+            patterns: ProtectedObjects::of(attributes),
+            is_lifted: is_lifted(root_id, scope) || is_unfinished(private, prior),
+        }
+    }
+
+    /// Adds an error if the plan of an update deletes protected objects. Returns whether it does.
+    pub(super) fn refuse_update<P: Topology>(&self, name: &str, plan: &Plan, diagnostics: &mut Diagnostics) -> bool {
+        let deleted = plan.ops.iter().filter_map(|op| match &op.action {
+            Action::Delete { entry, is_kept: false, .. } if !entry.applied.is_adopted() => Some(entry),
+            _ => None,
+        });
+        let found = self.protected(deleted);
+        if !found.is_empty() {
+            diagnostics::protected_in_update::<P>(name, &lines(&found), diagnostics);
+        }
+        !found.is_empty()
+    }
+
+    fn protected<'a>(&'a self, deleted: impl Iterator<Item = &'a Entry>) -> Vec<Protected<'a>> {
+        // A pending deletion has passed this check in the plan that removed the object from the configuration.
+        let deleted = deleted.filter(|entry| !self.is_lifted && !entry.missing && !entry.pending_deletion);
+        let protected = |entry: &'a Entry| {
+            let pattern = self.patterns.pattern_for(&entry.key.slot)?;
+            Some(Protected { entry, pattern })
+        };
+        deleted.filter_map(protected).collect()
+    }
+
+    fn in_root<'a>(&'a self, inventory: &'a Inventory) -> Vec<Protected<'a>> {
+        self.protected(inventory.entries.iter())
+    }
+}
+
+/// Adds an error if a plan replaces a root with protected objects. Returns whether it does. `private` contains the
+/// existing objects, and `replacing` is whether the plan replaces them.
+pub(super) fn refuse_replacement<P: Topology>(
+    request: &PlanRequest,
+    private: &Private,
+    replacing: bool,
+    scope: &Scope,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    // For `-replace`, Terraform plans an update, and then a create with the private state of the former.
+    let forced = Private::decode(&request.prior_private).filter(|_| request.prior.is_null());
+    let (old, patterns) = match &forced {
+        Some(old) => (old, old.protected.clone()),
+        None if replacing => (private, ProtectedObjects::of(&request.prior)),
+        None => return false,
+    };
+    let root = old.inventory.at(P::KIND.root()).map(|root| root.id.as_str());
+    let Some(root_id) = root.or(request.prior.get("id").as_str()) else { return false };
+    let protection = Protection {
+        patterns: patterns.and(&ProtectedObjects::of(&request.config)),
+        is_lifted: is_lifted(root_id, scope) || is_unfinished(old, &request.prior),
+    };
+    let found = protection.in_root(&old.inventory);
+    if !found.is_empty() {
+        diagnostics::protected_in_replacement::<P>(root_id, &lines(&found), diagnostics);
+    }
+    !found.is_empty()
+}
+
+/// Adds an error if the objects of a state that is to be destroyed include protected ones. Returns whether they do.
+pub(super) fn refuse_destroy<P: Topology>(
+    state: &Value,
+    private: &Private,
+    scope: &Scope,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let root_id = state.get("id").as_str().unwrap_or_default();
+    let protection = Protection {
+        patterns: ProtectedObjects::of(state),
+        is_lifted: is_lifted(root_id, scope) || is_unfinished(private, state),
+    };
+    let found = protection.in_root(&private.inventory);
+    if !found.is_empty() {
+        diagnostics::protected_in_destroy::<P>(root_id, &lines(&found), diagnostics);
+    }
+    !found.is_empty()
+}
+
+fn is_lifted(root_id: &str, scope: &Scope) -> bool {
+    scope.allow_protected_deletion.contains(root_id)
+}
+
+/// Whether the creation of the root has not completed. Terraform replaces such a root, and its objects are of no use
+/// yet. A root that is complete keeps the tag `creating` if the role may not change it. Nothing in its state is then
+/// left to do.
+fn is_unfinished(private: &Private, state: &Value) -> bool {
+    let has_drift = state.is_null() || state.get("drift").as_map().is_some_and(|drift| !drift.is_empty());
+    private.root_state.is_some() && (!private.pending.is_empty() || (!private.marking_refused && has_drift))
+}
+
+fn lines(found: &[Protected<'_>]) -> Vec<String> {
+    let line = |it: &Protected<'_>| format!("  {} ({}), protected by {:?}", it.entry.key, it.entry.id, it.pattern);
+    let mut lines: Vec<String> = found.iter().take(SHOWN).map(line).collect();
+    if found.len() > SHOWN {
+        lines.push(format!("  and {} more", found.len() - SHOWN));
+    }
+    lines
+}
