@@ -132,4 +132,4 @@ sweep: ## Delete what an interrupted acceptance run left on your AWS account: li
 	@venv=$$(scripts/venv.sh) && exec "$$venv/bin/python" -B scripts/acceptance sweep
 
 clean-venv: ## Remove the Python environment of the tests and the demo
-	rm -rf .venv .venv-localstack
+	rm -rf .venv .venv-localstack .venv-policies

@@ -7,12 +7,15 @@
 #   PYTHON=python3.12 scripts/venv.sh  uses this interpreter
 #   scripts/venv.sh localstack         the same for LocalStack, with tests/localstack.txt and .venv-localstack, or
 #                                      FGW_LOCALSTACK_VENV. Its requirements contradict those of the other emulators.
+#   scripts/venv.sh policies           the same for the engines that run the policies of a guide, with
+#                                      tests/policies.txt and .venv-policies, or FGW_POLICIES_VENV
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 case ${1:-emulators} in
 emulators) venv=${FGW_VENV:-$root/.venv} requirements=$root/tests/requirements.txt ;;
 localstack) venv=${FGW_LOCALSTACK_VENV:-$root/.venv-localstack} requirements=$root/tests/localstack.txt ;;
+policies) venv=${FGW_POLICIES_VENV:-$root/.venv-policies} requirements=$root/tests/policies.txt ;;
 *) echo "scripts/venv.sh: unknown environment $1" >&2 && exit 1 ;;
 esac
 # The stamp is a copy of the requirements, written last, so an incomplete environment has none.

@@ -41,6 +41,8 @@ mod created;
 mod mapping;
 #[path = "gateway/snapshot.rs"]
 mod snapshot;
+#[path = "gateway/protected.rs"]
+mod protected;
 #[path = "gateway/refused.rs"]
 mod refused;
 #[path = "gateway/routes.rs"]

@@ -11,6 +11,8 @@ mod getting_started;
 mod modules;
 #[path = "guides/permissions.rs"]
 mod permissions;
+#[path = "guides/policies.rs"]
+mod policies;
 
 use std::path::{Path, PathBuf};
 

@@ -59,6 +59,8 @@ mod snapshot;
 mod private_nat;
 #[path = "network/propagation.rs"]
 mod propagation;
+#[path = "network/protected.rs"]
+mod protected;
 #[path = "network/refusals.rs"]
 mod refusals;
 #[path = "network/security_group.rs"]

@@ -1,4 +1,4 @@
-//! The Python virtual environment with the emulators and boto3, and the one with LocalStack.
+//! The Python virtual environments: with the emulators and boto3, with LocalStack, and with the engines of policies.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,6 +15,12 @@ pub(crate) fn venv() -> &'static Path {
 pub(crate) fn of_localstack(name: &str) -> PathBuf {
     static VENV: OnceLock<PathBuf> = OnceLock::new();
     VENV.get_or_init(|| run(&["localstack"])).join("bin").join(name)
+}
+
+/// A program of the environment with the engines of policies.
+pub(crate) fn of_policies(name: &str) -> PathBuf {
+    static VENV: OnceLock<PathBuf> = OnceLock::new();
+    VENV.get_or_init(|| run(&["policies"])).join("bin").join(name)
 }
 
 /// A program of the environment, such as `python` or `moto_server`.

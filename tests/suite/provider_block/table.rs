@@ -36,6 +36,7 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("sts_region", "profile_role_chains_use_the_sts_endpoint_and_region"),
     ("allowed_account_ids", "disallowed_account_is_rejected_with_both_account_ids"),
     ("forbidden_account_ids", "disallowed_account_is_rejected_with_both_account_ids"),
+    ("allow_protected_deletion", "a_deposed_network_is_deleted_only_if_the_provider_block_allows_it"),
     ("default_tags.tags", "default_tags_are_on_every_object_and_follow_changes"),
     ("ignore_tags.keys", "ignored_tags_are_neither_set_nor_removed_nor_compared"),
     ("ignore_tags.key_prefixes", "ignored_tags_are_neither_set_nor_removed_nor_compared"),
