@@ -32,8 +32,8 @@ impl Provider for Fgw {
                           and switches traffic to them before it deletes old ones. A subnet keeps its availability \
                           zone and CIDR block unless you explicitly change them. The provider modifies only the tags \
                           that it set.\n\n\
-                          The provider block has the same arguments as that of hashicorp/aws, so you can copy an \
-                          existing block."
+                          The provider block accepts the arguments of that of hashicorp/aws, so you can copy an existing \
+                          block."
                 .into(),
             attributes: ProviderBlock::attributes(),
         }

@@ -30,8 +30,8 @@ const BEGINNING: &str = "
 # What each object is
 
 A resource of this provider consists of many AWS objects. Each object has a key, such as `subnet.public.0`, which
-appears in the attribute `aws_objects`, in plans and messages, and in `ignore_drift`. The diagrams and tables below are
-generated from the code that decides which objects to create.
+appears in the attribute `aws_objects`, in plans and messages, and in the patterns of `ignore_drift` and
+`protected_objects`. The diagrams and tables below are generated from the code that decides which objects to create.
 
 An arrow points from a dependency to the object that needs it. Arrows that follow from others are omitted. The provider
 waits for nothing else, so it can create all objects of a wave in parallel. An update creates new objects before it

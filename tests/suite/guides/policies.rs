@@ -71,7 +71,8 @@ fn network(lines: &str) -> String {
 #[test]
 fn policies_find_the_deletions_in_plans_of_a_network() {
     const THIS: &str = "fgw_four_tier_vpc.this";
-    let workspace = Workspace::new(&Proxy::moto());
+    let proxy = Proxy::moto();
+    let workspace = Workspace::new(&proxy);
     let plan = |lines: &str| {
         workspace.config(&network(lines));
         workspace.plan_json(&[])
