@@ -146,7 +146,9 @@ fn every_argument_and_source_has_a_test_that_names_it() {
     for folder in ["src/aws", "src/provider", "tests/suite/provider_block"] {
         sources(&top.join(folder), &mut text);
     }
-    text += &std::fs::read_to_string(top.join("tests/suite/provider_block.rs")).expect("a source file can be read");
+    for file in ["tests/suite/provider_block.rs", "tests/suite/network/protected.rs"] {
+        text += &std::fs::read_to_string(top.join(file)).expect("a source file can be read");
+    }
     for (what, test) in ARGUMENTS.iter().chain(SOURCES) {
         let name = what.rsplit('.').next().unwrap_or(what);
         let body = body(&text, test).unwrap_or_else(|| panic!("{test}, the test of {what}, does not exist"));
