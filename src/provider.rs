@@ -61,6 +61,10 @@ impl Provider for Fgw {
         validate::validate(config)
     }
 
+    fn redact(text: &str) -> String {
+        crate::aws::config::redact::redact(text)
+    }
+
     async fn configure(&self, config: Value, terraform_version: &str) -> Diagnostics {
         let mut diagnostics = Diagnostics::default();
         self.connection.set(Connected::Missing);

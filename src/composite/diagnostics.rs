@@ -11,6 +11,8 @@ mod location;
 mod lookup;
 mod plan;
 mod protected;
+#[cfg(test)]
+mod tests;
 mod text;
 
 pub(super) use apply::{

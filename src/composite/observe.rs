@@ -6,7 +6,7 @@ use std::mem::discriminant;
 use super::private_state::Private;
 use crate::cloud::Observed;
 use crate::model::IgnoreTags;
-use crate::model::{Entry, Inventory, Key, Object, Spec};
+use crate::model::{Entry, Inventory, Key, Object, Spec, printable};
 use crate::plugin::Input;
 use crate::topology::IgnoredDrift;
 
@@ -75,12 +75,12 @@ pub(super) fn observe(
 
 /// The note on an object that exists but is not in state.
 pub(super) fn left_behind(id: &str) -> String {
-    format!("{id} exists in AWS and was not in state: created by an interrupted run")
+    format!("{} exists in AWS and was not in state: created by an interrupted run", printable(id))
 }
 
 /// The note on an object that is in state but missing.
 pub(super) fn missing(id: &str) -> String {
-    format!("{id} is missing")
+    format!("{} is missing", printable(id))
 }
 
 /// Describes the differences from the last apply, by key.

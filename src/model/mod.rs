@@ -46,7 +46,7 @@ pub use timeouts::{OperationTimeouts, Timeouts};
 pub use topology_kind::TopologyKind;
 pub use unmanaged_subnet::UnmanagedSubnet;
 
-pub use crate::plugin::Input;
+pub use crate::plugin::{Input, printable};
 
 /// The identity of an object within its topology. It never depends on tags or display names.
 ///
@@ -131,7 +131,8 @@ impl Key {
 
 impl std::fmt::Display for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.slot)
+        // Slots that are read from tags are text of others.
+        f.write_str(&printable(&self.slot))
     }
 }
 

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::keys::network::UNMANAGED_ROUTES;
-use super::{Claim, Key, Need, Ref, Tags};
+use super::{Claim, Key, Need, Ref, Tags, printable};
 use crate::plugin::Input;
 
 pub use gateway::{
@@ -463,9 +463,9 @@ fn tag_differences(applied: &serde_json::Value, found: &serde_json::Value) -> Ve
     keys.into_keys()
         .filter(|key| applied.get(*key) != found.get(*key))
         .map(|key| match (applied.contains_key(key), found.contains_key(key)) {
-            (true, false) => format!("tag {key} is missing"),
-            (false, true) => format!("tag {key} is added"),
-            _ => format!("tag {key} has another value"),
+            (true, false) => format!("tag {} is missing", printable(key)),
+            (false, true) => format!("tag {} is added", printable(key)),
+            _ => format!("tag {} has another value", printable(key)),
         })
         .collect()
 }
@@ -474,13 +474,13 @@ fn tag_differences(applied: &serde_json::Value, found: &serde_json::Value) -> Ve
 fn phrase(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::Null => "absent".to_string(),
-        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::String(text) => printable(text).into_owned(),
         serde_json::Value::Array(items) => format!("[{}]", items.iter().map(phrase).collect::<Vec<_>>().join(", ")),
         serde_json::Value::Object(fields) => match (fields.get("key"), fields.get("id"), fields.get("slot")) {
             (Some(key), None, None) => phrase(key),
             (None, Some(id), None) => phrase(id),
             (None, None, Some(slot)) => phrase(slot),
-            _ => value.to_string(),
+            _ => printable(&value.to_string()).into_owned(),
         },
         other => other.to_string(),
     }

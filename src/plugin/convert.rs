@@ -1,5 +1,6 @@
 //! Conversion of declarations to protocol messages.
 
+use super::printable::{printable, printable_lines};
 use super::proto::tfplugin6 as pb;
 use super::{
     Attribute, AttributePath, AttributeType, Diagnostics, Mode, Nesting, Schema, Severity, Signature, Step, types,
@@ -54,8 +55,8 @@ pub(super) fn diagnostics(diagnostics: Diagnostics) -> Vec<pb::Diagnostic> {
             Severity::Warning => pb::diagnostic::Severity::Warning,
         }
         .into(),
-        summary: diagnostic.summary,
-        detail: diagnostic.detail,
+        summary: printable(&diagnostic.summary).into_owned(),
+        detail: printable_lines(&diagnostic.detail).into_owned(),
         attribute: diagnostic.path.filter(|path| !path.0.is_empty()).map(attribute_path),
     };
     diagnostics.0.into_iter().map(convert).collect()
@@ -181,6 +182,15 @@ mod tests {
 
     fn block(attributes: Vec<Attribute>) -> pb::schema::Block {
         resource_schema(&schema(attributes)).unwrap().block.unwrap()
+    }
+
+    #[test]
+    fn messages_contain_no_hidden_character() {
+        let mut found = super::Diagnostics::default();
+        found.error("a\nb\u{9b}2K", "first\u{202e}\nsecond\r\u{200b}");
+        let [message] = &diagnostics(found)[..] else { panic!("there is one message") };
+        assert_eq!(message.summary, "a\\nb\\u{9b}2K");
+        assert_eq!(message.detail, "first\\u{202e}\nsecond\\r\\u{200b}");
     }
 
     #[test]

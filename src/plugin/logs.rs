@@ -12,6 +12,8 @@ use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 
+use super::printable::printable;
+
 /// The longest line, in bytes. Terraform splits longer lines and treats the parts as plain text.
 const LONGEST_LINE: usize = 64 * 1024 - 1;
 
@@ -30,8 +32,9 @@ pub(super) fn level(variable: impl Fn(&str) -> Option<String>) -> LevelFilter {
     }
 }
 
-/// Installs the logging of one crate to stderr. Does nothing if the level is off.
-pub(super) fn write_to_stderr(level: LevelFilter, crate_name: &'static str) {
+/// Installs the logging of one crate to stderr. `redact` removes secrets from each text. Does nothing if the level is
+/// off.
+pub(super) fn write_to_stderr(level: LevelFilter, crate_name: &'static str, redact: fn(&str) -> String) {
     if level == LevelFilter::OFF {
         return;
     }
@@ -39,7 +42,7 @@ pub(super) fn write_to_stderr(level: LevelFilter, crate_name: &'static str) {
         // Terraform may have closed stderr. The error is ignored, and work continues.
         let _ = std::io::stderr().lock().write_all(line.as_bytes());
     };
-    let subscriber = tracing_subscriber::registry().with(LogLines { level, crate_name, write });
+    let subscriber = tracing_subscriber::registry().with(LogLines { level, crate_name, redact, write });
     // Fails only if the process has already set a subscriber, which then takes precedence.
     let _ = tracing::subscriber::set_global_default(subscriber);
 }
@@ -49,6 +52,7 @@ pub(super) fn write_to_stderr(level: LevelFilter, crate_name: &'static str) {
 struct LogLines<W> {
     level: LevelFilter,
     crate_name: &'static str,
+    redact: fn(&str) -> String,
     write: W,
 }
 
@@ -104,6 +108,9 @@ where
             }
         }
         event.record(&mut fields);
+        for text in fields.0.values_mut() {
+            *text = printable(&(self.redact)(text)).into_owned();
+        }
         (self.write)(&line(event.metadata(), OffsetDateTime::now_utc(), fields));
     }
 }
@@ -166,7 +173,12 @@ mod tests {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let seen = lines.clone();
         let write = move |line: &str| seen.lock().unwrap().push(line.to_string());
-        let subscriber = tracing_subscriber::registry().with(LogLines { level, crate_name: "acme", write });
+        let subscriber = tracing_subscriber::registry().with(LogLines {
+            level,
+            crate_name: "acme",
+            redact: |text| text.replace("sesame", "(hidden)"),
+            write,
+        });
         tracing::subscriber::with_default(subscriber, work);
         let lines = lines.lock().unwrap();
         lines.iter().map(|line| serde_json::from_str(line.strip_suffix('\n').unwrap()).unwrap()).collect()
@@ -203,6 +215,15 @@ mod tests {
             tracing::info!(target: "acme", "this one");
         });
         assert_eq!(lines.iter().map(|line| &line["@message"]).collect::<Vec<_>>(), ["this one"]);
+    }
+
+    #[test]
+    fn a_text_cannot_forge_a_line_of_the_log() {
+        let lines = logged(LevelFilter::INFO, || {
+            tracing::info!(target: "acme", name = "a\u{202e}sesame", "opened\n2026-01-01T00:00:00Z [INFO] closed\u{9b}2K");
+        });
+        assert_eq!(lines[0]["@message"], "opened\\n2026-01-01T00:00:00Z [INFO] closed\\u{9b}2K");
+        assert_eq!(lines[0]["name"], "a\\u{202e}(hidden)");
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod msgpack;
 mod number;
 mod panics;
 pub mod path;
+mod printable;
 #[doc(hidden)]
 pub mod proto;
 pub mod resource;
@@ -38,6 +39,7 @@ pub use diagnostics::{Diagnostic, Diagnostics, Problem, Severity};
 pub use function::{Function, FunctionError, Parameter, Signature};
 pub use handshake::Environment;
 pub use path::{AttributePath, Step};
+pub use printable::printable;
 pub use resource::{
     ApplyRequest, ApplyResponse, ImportResponse, PartialState, PlanRequest, PlanResponse, Provider, ReadRequest,
     ReadResponse, Resource,

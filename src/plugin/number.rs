@@ -48,7 +48,10 @@ fn significant(text: &str) -> (bool, String, i64) {
         return (false, digits, 0);
     }
     let exponent = exponent.parse::<i64>().unwrap_or(i64::MAX / 2);
-    let power = exponent + i64::try_from(dropped).unwrap_or(0) - i64::try_from(fraction.len()).unwrap_or(0);
+    // Saturated, it is far from the exponents of doubles.
+    let power = exponent
+        .saturating_add(i64::try_from(dropped).unwrap_or(0))
+        .saturating_sub(i64::try_from(fraction.len()).unwrap_or(0));
     (negative, digits, power)
 }
 
@@ -71,6 +74,18 @@ mod tests {
         assert_eq!(parse("-0.125e0"), Some(Number::Float(-0.125)));
         assert_eq!(parse("1e20"), Some(Number::Float(1e20)));
         for text in ["0.1", "18446744073709551615", "3.14159265358979323846264338327950288419716939937510", "1e400"] {
+            assert_eq!(parse(text), Some(Number::Decimal(text.to_string())), "{text}");
+        }
+    }
+
+    #[test]
+    fn exponents_at_the_limits_of_an_integer_are_parsed() {
+        for text in [
+            "1.5e-9223372036854775808",
+            "0.1e-9223372036854775807",
+            "-10e9223372036854775807",
+            "1.5e99999999999999999999",
+        ] {
             assert_eq!(parse(text), Some(Number::Decimal(text.to_string())), "{text}");
         }
     }

@@ -3,18 +3,21 @@
 use std::any::Any;
 use std::io::Write;
 
+use super::printable::printable_lines;
+
 /// Installs a hook that prints each panic on stderr, in a line that starts with "panic: ". Terraform recognizes such a
-/// line as a crash report and shows it to the user at every log level.
-pub(super) fn report_on_stderr() {
-    std::panic::set_hook(Box::new(|info| {
+/// line as a crash report and shows it to the user at every log level. `redact` removes secrets from the message.
+pub(super) fn report_on_stderr(redact: fn(&str) -> String) {
+    std::panic::set_hook(Box::new(move |info| {
         let place = info.location().map(|location| format!("\n    at {location}")).unwrap_or_default();
         let backtrace = std::backtrace::Backtrace::capture();
         let trace = match backtrace.status() {
             std::backtrace::BacktraceStatus::Captured => format!("\n\n{backtrace}"),
             _ => String::new(),
         };
+        let message = redact(message(info.payload()));
         // Terraform may have closed stderr. The error is ignored, because a panic in the hook would abort the process.
-        let _ = writeln!(std::io::stderr().lock(), "panic: {}{place}{trace}", message(info.payload()));
+        let _ = writeln!(std::io::stderr().lock(), "panic: {}{place}{trace}", printable_lines(&message));
     }));
 }
 

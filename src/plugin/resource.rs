@@ -29,6 +29,15 @@ pub trait Provider: Send + Sync + 'static {
     /// Checks a provider block, any part of which may be unknown.
     fn validate(&self, config: &Value) -> Diagnostics;
 
+    /// Removes secrets from a text. The server calls it for each message to the user, for each text of the log, and for
+    /// the messages of panics, which can contain any value.
+    fn redact(text: &str) -> String
+    where
+        Self: Sized,
+    {
+        text.to_string()
+    }
+
     /// Configures the provider. Terraform calls it before it reads, plans, applies or imports a resource or data
     /// source.
     async fn configure(&self, config: Value, terraform_version: &str) -> Diagnostics;

@@ -34,13 +34,13 @@ pub struct Program {
 /// Serves a provider to the Terraform process that started this one, until that process ends it.
 ///
 /// If Terraform did not start this process, prints the introduction on stderr and fails.
-pub fn serve(provider: impl Provider, program: Program) -> ExitCode {
+pub fn serve<P: Provider>(provider: P, program: Program) -> ExitCode {
     let environment = Environment::of_process();
     if !environment.is_started_by_terraform() {
         return fail(program.introduction);
     }
-    logs::write_to_stderr(logs::level(|name| std::env::var(name).ok()), program.crate_name);
-    panics::report_on_stderr();
+    logs::write_to_stderr(logs::level(|name| std::env::var(name).ok()), program.crate_name, P::redact);
+    panics::report_on_stderr(P::redact);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&format!("Error starting the threads of the provider: {error}")),

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use futures::FutureExt;
 use tonic::codegen::BoxStream;
 use tonic::{Request, Response, Status};
 
@@ -16,8 +17,8 @@ use super::proto::process::grpc_stdio_server::GrpcStdio;
 use super::proto::process::{Empty, StdioData};
 use super::proto::tfplugin6::{self as pb, provider_server::Provider as Calls};
 use super::{
-    ApplyRequest, Attribute, Diagnostics, ImportResponse, PartialState, PlanRequest, Problem, Provider, ReadRequest,
-    Resource, Schema, Type, Value, checks, convert, json, msgpack, panics, schema,
+    ApplyRequest, Attribute, Diagnostics, FunctionError, ImportResponse, PartialState, PlanRequest, Problem, Provider,
+    ReadRequest, Resource, Schema, Type, Value, checks, convert, json, msgpack, panics, schema,
 };
 
 /// A provider, with everything that is derived from its schemas.
@@ -75,6 +76,19 @@ impl<P: Provider> Server<P> {
         self.resources.get(name).ok_or_else(|| {
             one_error("Unknown resource type", format!("This version of the provider has no resource {name:?}."))
         })
+    }
+
+    /// Diagnostics in protocol form, without secrets.
+    fn messages(Diagnostics(mut all): Diagnostics) -> Vec<pb::Diagnostic> {
+        for diagnostic in &mut all {
+            diagnostic.summary = P::redact(&diagnostic.summary);
+            diagnostic.detail = P::redact(&diagnostic.detail);
+        }
+        convert::diagnostics(Diagnostics(all))
+    }
+
+    fn flat(result: Result<Diagnostics, Diagnostics>) -> Vec<pb::Diagnostic> {
+        Self::messages(result.unwrap_or_else(|diagnostics| diagnostics))
     }
 
     /// Runs work of the provider in its own task. The task continues after Terraform disconnects, until it honors its
@@ -171,7 +185,7 @@ impl<P: Provider> Server<P> {
         let imported = pb::import_resource_state::ImportedResource { type_name: request.type_name, state, private };
         Ok(pb::import_resource_state::Response {
             imported_resources: vec![imported],
-            diagnostics: convert::diagnostics(diagnostics),
+            diagnostics: Self::messages(diagnostics),
         })
     }
 
@@ -183,7 +197,7 @@ impl<P: Provider> Server<P> {
         let work = async move { resource.read(ReadRequest { state, private: request.private, stop }).await };
         let mut response = self.run(work).await.map_err(panicked)?;
         let new_state = Some(served.block.encode(response.state, &mut response.diagnostics));
-        let diagnostics = convert::diagnostics(response.diagnostics);
+        let diagnostics = Self::messages(response.diagnostics);
         Ok(pb::read_resource::Response { new_state, diagnostics, private: response.private })
     }
 
@@ -206,7 +220,7 @@ impl<P: Provider> Server<P> {
             planned_state,
             requires_replace: response.requires_replace.into_iter().map(convert::attribute_path).collect(),
             planned_private: response.private,
-            diagnostics: convert::diagnostics(response.diagnostics),
+            diagnostics: Self::messages(response.diagnostics),
         })
     }
 
@@ -243,7 +257,7 @@ impl<P: Provider> Server<P> {
             }
         };
         let new_state = Some(served.block.encode_applied(state, &mut diagnostics));
-        Ok(pb::apply_resource_change::Response { new_state, private, diagnostics: convert::diagnostics(diagnostics) })
+        Ok(pb::apply_resource_change::Response { new_state, private, diagnostics: Self::messages(diagnostics) })
     }
 }
 
@@ -310,8 +324,11 @@ fn panicked(message: String) -> Diagnostics {
     one_error("The provider failed unexpectedly", detail)
 }
 
-fn flat(result: Result<Diagnostics, Diagnostics>) -> Vec<pb::Diagnostic> {
-    convert::diagnostics(result.unwrap_or_else(|diagnostics| diagnostics))
+/// The result of a handler. A panic outside the provider's code, such as in the decoding of a request, becomes an error
+/// here, and one in the provider's code in [`Server::run`].
+async fn fenced<T>(handler: impl Future<Output = Result<T, Diagnostics>>) -> Result<T, Diagnostics> {
+    let result = AssertUnwindSafe(handler).catch_unwind().await;
+    result.unwrap_or_else(|payload| Err(panicked(panics::message(&*payload).to_string())))
 }
 
 #[tonic::async_trait]
@@ -340,7 +357,7 @@ impl<P: Provider> Calls for Server<P> {
         &self,
         request: Request<pb::validate_provider_config::Request>,
     ) -> Answer<pb::validate_provider_config::Response> {
-        let diagnostics = flat(self.validate_provider(request.into_inner()).await);
+        let diagnostics = Self::flat(fenced(self.validate_provider(request.into_inner())).await);
         Ok(Response::new(pb::validate_provider_config::Response { diagnostics }))
     }
 
@@ -348,7 +365,7 @@ impl<P: Provider> Calls for Server<P> {
         &self,
         request: Request<pb::validate_resource_config::Request>,
     ) -> Answer<pb::validate_resource_config::Response> {
-        let diagnostics = flat(self.validate(request.into_inner()).await);
+        let diagnostics = Self::flat(fenced(self.validate(request.into_inner())).await);
         Ok(Response::new(pb::validate_resource_config::Response { diagnostics }))
     }
 
@@ -356,7 +373,7 @@ impl<P: Provider> Calls for Server<P> {
         &self,
         request: Request<pb::configure_provider::Request>,
     ) -> Answer<pb::configure_provider::Response> {
-        let diagnostics = flat(self.configure(request.into_inner()).await);
+        let diagnostics = Self::flat(fenced(self.configure(request.into_inner())).await);
         Ok(Response::new(pb::configure_provider::Response { diagnostics }))
     }
 
@@ -364,10 +381,10 @@ impl<P: Provider> Calls for Server<P> {
         &self,
         request: Request<pb::upgrade_resource_state::Request>,
     ) -> Answer<pb::upgrade_resource_state::Response> {
-        Ok(Response::new(match self.upgrade(request.into_inner()).await {
+        Ok(Response::new(match fenced(self.upgrade(request.into_inner())).await {
             Ok(state) => pb::upgrade_resource_state::Response { upgraded_state: Some(state), diagnostics: Vec::new() },
             Err(diagnostics) => {
-                let diagnostics = convert::diagnostics(diagnostics);
+                let diagnostics = Self::messages(diagnostics);
                 pb::upgrade_resource_state::Response { upgraded_state: None, diagnostics }
             }
         }))
@@ -377,17 +394,17 @@ impl<P: Provider> Calls for Server<P> {
         &self,
         request: Request<pb::import_resource_state::Request>,
     ) -> Answer<pb::import_resource_state::Response> {
-        let response = self.import(request.into_inner()).await;
+        let response = fenced(self.import(request.into_inner())).await;
         Ok(Response::new(response.unwrap_or_else(|diagnostics| pb::import_resource_state::Response {
-            diagnostics: convert::diagnostics(diagnostics),
+            diagnostics: Self::messages(diagnostics),
             ..Default::default()
         })))
     }
 
     async fn read_resource(&self, request: Request<pb::read_resource::Request>) -> Answer<pb::read_resource::Response> {
-        let response = self.read(request.into_inner()).await;
+        let response = fenced(self.read(request.into_inner())).await;
         Ok(Response::new(response.unwrap_or_else(|diagnostics| pb::read_resource::Response {
-            diagnostics: convert::diagnostics(diagnostics),
+            diagnostics: Self::messages(diagnostics),
             ..Default::default()
         })))
     }
@@ -396,9 +413,9 @@ impl<P: Provider> Calls for Server<P> {
         &self,
         request: Request<pb::plan_resource_change::Request>,
     ) -> Answer<pb::plan_resource_change::Response> {
-        let response = self.plan(request.into_inner()).await;
+        let response = fenced(self.plan(request.into_inner())).await;
         Ok(Response::new(response.unwrap_or_else(|diagnostics| pb::plan_resource_change::Response {
-            diagnostics: convert::diagnostics(diagnostics),
+            diagnostics: Self::messages(diagnostics),
             ..Default::default()
         })))
     }
@@ -407,9 +424,9 @@ impl<P: Provider> Calls for Server<P> {
         &self,
         request: Request<pb::apply_resource_change::Request>,
     ) -> Answer<pb::apply_resource_change::Response> {
-        let response = self.apply(request.into_inner()).await;
+        let response = fenced(self.apply(request.into_inner())).await;
         Ok(Response::new(response.unwrap_or_else(|diagnostics| pb::apply_resource_change::Response {
-            diagnostics: convert::diagnostics(diagnostics),
+            diagnostics: Self::messages(diagnostics),
             ..Default::default()
         })))
     }
@@ -418,7 +435,7 @@ impl<P: Provider> Calls for Server<P> {
         &self,
         request: Request<pb::validate_data_resource_config::Request>,
     ) -> Answer<pb::validate_data_resource_config::Response> {
-        let diagnostics = flat(self.validate_data(request.into_inner()).await);
+        let diagnostics = Self::flat(fenced(self.validate_data(request.into_inner())).await);
         Ok(Response::new(pb::validate_data_resource_config::Response { diagnostics }))
     }
 
@@ -426,9 +443,9 @@ impl<P: Provider> Calls for Server<P> {
         &self,
         request: Request<pb::read_data_source::Request>,
     ) -> Answer<pb::read_data_source::Response> {
-        let response = self.read_data(request.into_inner()).await;
+        let response = fenced(self.read_data(request.into_inner())).await;
         Ok(Response::new(response.unwrap_or_else(|diagnostics| pb::read_data_source::Response {
-            diagnostics: convert::diagnostics(diagnostics),
+            diagnostics: Self::messages(diagnostics),
             ..Default::default()
         })))
     }
@@ -439,9 +456,12 @@ impl<P: Provider> Calls for Server<P> {
     }
 
     async fn call_function(&self, request: Request<pb::call_function::Request>) -> Answer<pb::call_function::Response> {
-        Ok(Response::new(match self.evaluate(request.into_inner()).await {
+        Ok(Response::new(match self.evaluate_fenced(request.into_inner()).await {
             Ok(result) => pb::call_function::Response { result: Some(result), error: None },
-            Err(error) => pb::call_function::Response { result: None, error: Some(functions::error(error)) },
+            Err(error) => {
+                let error = FunctionError { message: P::redact(&error.message), ..error };
+                pb::call_function::Response { result: None, error: Some(functions::error(error)) }
+            }
         }))
     }
 

@@ -300,6 +300,18 @@ async fn panicking_apply_returns_its_partial_state() {
     assert_eq!(validate(&mut terraform, &named("front")).await, []);
 }
 
+/// The server decodes and checks values outside the handlers of the provider.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_panic_in_the_server_is_an_error_without_secrets() {
+    let (_process, mut terraform) = connected().await;
+    let mut broken = named("front");
+    broken.set("code", Value::from("half a code"));
+    let found = validate(&mut terraform, &broken).await;
+    assert_eq!(summaries(&found), [(Severity::Error, "The provider failed unexpectedly")]);
+    assert!(found[0].detail.contains("the lock broke at (hidden)"), "{found:?}");
+    assert_eq!(validate(&mut terraform, &named("front")).await, []);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn stop_ends_a_running_apply_but_not_the_server() {
     let acme = Acme::default();

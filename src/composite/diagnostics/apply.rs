@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::text::{dependents, detail, shortened};
+use super::text::{dependents, detail, message, shortened};
 use crate::cloud::{Dependents, DependentsByOp, Failure, GuardDutyObjects, UnfinishedRoot};
-use crate::model::Key;
+use crate::model::{Key, printable};
 use crate::plugin::Diagnostics;
 use crate::reconcile::{Outcome, Plan};
 use crate::topology::Topology;
@@ -66,7 +66,8 @@ pub(in crate::composite) fn not_attached(waiting: &BTreeMap<String, String>, dia
     if waiting.is_empty() {
         return;
     }
-    let lines: Vec<String> = waiting.iter().map(|(table, why)| format!("  {table}: {why}")).collect();
+    let lines: Vec<String> =
+        waiting.iter().map(|(table, why)| format!("  {}: {}", printable(table), printable(why))).collect();
     diagnostics.warning(
         "Route propagation is not enabled yet",
         format!(
@@ -82,8 +83,9 @@ pub(in crate::composite) fn unknown_outcomes<P: Topology>(name: &str, why: &str,
     diagnostics.warning(
         format!("The outcome of some AWS calls for {} {name:?} is unknown", P::TYPE_NAME),
         format!(
-            "{why}\n\nThe responses to these calls were lost, and reading the affected objects failed too. AWS may have \
-             carried the calls out. Run plan again: it reads all objects."
+            "{}\n\nThe responses to these calls were lost, and reading the affected objects failed too. AWS may have \
+             carried the calls out. Run plan again: it reads all objects.",
+            printable(why)
         ),
     );
 }
@@ -103,16 +105,16 @@ pub(in crate::composite) fn still_unknown<P: Topology>(name: &str, keys: Vec<Str
 /// A create that finds the objects of a killed create.
 pub(in crate::composite) fn leftovers<P: Topology>(name: &str, left: &[UnfinishedRoot], diagnostics: &mut Diagnostics) {
     for root in left {
-        let created = root.created.as_ref().map(|time| format!(", created {time}")).unwrap_or_default();
+        let created = root.created.as_ref().map(|time| format!(", created {}", printable(time))).unwrap_or_default();
+        let id = printable(&root.id);
         diagnostics.error(
-            format!("Error creating {} {name:?}: unfinished {} exists", P::TYPE_NAME, root.id),
+            format!("Error creating {} {name:?}: unfinished {id} exists", P::TYPE_NAME),
             format!(
                 "{id}{created} has the tag fgw:state = creating: the run that created it was killed or is still in \
                  progress.\n\nIf another run is in progress, wait for it. If not, import the existing objects and create \
                  the missing ones:\n\n  terraform import ADDRESS {id}\n  terraform apply\n\nReplace ADDRESS with the address \
                  of this resource. If state contains another resource at this address, which was about to be replaced, \
                  move it first; the apply then destroys it:\n\n  terraform state mv ADDRESS {kind}.replaced",
-                id = root.id,
                 kind = P::TYPE_NAME,
             ),
         );
@@ -171,7 +173,7 @@ pub(in crate::composite) fn still_deploying<P: Topology>(
 ) {
     diagnostics.warning(
         format!("{} {root_id} is not deployed yet", P::TYPE_NAME),
-        format!("All changes were made. {}: {}.", failure.action, failure.message.trim_end_matches('.')),
+        format!("All changes were made. {}: {}.", printable(&failure.action), message(failure)),
     );
 }
 

@@ -2,7 +2,7 @@
 
 use super::text::{counted, deleted_with, detail, listed, lost, of_guardduty};
 use crate::cloud::{Dependent, Dependents, GuardDutyObjects};
-use crate::model::{Entry, Inventory};
+use crate::model::{Entry, Inventory, printable};
 use crate::plugin::Diagnostics;
 use crate::topology::Topology;
 
@@ -26,9 +26,10 @@ pub(in crate::composite) fn warn_of_end<P: Topology>(
     guardduty: GuardDutyObjects,
     diagnostics: &mut Diagnostics,
 ) {
+    let id = &*printable(id);
     let (for_good, others): (Vec<&Entry>, Vec<&Entry>) =
         inventory.present().partition(|entry| entry.spec().is_irrecoverable());
-    let line = |entry: &&Entry| format!("  {} ({}){}", entry.key, entry.id, lost(entry));
+    let line = |entry: &&Entry| format!("  {} ({}){}", entry.key, printable(&entry.id), lost(entry));
     let mut parts = Vec::new();
     if !for_good.is_empty() {
         parts.push(format!("These cannot be recovered:\n{}", lines(&for_good, line)));

@@ -1,6 +1,6 @@
 //! Diagnostics of an import.
 
-use crate::model::{Entry, Scope};
+use crate::model::{Entry, Scope, printable};
 use crate::plugin::Diagnostics;
 use crate::topology::Topology;
 
@@ -35,10 +35,10 @@ pub(in crate::composite) fn not_created_here<P: Topology>(id: &str, diagnostics:
 /// An object that an import found and the configuration does not contain.
 pub(in crate::composite) fn left_to_others(entry: &Entry, diagnostics: &mut Diagnostics) {
     diagnostics.warning(
-        format!("{} is not in the configuration", entry.key.slot),
+        format!("{} is not in the configuration", entry.key),
         format!(
             "The import found {}, which the configuration does not contain. It is removed from state and not deleted.",
-            entry.id
+            printable(&entry.id)
         ),
     );
 }

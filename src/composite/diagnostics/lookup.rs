@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use crate::cloud::{Root, RootFilter, RootState};
-use crate::model::Scope;
+use crate::model::{Scope, printable};
 use crate::plugin::{AttributePath, Diagnostics};
 use crate::topology::Topology;
 
@@ -17,7 +17,7 @@ pub(in crate::composite) fn none_found<P: Topology>(
 ) {
     const SHOWN: usize = 20;
     let mut existing: Vec<String> =
-        roots.iter().take(SHOWN).map(|root| format!("{:?} ({})", root.name, root.id)).collect();
+        roots.iter().take(SHOWN).map(|root| format!("{:?} ({})", root.name, printable(&root.id))).collect();
     if roots.len() > SHOWN {
         existing.push(format!("and {} more", roots.len() - SHOWN));
     }
@@ -53,7 +53,7 @@ pub(in crate::composite) fn several_found<P: Topology>(
         let state = root.state.filter(|state| *state != RootState::Ready);
         let state = state.map(|state| format!(", fgw:state is {}", state.as_str())).unwrap_or_default();
         let tags = if root.tags.is_empty() { "no tags".to_string() } else { format!("tags {}", written(&root.tags)) };
-        format!("  {} {:?} ({tags}{state})", root.id, root.name)
+        format!("  {} {:?} ({tags}{state})", printable(&root.id), root.name)
     };
     let lines: Vec<String> = matching.iter().map(line).collect();
     diagnostics.attribute_error(
@@ -127,6 +127,7 @@ fn criteria(filter: &RootFilter<'_>) -> String {
 }
 
 fn written<T: Display>(tags: &BTreeMap<T, T>) -> String {
-    let tags: Vec<String> = tags.iter().map(|(key, value)| format!("{key} = \"{value}\"")).collect();
+    let tags: Vec<String> =
+        tags.iter().map(|(key, value)| printable(&format!("{key} = \"{value}\"")).into_owned()).collect();
     tags.join(", ")
 }

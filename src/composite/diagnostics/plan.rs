@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::text::{counted, deleted_with, detail, listed, lost, of_guardduty};
 use crate::cloud::{Dependent, Dependents, GuardDutyObjects};
-use crate::model::{Entry, Inventory, Object, Ref};
+use crate::model::{Entry, Inventory, Object, Ref, printable};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 use crate::reconcile::{Action, Op, Outage, Phase, Plan, Unorderable};
 use crate::topology::{IgnoredDrift, Topology};
@@ -84,7 +84,7 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
                 false => "deleted",
             };
             let lost = if *stays { String::new() } else { lost(entry) };
-            let line = format!("  {what}: {} ({}){lost}", entry.key, entry.id);
+            let line = format!("  {what}: {} ({}){lost}", entry.key, printable(&entry.id));
             let inside = dependents.holding(&entry.id);
             let relation = if entry.spec().holds_network_interfaces() { "contains" } else { "is used by" };
             let count = counted(inside.len(), "network interface");
@@ -129,9 +129,9 @@ fn kept_until_deleted(plan: &Plan, dependents: &Dependents) -> String {
     let lines: Vec<String> = waiting
         .filter_map(|position| match &plan.ops[position].action {
             Action::Delete { cascades_from: Some(_), .. } => None,
-            Action::Delete { entry, .. } => Some(format!("  {} ({})", entry.key, entry.id)),
+            Action::Delete { entry, .. } => Some(format!("  {} ({})", entry.key, printable(&entry.id))),
             Action::Update { to, id, .. } if plan.ops[position].phase == Phase::Late => {
-                Some(format!("  the routes to {} ({id}) in the route tables of these subnets", to.key))
+                Some(format!("  the routes to {} ({}) in the route tables of these subnets", to.key, printable(id)))
             }
             Action::Create(_) | Action::Update { .. } => None,
         })
@@ -177,7 +177,7 @@ pub(in crate::composite) fn overlap<P: Topology>(
              first, so that the interfaces can be moved, and the next apply deletes the old one. Or delete the interfaces, \
              then apply.",
             old.key,
-            old.id,
+            printable(&old.id),
             listed(inside, "  "),
         ),
     );
@@ -196,7 +196,7 @@ pub(in crate::composite) fn public_addresses<P: Topology>(
             "This plan deletes {} ({}). AWS rejects its detachment while network interfaces in subnets that stay have a \
              public address:\n{}\n\nRemove these addresses first, or keep the gateway.",
             gateway.key,
-            gateway.id,
+            printable(&gateway.id),
             listed(inside, "  "),
         ),
     );
@@ -209,14 +209,14 @@ pub(in crate::composite) fn warn_of_outages<P: Topology>(name: &str, plan: &Plan
     }
     let line = |outage: &Outage| {
         let since = match &outage.until {
-            Some(old) => format!("from the deletion of {} ({})", old.key, old.id),
+            Some(old) => format!("from the deletion of {} ({})", old.key, printable(&old.id)),
             None => "already, because its target was deleted, and".to_string(),
         };
         let until = match &outage.target {
             Some(target) => format!("until the new {target} is available"),
             None => "until the route is deleted with its table".to_string(),
         };
-        format!("  {} ({}): {since} {until}", outage.entry.key, outage.entry.id)
+        format!("  {} ({}): {since} {until}", outage.entry.key, printable(&outage.entry.id))
     };
     let lines: Vec<String> = plan.outages.iter().map(line).collect();
     diagnostics.warning(
@@ -242,7 +242,8 @@ pub(in crate::composite) fn warn_of_refused_requests<P: Topology>(
         .flat_map(|op| op.depends_on.iter().map(move |before| (op, &plan.ops[*before].action)))
         .filter_map(|(op, before)| match before {
             Action::Delete { entry, .. } => {
-                Some(format!("  {} ({}) is deleted before {} is created", entry.key, entry.id, op.action.key()))
+                let id = printable(&entry.id);
+                Some(format!("  {} ({id}) is deleted before {} is created", entry.key, op.action.key()))
             }
             _ => None,
         })
@@ -267,9 +268,9 @@ pub(in crate::composite) fn root_is_missing<P: Topology>(
     inventory: &Inventory,
     diagnostics: &mut Diagnostics,
 ) {
-    let (root, id) = (P::KIND.root_kind(), prior.get("id").as_str().unwrap_or_default());
+    let (root, id) = (P::KIND.root_kind(), printable(prior.get("id").as_str().unwrap_or_default()));
     let left: Vec<String> =
-        inventory.present().map(|entry| format!("  {} ({}){}", entry.key, entry.id, lost(entry))).collect();
+        inventory.present().map(|entry| format!("  {} ({}){}", entry.key, printable(&entry.id), lost(entry))).collect();
     let left = match left.is_empty() {
         true => String::new(),
         false => format!(" These objects still exist and are deleted:\n{}\n", left.join("\n")),

@@ -3,18 +3,17 @@
 use std::collections::BTreeSet;
 
 use crate::cloud::{Cause, Dependent, Dependents, Failure, GuardDutyObjects};
-use crate::model::Entry;
+use crate::model::{Entry, printable};
 use crate::plugin::Diagnostics;
 
 /// What AWS returned, what it means, and what to do, where the error code determines that.
 pub(in crate::composite) fn detail(failure: &Failure) -> String {
-    let message = failure.message.trim_end_matches('.');
     let mut text = match &failure.code {
-        Some(code) => format!("{} returned {code}: {message}", failure.action),
-        None => format!("{}: {message}", failure.action),
+        Some(code) => format!("{} returned {}: {}", printable(&failure.action), printable(code), message(failure)),
+        None => format!("{}: {}", printable(&failure.action), message(failure)),
     };
     if let Some(request_id) = &failure.request_id {
-        text.push_str(&format!(" (request ID {request_id})"));
+        text.push_str(&format!(" (request ID {})", printable(request_id)));
     }
     text.push('.');
     let hint = match failure.cause {
@@ -43,6 +42,11 @@ pub(in crate::composite) fn detail(failure: &Failure) -> String {
     text
 }
 
+/// The message of a failure, in one line without a period at its end.
+pub(super) fn message(failure: &Failure) -> String {
+    printable(failure.message.trim_end_matches('.')).into_owned()
+}
+
 /// The dependents because of which AWS rejects a deletion, as a paragraph of its own.
 pub(super) fn dependents(found: Option<&Dependents>, guardduty: GuardDutyObjects) -> String {
     let Some(found) = found else { return String::new() };
@@ -66,7 +70,7 @@ pub(super) fn of_guardduty(dependents: &[Dependent], guardduty: GuardDutyObjects
     if ids.is_empty() {
         return String::new();
     }
-    let ids = ids.into_iter().collect::<Vec<_>>().join(", ");
+    let ids = printable(&ids.into_iter().collect::<Vec<_>>().join(", ")).into_owned();
     let text = match guardduty {
         GuardDutyObjects::Keep => {
             "and does not delete them, so they block the deletion. Delete them, or set delete_guardduty_resources to true \
@@ -108,7 +112,7 @@ pub(super) fn deleted_with(what: &str, dependents: &[Dependent]) -> String {
 
 /// The data that is lost when an object is deleted, such as a public address. Empty if there is none.
 pub(super) fn lost(entry: &Entry) -> String {
-    entry.spec().lost_when_deleted(&entry.learned).map(|what| format!(", {what}")).unwrap_or_default()
+    entry.spec().lost_when_deleted(&entry.learned).map(|what| format!(", {}", printable(&what))).unwrap_or_default()
 }
 
 /// One line for each dependent, 20 at most.
@@ -134,7 +138,7 @@ pub(super) fn described(dependent: &Dependent) -> String {
     if !further.is_empty() {
         text.push_str(&format!(" ({})", further.join(", ")));
     }
-    text
+    printable(&text).into_owned()
 }
 
 pub(super) fn counted(count: usize, what: &str) -> String {

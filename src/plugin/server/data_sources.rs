@@ -72,6 +72,6 @@ impl<P: Provider> Server<P> {
             return Err(found.diagnostics);
         };
         let state = Some(prepared.block.encode(state, &mut found.diagnostics));
-        Ok(pb::read_data_source::Response { state, diagnostics: convert::diagnostics(found.diagnostics) })
+        Ok(pb::read_data_source::Response { state, diagnostics: Self::messages(found.diagnostics) })
     }
 }

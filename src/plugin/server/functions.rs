@@ -1,11 +1,15 @@
 //! Function calls.
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures::FutureExt;
+
 use super::{Server, decode};
+use crate::plugin::printable::printable_lines;
 use crate::plugin::proto::tfplugin6 as pb;
-use crate::plugin::{Function, FunctionError, Parameter, Provider, Signature, Value, convert, msgpack};
+use crate::plugin::{Function, FunctionError, Parameter, Provider, Signature, Value, convert, msgpack, panics};
 
 /// A function and its signature.
 pub(super) struct PreparedFunction {
@@ -24,7 +28,7 @@ pub(super) fn all<P: Provider>(provider: &P) -> BTreeMap<String, PreparedFunctio
 
 /// The error in protocol form. Terraform appends a period to the text.
 pub(super) fn error(error: FunctionError) -> pb::FunctionError {
-    let text = error.message.trim_end().trim_end_matches('.').to_string();
+    let text = printable_lines(error.message.trim_end().trim_end_matches('.')).into_owned();
     pb::FunctionError { text, function_argument: error.argument.and_then(|argument| i64::try_from(argument).ok()) }
 }
 
@@ -56,12 +60,23 @@ fn argument(number: usize, parameter: &Parameter, value: pb::DynamicValue) -> Re
     }
 }
 
+fn panicked(message: &str) -> FunctionError {
+    let hint = "This is a bug in the provider. Report it with this message.";
+    FunctionError::new(format!("the provider failed unexpectedly: {message}\n\n{hint}"))
+}
+
 impl<P: Provider> Server<P> {
-    /// Calls a function. If an argument contains unknown values, the result is unknown and the function is not called.
-    pub(super) async fn evaluate(
+    /// Calls a function. A panic in the decoding or encoding becomes an error.
+    pub(super) async fn evaluate_fenced(
         &self,
         request: pb::call_function::Request,
     ) -> Result<pb::DynamicValue, FunctionError> {
+        let result = AssertUnwindSafe(self.evaluate(request)).catch_unwind().await;
+        result.unwrap_or_else(|payload| Err(panicked(panics::message(&*payload))))
+    }
+
+    /// Calls a function. If an argument contains unknown values, the result is unknown and the function is not called.
+    async fn evaluate(&self, request: pb::call_function::Request) -> Result<pb::DynamicValue, FunctionError> {
         let name = request.name;
         let prepared = self.functions.get(&name);
         let prepared = prepared
@@ -72,10 +87,7 @@ impl<P: Provider> Server<P> {
             true => {
                 let function = prepared.function.clone();
                 let called = self.run(async move { function.call(&arguments) }).await;
-                called.map_err(|panic| {
-                    let hint = "This is a bug in the provider. Report it with this message.";
-                    FunctionError::new(format!("the provider failed unexpectedly: {panic}\n\n{hint}"))
-                })??
+                called.map_err(|panic| panicked(&panic))??
             }
         };
         let (msgpack, problems) = msgpack::encode(&result, &prepared.signature.result);

@@ -155,7 +155,7 @@ fn mutate(value: &mut Value, chance: &mut Chance) {
 }
 
 fn anything(chance: &mut Chance, depth: usize) -> Value {
-    const TEXTS: [&str; 14] = [
+    const TEXTS: [&str; 16] = [
         "",
         " ",
         "10.0.0.0/33",
@@ -170,6 +170,9 @@ fn anything(chance: &mut Chance, depth: usize) -> Value {
         "all",
         "\u{202e}\u{0}",
         "AZ-4294967296",
+        // The exponents overflow when the place of the last digit is added.
+        "1.5e-9223372036854775808",
+        "-10e9223372036854775807",
     ];
     match chance.below(if depth == 0 { 9 } else { 12 }) {
         0 => Value::Nil,
@@ -199,9 +202,10 @@ pub(super) fn mutated_bytes(bytes: &[u8], chance: &mut Chance) -> Vec<u8> {
             0 => bytes.truncate(at),
             1 => bytes.insert(at, chance.byte()),
             2 => drop(bytes.splice(at..at, [*chance.one_of(&[0xdd, 0xdf, 0xdb, 0xc6, 0xc9]), 0xff, 0xff, 0xff, 0xff])),
-            3 => drop(
-                bytes.splice(at..at, chance.one_of(&[&b"\""[..], b"{", b"[", b"null", b"1e400", b"\\u0000"]).to_vec()),
-            ),
+            3 => {
+                let parts = [&b"\""[..], b"{", b"[", b"null", b"1e400", b"1.5e-9223372036854775808", b"\\u0000"];
+                drop(bytes.splice(at..at, chance.one_of(&parts).to_vec()));
+            }
             4 => {
                 let part = bytes[at / 2..at].to_vec();
                 drop(bytes.splice(at..at, part));

@@ -72,6 +72,10 @@ impl Provider for Acme {
         Diagnostics::default()
     }
 
+    fn redact(text: &str) -> String {
+        text.replace("sesame", "(hidden)")
+    }
+
     async fn configure(&self, config: Value, terraform_version: &str) -> Diagnostics {
         let mut diagnostics = Diagnostics::default();
         if config.get("style").as_str() == Some("baroque") {
@@ -169,6 +173,10 @@ impl Resource for Door {
         let text = AttributeType::Plain(Type::String);
         let number = AttributeType::Plain(Type::Number);
         let tags = AttributeType::Plain(Type::Map(Box::new(Type::String)));
+        let whole_code = Check::new("a whole code", |code| match code.as_str() {
+            Some("half a code") => panic!("the lock broke at sesame"),
+            _ => Ok(()),
+        });
         let hinge = vec![Attribute::new("screws", number.clone(), "").default(4)];
         let key = vec![Attribute::new("shape", text.clone(), "").required()];
         Schema {
@@ -178,7 +186,7 @@ impl Resource for Door {
                 Attribute::computed("id", Type::String, ""),
                 Attribute::new("name", text.clone(), "").required(),
                 Attribute::new("width", number, "").default(900).check(Check::between(600, 1200)),
-                Attribute::new("code", text, "").sensitive().deprecated("Use a key."),
+                Attribute::new("code", text, "").sensitive().deprecated("Use a key.").check(whole_code),
                 Attribute::new("tags", tags, "").optional(),
                 Attribute::new("hinges", AttributeType::Nested(Nesting::Map, hinge), "").optional(),
                 Attribute::new("key", AttributeType::Nested(Nesting::List, key), "").block(),

@@ -1,0 +1,102 @@
+//! Text from AWS cannot forge a message: whoever may write tags chooses such text.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::cloud::{Cause, Dependent, Dependents, Failure, GuardDutyObjects, Root, RootFilter, UnfinishedRoot};
+use crate::model::{Eip, Entry, Input, Inventory, Key, RouteTable, Spec, Tags};
+use crate::plugin::Diagnostics;
+use crate::topology::four_tier_vpc::FourTierVpc;
+
+/// A name that ends its line, begins a reassuring one, reverses the text and clears the line of a terminal.
+const FORGED: &str = "spare\n  kept: nothing is deleted\u{202e}\u{9b}2K";
+
+fn tags() -> Tags {
+    Input::Known(BTreeMap::new())
+}
+
+/// Panics if a message has a line that only `FORGED` can have added, or a hidden character.
+fn assert_not_forged(Diagnostics(messages): Diagnostics) {
+    assert!(!messages.is_empty());
+    for message in messages {
+        let text = format!("{}\n{}", message.summary, message.detail);
+        assert!(text.contains("kept: nothing is deleted"), "the name is not in the message: {text}");
+        assert!(!text.lines().any(|line| line.trim_start().starts_with("kept:")), "{text}");
+        assert!(!text.contains(['\u{202e}', '\u{9b}']), "{text:?}");
+    }
+}
+
+#[test]
+fn keys_and_ids_of_deleted_objects_add_no_line() {
+    let table = Spec::RouteTable(RouteTable {
+        vpc: Key::new("vpc"),
+        tags: tags(),
+        propagating_gateways: Input::Known(Vec::new()),
+    });
+    let mut entry = Entry::new(Key::new(format!("route_table.{FORGED}")), FORGED, table);
+    entry.learned.insert("unmanaged_routes".to_string(), FORGED.to_string());
+    let address = Spec::Eip(Eip { vpc: Key::new("vpc"), tags: tags() });
+    let mut address = Entry::new(Key::new(format!("eip.{FORGED}")), FORGED, address);
+    address.learned.insert("public_ip".to_string(), FORGED.to_string());
+    let inventory = Inventory { entries: vec![entry.clone(), address] };
+    let mut found = Diagnostics::default();
+    let nothing = Dependents::default();
+    let keep = GuardDutyObjects::Keep;
+    warn_of_end::<FourTierVpc>(End::Destroy, ("prod", FORGED), &inventory, Some(&nothing), keep, &mut found);
+    root_is_missing::<FourTierVpc>(&crate::plugin::Value::Null, "prod", &inventory, &mut found);
+    left_to_others(&entry, &mut found);
+    assert_not_forged(found);
+}
+
+#[test]
+fn failures_and_dependents_add_no_line() {
+    let failure = Failure {
+        code: Some(format!("Code{FORGED}")),
+        request_id: Some(FORGED.to_string()),
+        ..Failure::new(Cause::Other, FORGED, FORGED)
+    };
+    let mut found = Diagnostics::default();
+    failed("Error reading prod".to_string(), &failure, &mut found);
+    still_deploying::<FourTierVpc>("api", &failure, &mut found);
+    not_attached(&[(FORGED.to_string(), FORGED.to_string())].into(), &mut found);
+    unknown_outcomes::<FourTierVpc>("prod", FORGED, &mut found);
+    leftovers::<FourTierVpc>(
+        "prod",
+        &[UnfinishedRoot { id: FORGED.to_string(), created: Some(FORGED.to_string()) }],
+        &mut found,
+    );
+    let dependent = Dependent {
+        kind: "network interface",
+        id: FORGED.to_string(),
+        description: FORGED.to_string(),
+        further: FORGED.to_string(),
+        owner: Some(FORGED.to_string()),
+        holds: Vec::new(),
+        guardduty: vec![FORGED.to_string()],
+    };
+    let dependents = Dependents { objects: vec![dependent], unseen: vec![failure] };
+    warn_of_paths::<FourTierVpc>("prod", &dependents, &mut found);
+    assert_not_forged(found);
+}
+
+#[test]
+fn names_and_tags_of_roots_add_no_line() {
+    let root = |id: &str| Root {
+        id: id.to_string(),
+        name: FORGED.to_string(),
+        tags: [(FORGED.to_string(), FORGED.to_string())].into(),
+        state: None,
+    };
+    let (one, other) = (root("vpc-1"), root(FORGED));
+    let mut found = Diagnostics::default();
+    let filter = RootFilter { name: Some("prod"), ..Default::default() };
+    several_found::<FourTierVpc>(&filter, &[&one, &other], &mut found);
+    assert_not_forged(found);
+}
+
+#[test]
+fn tags_outside_terraform_add_no_line_to_the_drift() {
+    let of = |tags| Spec::Eip(Eip { vpc: Key::new("vpc"), tags: Input::Known(tags) });
+    let differences = of(BTreeMap::new()).differences(&of([(FORGED.to_string(), Input::Known(String::new()))].into()));
+    assert_eq!(differences, ["tag spare\\n  kept: nothing is deleted\\u{202e}\\u{9b}2K is added"]);
+}
