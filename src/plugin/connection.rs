@@ -31,10 +31,11 @@ enum Transport {
     Tls(Box<TlsStream<UnixStream>>),
 }
 
-/// Accepts connections until the stream is dropped. Rejects clients without the pinned certificate. A slow TLS
-/// handshake does not delay other connections.
+/// Accepts connections until the stream is dropped. Rejects processes of other users than the one with the ID `user`,
+/// and clients without the pinned certificate. A slow TLS handshake does not delay other connections.
 pub(super) fn accept(
     listener: UnixListener,
+    user: u32,
     acceptor: Option<TlsAcceptor>,
     lifecycle: Arc<Lifecycle>,
 ) -> impl Stream<Item = io::Result<Connection>> {
@@ -46,6 +47,9 @@ pub(super) fn accept(
                 () = sender.closed() => return,
             };
             match stream {
+                Ok((stream, _)) if !is_of(user, &stream) => {
+                    tracing::warn!("rejected a connection of another user");
+                }
                 Ok((stream, _)) => {
                     tokio::spawn(admit(stream, acceptor.clone(), lifecycle.clone(), sender.clone()));
                 }
@@ -59,6 +63,12 @@ pub(super) fn accept(
         }
     });
     ReceiverStream::new(receiver)
+}
+
+/// Whether the process that opened a connection belongs to this user. The mode of the directory of the socket ensures it
+/// too. This check is independent of the file system.
+fn is_of(user: u32, stream: &UnixStream) -> bool {
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == user)
 }
 
 async fn admit(
@@ -114,5 +124,20 @@ impl AsyncWrite for Connection {
             Transport::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
             Transport::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn only_processes_of_the_given_user_are_admitted() {
+        let user = tempfile::tempdir().unwrap().path().metadata().unwrap().uid();
+        let (stream, _other) = UnixStream::pair().unwrap();
+        assert!(is_of(user, &stream));
+        assert!(!is_of(user + 1, &stream));
     }
 }

@@ -76,7 +76,8 @@ pub async fn run(
     let line = handshake::line(&place.path, identity.as_ref().map(|identity| &identity.certificate[..]));
     announce(&line).map_err(|error| format!("Error writing the handshake to stdout: {error}"))?;
 
-    let connections = connection::accept(listener, identity.map(|identity| identity.acceptor), lifecycle.clone());
+    let connections =
+        connection::accept(listener, place.user, identity.map(|identity| identity.acceptor), lifecycle.clone());
     let ending = CancellationToken::new();
     let router = tonic::transport::Server::builder()
         .add_service(
