@@ -26,6 +26,7 @@ mod simulation;
 mod tests;
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
@@ -35,6 +36,7 @@ use crate::plugin::{
     ApplyRequest, ApplyResponse, Diagnostics, ImportResponse, Nested, PlanRequest, PlanResponse, ReadRequest,
     ReadResponse, Resource, Schema, Value,
 };
+pub use crate::reconcile::Progress;
 use crate::topology::Topology;
 use account::account;
 use apply::Shared;
@@ -51,9 +53,14 @@ pub struct Composite<P> {
 }
 
 impl<P: Topology> Composite<P> {
-    /// Creates the resource on the connection of the provider.
+    /// Creates the resource on the connection of the provider. It writes its progress only to the log.
     pub fn new(connection: Connection) -> Composite<P> {
-        Composite { connection, shared: Shared::new(), read_roots: ReadRoots::default(), topology: PhantomData }
+        Composite::with_progress(connection, Arc::default())
+    }
+
+    /// The same with a progress file, which all resources of the provider share.
+    pub fn with_progress(connection: Connection, progress: Arc<Progress>) -> Composite<P> {
+        Composite { connection, shared: Shared::new(progress), read_roots: ReadRoots::default(), topology: PhantomData }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::cloud::{Connected, Connection};
-use crate::composite::{Composite, Existing};
+use crate::composite::{Composite, Existing, Progress};
 use crate::plugin::{AttributePath, DataSource, Diagnostics, Function, Nested, Provider, Resource, Schema, Value};
 use crate::topology::four_tier_vpc::{FourTierVpc, SubnetLayout};
 use crate::topology::http_gateway::HttpGateway;
@@ -40,9 +40,10 @@ impl Provider for Fgw {
     }
 
     fn resources(&self) -> Vec<Arc<dyn Resource>> {
+        let progress = Arc::new(Progress::from_environment());
         vec![
-            Arc::new(Composite::<FourTierVpc>::new(self.connection.clone())),
-            Arc::new(Composite::<HttpGateway>::new(self.connection.clone())),
+            Arc::new(Composite::<FourTierVpc>::with_progress(self.connection.clone(), Arc::clone(&progress))),
+            Arc::new(Composite::<HttpGateway>::with_progress(self.connection.clone(), progress)),
         ]
     }
 

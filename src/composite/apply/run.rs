@@ -26,9 +26,9 @@ pub(in crate::composite) struct Shared {
 }
 
 impl Shared {
-    /// Opens the progress file. No root has been created yet.
-    pub(in crate::composite) fn new() -> Shared {
-        Shared { progress: Arc::new(Progress::from_environment()), created_here: CreatedHere::default() }
+    /// No root has been created yet.
+    pub(in crate::composite) fn new(progress: Arc<Progress>) -> Shared {
+        Shared { progress, created_here: CreatedHere::default() }
     }
 
     /// Returns limits of retries that report to the progress file.

@@ -10,6 +10,8 @@ use crate::support::proxy::lasts::Lasts;
 
 const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 2\n  create_vpc_endpoints = false";
 
+const SMALL: &str = "  num_availability_zones = 1\n  num_nat_gateways = 0\n  create_vpc_endpoints = false";
+
 #[test]
 fn a_failed_create_is_finished_after_untaint() {
     let env = TestEnv::with_terraform();
@@ -196,6 +198,37 @@ fn a_failing_server_is_retried_briefly_and_shown_in_the_progress() {
     assert_eq!(env.proxy.account().list_of("nat_gateways").len(), 3);
     let lines = std::fs::read_to_string(&progress).expect("the provider writes the file");
     assert!(lines.contains("nat_gateway.2: retrying CreateNatGateway ("), "{lines}");
+    env.workspace.env("FGW_PROGRESS", "");
+    env.destroy();
+}
+
+/// In 0.1 each command, even `validate`, waited for a reader until Terraform gave up.
+#[test]
+fn a_pipe_in_fgw_progress_blocks_no_command() {
+    let mut env = TestEnv::new();
+    let pipe = env.workspace.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("a POSIX system has mkfifo");
+    assert!(made.success());
+    env.workspace.env("FGW_PROGRESS", pipe.to_str().expect("the path is text"));
+    env.config(SMALL);
+    env.workspace.validate().succeeded();
+    env.workspace.apply(&[]).succeeded();
+    env.destroy();
+}
+
+#[test]
+fn only_an_operation_opens_the_progress_file() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut env = TestEnv::new();
+    let file = env.workspace.path().join("progress.log");
+    env.workspace.env("FGW_PROGRESS", file.to_str().expect("the path is text"));
+    env.config(SMALL);
+    env.workspace.validate().succeeded();
+    assert_eq!(env.workspace.plan(&[]).code, 2);
+    assert!(!file.exists(), "a command without operations creates no file");
+    env.workspace.apply(&[]).succeeded();
+    let mode = file.metadata().expect("the apply creates the file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "other users cannot read the file");
     env.workspace.env("FGW_PROGRESS", "");
     env.destroy();
 }
