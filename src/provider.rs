@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use crate::aws::config::plaintext::explained;
 use crate::cloud::{Connected, Connection};
 use crate::composite::{Composite, Existing, Progress};
 use crate::plugin::{AttributePath, DataSource, Diagnostics, Function, Nested, Provider, Resource, Schema, Value};
@@ -77,7 +78,10 @@ impl Provider for Fgw {
         diagnostics.problems(problems);
         let Some(block) = block else { return diagnostics };
         match crate::aws::connect(&block.settings(), terraform_version).await {
-            Ok(session) => {
+            Ok((session, exposed)) => {
+                if !exposed.is_empty() {
+                    diagnostics.warning("Endpoints without encryption", explained(&exposed));
+                }
                 #[cfg(debug_assertions)]
                 let session = crate::cloud::panic_on_demand::PanicOnDemand::of_environment(session);
                 self.connection.set(Connected::Ready(Arc::new(session)));

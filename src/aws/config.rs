@@ -4,6 +4,7 @@ pub(crate) mod connect;
 mod credentials;
 pub(crate) mod http_client;
 mod identity;
+pub(crate) mod plaintext;
 mod profile_roles;
 pub(crate) mod redact;
 pub(crate) mod settings;

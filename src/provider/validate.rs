@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::block::ProviderBlock;
 use super::endpoints::{is_called, service_named};
+use crate::aws::config::plaintext::{explained, exposed_host};
 use crate::model::{check_role, check_tag, durations, is_account_id};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 
@@ -20,8 +21,28 @@ pub(crate) fn validate(config: &Value) -> Diagnostics {
                 format!("This provider does not call the services of these arguments: {names}."),
             );
         }
+        unprotected(&block, &mut diagnostics);
     }
     diagnostics
+}
+
+/// Warnings about connections that others can read and change.
+fn unprotected(block: &ProviderBlock, diagnostics: &mut Diagnostics) {
+    if block.insecure == Some(true) {
+        diagnostics.attribute_warning(
+            AttributePath::new("insecure"),
+            "TLS certificates are not verified",
+            "Others on the way can read and change all calls, also the responses of STS, which contain secret keys. Remove \
+             insecure, and add the certificate authority of a proxy or an emulator to custom_ca_bundle.",
+        );
+    }
+    let metadata = block.ec2_metadata_service_endpoint.as_deref().map(|url| ("ec2_metadata_service_endpoint", url));
+    let called = block.endpoints_by_name().filter(|(_, name, _)| is_called(name)).map(|(_, name, url)| (name, url));
+    let exposed = called.chain(metadata).filter_map(|(name, url)| Some((name.to_string(), exposed_host(url)?)));
+    let exposed: Vec<(String, String)> = exposed.collect();
+    if !exposed.is_empty() {
+        diagnostics.warning("Endpoints without encryption", explained(&exposed));
+    }
 }
 
 fn problems(config: &Value, block: &ProviderBlock) -> Vec<Problem> {
@@ -266,7 +287,8 @@ fn endpoints(block: &ProviderBlock, found: &mut Vec<Problem>) {
         match taken.insert(service, url) {
             Some(other) if other != url => found.push(Problem::new(
                 path,
-                format!("The service {service} has two endpoints, {other:?} and {url:?}."),
+                // A URL may contain a password.
+                format!("The service {service} has two different endpoints."),
                 "Keep one of them.",
             )),
             _ => {}

@@ -188,13 +188,25 @@ fn connector_error(error: ClientError) -> ConnectorError {
     }
 }
 
+/// A text without what the `credential_process` of a profile wrote to stderr. The SDK appends it to its error, and it may
+/// contain secrets that the provider cannot recognize.
+fn without_stderr(text: String) -> String {
+    match text.split_once("Stderr:") {
+        Some((before, _)) => {
+            let before = before.trim_end_matches(['.', ' ']);
+            format!("{before}. Run the command of credential_process by hand to see its error output")
+        }
+        None => text,
+    }
+}
+
 /// An error and its causes in one line. hyper's own message is only "client error (Connect)".
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut line = error.to_string();
+    let mut line = without_stderr(error.to_string());
     let mut cause = error.source();
     while let Some(error) = cause {
         line.push_str(": ");
-        line.push_str(&error.to_string());
+        line.push_str(&without_stderr(error.to_string()));
         cause = error.source();
     }
     line

@@ -48,7 +48,7 @@ pub(super) async fn check(
         partition: partition.unwrap_or_else(|| partition_of(region)).to_string(),
         account: answer.account().map(str::to_string),
     };
-    guard(settings, identity.account.as_deref().unwrap_or_default())?;
+    guard(settings, identity.account.as_deref())?;
     Ok(identity)
 }
 
@@ -66,8 +66,19 @@ fn partition_of(region: &str) -> &'static str {
     BY_PREFIX.iter().find(|(prefix, _)| region.starts_with(prefix)).map_or("aws", |(_, partition)| partition)
 }
 
-fn guard(settings: &Settings, account: &str) -> Result<(), ConfigError> {
-    let allowed = &settings.allowed_account_ids;
+fn guard(settings: &Settings, account: Option<&str>) -> Result<(), ConfigError> {
+    let (allowed, forbidden) = (&settings.allowed_account_ids, &settings.forbidden_account_ids);
+    if allowed.is_empty() && forbidden.is_empty() {
+        return Ok(());
+    }
+    let Some(account) = account.filter(|account| !account.is_empty()) else {
+        let argument = if allowed.is_empty() { "forbidden_account_ids" } else { "allowed_account_ids" };
+        let detail = format!(
+            "{argument} cannot be checked, because the response of STS GetCallerIdentity contains no account ID. Correct \
+             the STS endpoint, or remove {argument}."
+        );
+        return Err(ConfigError::new("Error configuring the provider: account is unknown", detail).at(argument));
+    };
     if !allowed.is_empty() && !allowed.iter().any(|id| id == account) {
         let detail = format!(
             "The credentials belong to account {account}, and allowed_account_ids allows only {}. Use credentials of \
@@ -77,7 +88,6 @@ fn guard(settings: &Settings, account: &str) -> Result<(), ConfigError> {
         return Err(ConfigError::new("Error configuring the provider: account is not allowed", detail)
             .at("allowed_account_ids"));
     }
-    let forbidden = &settings.forbidden_account_ids;
     if forbidden.iter().any(|id| id == account) {
         let detail = format!(
             "The credentials belong to account {account}, and forbidden_account_ids lists {}. Use credentials of \
@@ -114,6 +124,14 @@ fn no_credentials(settings: &Settings, sources: &Sources, cause: &CredentialsErr
         );
         return ConfigError::new("Error configuring the provider: sign-in required", detail);
     }
+    if let (Some(profile), false) = (profile_with(settings, sources, &["login_session"]), is_role_rejected) {
+        let detail = format!(
+            "Profile {profile:?} signs in with aws login, which this provider does not support. Select a profile that runs \
+             the AWS CLI for these credentials: credential_process = aws configure export-credentials --profile {profile} \
+             --format process"
+        );
+        return ConfigError::new("Error configuring the provider: aws login is not supported", detail);
+    }
     if matches!(cause, CredentialsError::CredentialsNotLoaded(_)) {
         let selected = sources.profiles.selected_profile();
         let metadata = match settings.skip_metadata_api_check {
@@ -137,9 +155,14 @@ fn no_credentials(settings: &Settings, sources: &Sources, cause: &CredentialsErr
     ConfigError::new("Error configuring the provider: no AWS credentials", detail)
 }
 
-/// The profile that signs in through IAM Identity Center, if the credentials depend on one: the selected profile, or a
-/// source profile of it.
-fn sign_in_profile<'a>(settings: &Settings, sources: &'a Sources) -> Option<&'a str> {
+/// The profile that signs in through IAM Identity Center, if the credentials depend on one.
+pub(super) fn sign_in_profile<'a>(settings: &Settings, sources: &'a Sources) -> Option<&'a str> {
+    profile_with(settings, sources, &["sso_session", "sso_start_url"])
+}
+
+/// The profile that has one of these keys, if the credentials depend on one: the selected profile, or a source profile
+/// of it.
+fn profile_with<'a>(settings: &Settings, sources: &'a Sources, keys: &[&str]) -> Option<&'a str> {
     if settings.access_key.is_some() || settings.web_identity.is_some() {
         return None;
     }
@@ -147,7 +170,7 @@ fn sign_in_profile<'a>(settings: &Settings, sources: &'a Sources) -> Option<&'a 
     // Source profiles may form a cycle.
     for _ in 0..8 {
         let profile = sources.profiles.get_profile(name)?;
-        if profile.get("sso_session").or_else(|| profile.get("sso_start_url")).is_some() {
+        if keys.iter().any(|key| profile.get(key).is_some()) {
             return Some(profile.name());
         }
         name = profile.get("source_profile")?;
@@ -207,6 +230,20 @@ mod tests {
         let expired = CredentialsError::provider_error("the SSO token has expired");
         let error = no_credentials(&settings, &sources, &role_rejected(expired));
         assert!(error.detail.contains("aws sso login --profile people"), "{}", error.detail);
+    }
+
+    #[test]
+    fn an_answer_without_an_account_passes_no_check() {
+        let one = || vec!["123456789012".to_string()];
+        for (allowed, forbidden) in [(one(), Vec::new()), (Vec::new(), one())] {
+            let settings =
+                Settings { allowed_account_ids: allowed, forbidden_account_ids: forbidden, ..Settings::default() };
+            for account in [None, Some("")] {
+                let error = guard(&settings, account).unwrap_err();
+                assert_eq!(error.summary, "Error configuring the provider: account is unknown");
+            }
+        }
+        assert_eq!(guard(&Settings::default(), None), Ok(()));
     }
 
     #[test]

@@ -90,12 +90,10 @@ impl Sources {
         if self.profiles.get_profile(name).is_some() {
             return None;
         }
-        let mut known: Vec<&str> = self.profiles.profiles().collect();
-        known.sort_unstable();
-        let known = if known.is_empty() { "none".to_string() } else { known.join(", ") };
+        // The names of other profiles may be those of customers, and logs of CI systems are often public.
         let detail = format!(
-            "The shared configuration and credentials files define no profile {name:?}; they define: {known}. Correct \
-             the name in {origin}, or create the profile with: aws configure --profile {name}"
+            "The shared configuration and credentials files define no profile {name:?}. Correct the name in {origin}, or \
+             create the profile with: aws configure --profile {name}"
         );
         Some(ConfigError::new("Error configuring the provider: unknown AWS profile", detail))
     }

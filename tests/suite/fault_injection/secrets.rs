@@ -19,6 +19,8 @@ use crate::support::terraform::{Run, SECRET_KEY, Workspace};
 const TOKEN: &str = "IQoJb3JpZ2luX2VjEJr//////////wEaCSESSION+TOKEN/of/the/test==";
 const WEB_IDENTITY: &str = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ3ZWItaWRlbnRpdHkifQ.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg";
 const PROXY_PASSWORD: &str = "proxy-password-of-ada";
+/// What a `credential_process` writes to stderr when it fails.
+const VAULT_TOKEN: &str = "hvs.CAESIJ0123456789abcdefVaultTokenOnStderr";
 
 /// Terraform's log file in a workspace.
 const LOG: &str = "trace.log";
@@ -49,6 +51,8 @@ enum Failure {
     Interrupt,
     /// The provider panics.
     Panic,
+    /// The command of `credential_process` fails, and writes a secret to stderr.
+    Command,
 }
 
 struct Case(Source, Failure);
@@ -112,7 +116,9 @@ impl Case {
                      \"SessionToken\": \"{TOKEN}\"}}"
                 );
                 workspace.write("answer", &answer);
-                workspace.write("config", "[default]\ncredential_process = cat answer\n");
+                let script = format!("if [ -e locked ]; then echo token={VAULT_TOKEN} >&2; exit 3; fi\ncat answer\n");
+                workspace.write("process.sh", &script);
+                workspace.write("config", "[default]\ncredential_process = sh process.sh\n");
             }
             Source::WebIdentityFile => workspace.write("token", WEB_IDENTITY),
             Source::Block | Source::Role | Source::WebIdentity => {}
@@ -160,6 +166,12 @@ impl Case {
                 workspace.env("FGW_PANIC", "recorded create subnet.public.1");
                 runs.push(workspace.apply(&[]));
                 workspace.env("FGW_PANIC", "");
+            }
+            Failure::Command => {
+                workspace.write("locked", "");
+                runs.push(workspace.apply(&[]));
+                std::fs::remove_file(workspace.path().join("locked")).expect("the directory is ours");
+                runs[0].failed_with("Run the command of credential_process by hand");
             }
         }
         assert_eq!(runs[0].code, 1, "{}", runs[0]);
@@ -236,7 +248,7 @@ fn assert_no_secret_in(place: &str, text: &str) {
 fn forms() -> &'static [String] {
     static FORMS: OnceLock<Vec<String>> = OnceLock::new();
     FORMS.get_or_init(|| {
-        let secrets = [SECRET_KEY, TOKEN, WEB_IDENTITY, PROXY_PASSWORD];
+        let secrets = [SECRET_KEY, TOKEN, WEB_IDENTITY, PROXY_PASSWORD, VAULT_TOKEN];
         let mut forms: Vec<String> = secrets.iter().map(|secret| (*secret).to_string()).collect();
         forms.extend(secrets.iter().map(|secret| percent_encoded(secret)));
         // The Base64 form depends on the position of the secret in a text. Its middle has one of three forms.
@@ -254,7 +266,7 @@ fn forms() -> &'static [String] {
 
 /// The files in a workspace that Terraform and the provider wrote.
 fn written(directory: &Path) -> Vec<PathBuf> {
-    let ours = ["provider.tf", "credentials", "config", "answer", "token", "main.tf", "terraformrc"];
+    let ours = ["provider.tf", "credentials", "config", "answer", "process.sh", "token", "main.tf", "terraformrc"];
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory).expect("the directory is ours") {
         let path = entry.expect("the directory is ours").path();
@@ -283,7 +295,7 @@ fn percent_encoded(text: &str) -> String {
 fn no_secret_is_leaked_whatever_fails() {
     use Source::{Block, Environment, Process, Role, SharedFile, WebIdentity, WebIdentityFile};
     let mut cases = Vec::new();
-    // In this order, a sample of four contains every failure and sources of four kinds.
+    // In this order, a sample of five contains every failure and sources of four kinds.
     for (failure, sources) in [
         (Failure::Echo, [Block, Environment, SharedFile, Process, Role, WebIdentity, WebIdentityFile]),
         (Failure::Interrupt, [Process, WebIdentityFile, Role, SharedFile, Block, Environment, WebIdentity]),
@@ -292,5 +304,6 @@ fn no_secret_is_leaked_whatever_fails() {
     ] {
         cases.extend(sources.map(|source| Case(source, failure)));
     }
-    campaign("Secrets with TF_LOG=TRACE", sample(cases, 4), Case::run);
+    cases.push(Case(Process, Failure::Command));
+    campaign("Secrets with TF_LOG=TRACE", sample(cases, 5), Case::run);
 }

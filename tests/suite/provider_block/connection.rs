@@ -263,3 +263,57 @@ fn fips_and_dual_stack_are_set_by_block_environment_or_profile() {
         assert_eq!(tunnel.hosts(), hosts, "{lines}{variables:?}{profile}");
     }
 }
+
+#[test]
+fn an_unusable_proxy_of_the_environment_is_an_error() {
+    let proxy = Proxy::moto();
+    for (variable, value) in [
+        ("HTTPS_PROXY", "http://ada:open-sesame@proxy.test:8080 "),
+        ("https_proxy", "proxy.test:8080/path"),
+        ("HTTPS_PROXY", "ftp://proxy.test"),
+        ("HTTP_PROXY", "socks5://ada:open-sesame@proxy.test:1080"),
+        ("http_proxy", "http://"),
+    ] {
+        let mut workspace = with_block(&format!("{IN_OHIO}{}", super::endpoints(&proxy)));
+        workspace.env(variable, value);
+        let run = workspace.plan(&[]);
+        run.failed_with("Error configuring the provider: invalid proxy").failed_with(variable);
+        assert!(!run.says("open-sesame"), "{run}");
+    }
+    assert_eq!(proxy.calls().len(), 0, "the provider bypasses no proxy");
+    // The block takes precedence, and a value without a scheme is one of http.
+    for (lines, value) in [("  http_proxy = \"http://localhost:1\"\n", "socks5://proxy.test"), ("", "localhost:1")] {
+        let mut workspace = with_block(&format!("{IN_OHIO}{lines}{}", super::endpoints(&proxy)));
+        workspace.env("HTTP_PROXY", value);
+        workspace.env("NO_PROXY", "127.0.0.1");
+        assert_eq!(workspace.plan(&[]).code, 2);
+    }
+}
+
+#[test]
+fn connections_that_others_can_read_are_a_warning() {
+    let proxy = Proxy::moto();
+    let with = |lines: &str| with_block(&format!("{IN_OHIO}{lines}")).validate();
+    let insecure = with("  insecure = true\n");
+    assert!(insecure.succeeded().says("TLS certificates are not verified"), "{insecure}");
+    let endpoint = |url: &str| with(&format!("  endpoints {{\n    sts = \"{url}\"\n  }}\n"));
+    let plain = endpoint("http://ada:open-sesame@sts.example.com");
+    assert!(plain.succeeded().says("Endpoints without encryption"), "{plain}");
+    assert!(plain.says("sts (host sts.example.com)") && !plain.says("open-sesame"), "{plain}");
+    for url in
+        ["https://sts.example.com", &proxy.endpoint(), "http://localhost:4566", "http://10.1.2.3", "http://emulator:1"]
+    {
+        let run = endpoint(url);
+        assert!(!run.succeeded().says("without encryption"), "{url}: {run}");
+    }
+    // The endpoints of the environment and of a profile are known only when the provider connects.
+    let mut workspace = with_block(&format!("{IN_OHIO}  http_proxy = \"{}\"\n", Tunnel::to(&proxy).url()));
+    workspace.env("AWS_ENDPOINT_URL_STS", "http://sts.example.com");
+    at_home(
+        &workspace,
+        "[default]\nservices = here\n[services here]\nsso =\n  endpoint_url = http://sso.example.com\n",
+        "",
+    );
+    let run = workspace.plan(&[]);
+    assert!(run.says("Endpoints without encryption") && run.says("sts (host sts.example.com)"), "{run}");
+}

@@ -15,6 +15,10 @@ use crate::model::Lookup;
 use crate::plugin::Value;
 use crate::provider::block::ProviderBlock;
 
+async fn connect(settings: &Settings, terraform_version: &str) -> Result<Session, ConfigError> {
+    Ok(super::connect(settings, terraform_version).await?.0)
+}
+
 fn block(arguments: &[(&str, Value)]) -> Settings {
     let (block, problems) = ProviderBlock::known_part(&Value::map(arguments.iter().cloned()));
     assert_eq!(problems, []);
@@ -196,14 +200,29 @@ async fn a_profile_in_the_block_overrides_environment_keys() {
 }
 
 #[tokio::test]
-async fn an_unknown_profile_error_lists_the_defined_profiles() {
-    if !alone("an_unknown_profile_error_lists_the_defined_profiles", &[]).await {
+async fn an_unknown_profile_error_names_no_other_profile() {
+    if !alone("an_unknown_profile_error_names_no_other_profile", &[]).await {
         return;
     }
     let config = file("[profile deploy]\nregion = eu-west-3\n");
     let files = Value::List(vec![config.path().to_str().unwrap().into()]);
     let error = error_of(connect(&block(&[("profile", "deplyo".into()), ("shared_config_files", files)]), "").await);
-    assert!(error.detail.contains("\"deplyo\"") && error.detail.contains("define: deploy"), "{}", error.detail);
+    assert!(error.detail.contains("\"deplyo\"") && !error.detail.contains("deploy"), "{}", error.detail);
+}
+
+#[tokio::test]
+async fn a_profile_of_aws_login_is_rejected_with_an_alternative() {
+    if !alone("a_profile_of_aws_login_is_rejected_with_an_alternative", &[]).await {
+        return;
+    }
+    let config = file(
+        "[profile deploy]\nregion = eu-west-3\nrole_arn = arn:aws:iam::123456789012:role/r\nsource_profile = people\n\
+         [profile people]\nlogin_session = arn:aws:iam::123456789012:user/ada\n",
+    );
+    let files = Value::List(vec![config.path().to_str().unwrap().into()]);
+    let error = error_of(connect(&block(&[("profile", "deploy".into()), ("shared_config_files", files)]), "").await);
+    assert_eq!(error.summary, "Error configuring the provider: aws login is not supported");
+    assert!(error.detail.contains("aws configure export-credentials --profile people"), "{}", error.detail);
 }
 
 #[tokio::test]
@@ -512,13 +531,13 @@ fn proxies_in_the_block_override_the_environment() {
     let host = |matcher: &Matcher, url: &'static str| {
         matcher.intercept(&http::Uri::from_static(url)).map(|it| it.uri().host().unwrap().to_string())
     };
-    let from_environment = proxies(&block(&[]), variables);
+    let from_environment = proxies(&block(&[]), variables).unwrap();
     assert_eq!(host(&from_environment, "https://ec2.test").as_deref(), Some("environment"));
     assert_eq!(host(&from_environment, "http://ec2.test"), None);
     assert_eq!(host(&from_environment, "https://a.internal.test"), None);
-    let from_block = proxies(&block(&[("https_proxy", "http://block:1".into())]), variables);
+    let from_block = proxies(&block(&[("https_proxy", "http://block:1".into())]), variables).unwrap();
     assert_eq!(host(&from_block, "https://ec2.test").as_deref(), Some("block"));
-    let http_for_both = proxies(&block(&[("http_proxy", "http://block:1".into())]), |_| None);
+    let http_for_both = proxies(&block(&[("http_proxy", "http://block:1".into())]), |_| None).unwrap();
     assert_eq!(host(&http_for_both, "https://ec2.test").as_deref(), Some("block"));
 }
 
