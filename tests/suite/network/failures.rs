@@ -205,7 +205,7 @@ fn a_failing_server_is_retried_briefly_and_shown_in_the_progress() {
 /// In 0.1 each command, even `validate`, waited for a reader until Terraform gave up.
 #[test]
 fn a_pipe_in_fgw_progress_blocks_no_command() {
-    let mut env = TestEnv::new();
+    let mut env = TestEnv::with_terraform();
     let pipe = env.workspace.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("a POSIX system has mkfifo");
     assert!(made.success());
@@ -219,7 +219,7 @@ fn a_pipe_in_fgw_progress_blocks_no_command() {
 #[test]
 fn only_an_operation_opens_the_progress_file() {
     use std::os::unix::fs::PermissionsExt;
-    let mut env = TestEnv::new();
+    let mut env = TestEnv::with_terraform();
     let file = env.workspace.path().join("progress.log");
     env.workspace.env("FGW_PROGRESS", file.to_str().expect("the path is text"));
     env.config(SMALL);

@@ -307,7 +307,9 @@ fn connections_that_others_can_read_are_a_warning() {
         assert!(!run.succeeded().says("without encryption"), "{url}: {run}");
     }
     // The endpoints of the environment and of a profile are known only when the provider connects.
-    let mut workspace = with_block(&format!("{IN_OHIO}  http_proxy = \"{}\"\n", Tunnel::to(&proxy).url()));
+    let tunnel = Tunnel::to(&proxy);
+    let proxies = format!("  http_proxy = \"{0}\"\n  https_proxy = \"{0}\"\n  insecure = true\n", tunnel.url());
+    let mut workspace = with_block(&format!("{IN_OHIO}{proxies}"));
     workspace.env("AWS_ENDPOINT_URL_STS", "http://sts.example.com");
     at_home(
         &workspace,
