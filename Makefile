@@ -20,7 +20,7 @@ export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(getconf _NPROCESSORS_ONLN)))
 
 .DEFAULT_GOAL := help
 .PHONY: help build install check lint fmt docs test faults properties bench package package-sums package-test deny
-.PHONY: demo demo-end acceptance sweep clean-venv policies
+.PHONY: demo demo-end acceptance sweep clean-venv policies hashes
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -97,6 +97,10 @@ bench: ## Measure fgw, and hashicorp/aws if FGW_BENCH_AWS_PROVIDER is set, and w
 	FGW_BINARY="$(or $(FGW_BINARY),target/release/terraform-provider-fgw)" \
 	    cargo bench --locked --profile dev --bench topologies
 	@"$$(scripts/prerequisites.sh python)" scripts/benchmarks.py $(if $(TRY),target/bench-try target/bench-try/BENCHMARKS.md,target/bench)
+
+hashes: ## Write the hashes of the pinned Python packages after a change of tests/requirements.txt or tests/localstack.txt
+	@scripts/prerequisites.sh python >/dev/null
+	scripts/hashes.sh
 
 package: PROFILE := release
 package: ## Build the release for this platform and write the files for a registry into target/package; GPG_KEY=ID signs them

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Creates the Python virtual environment with the AWS emulators and boto3, as tests/requirements.txt pins them, and
-# prints its directory as the last line of standard output. Does nothing if the environment is current.
+# prints its directory as the last line of standard output. Does nothing if the environment is current. Installs only
+# files whose hashes tests/hashes contains.
 #
 #   scripts/venv.sh                    creates or updates .venv in the project's root directory
 #   FGW_VENV=DIR scripts/venv.sh       uses DIR instead
@@ -49,10 +50,10 @@ Debian, Ubuntu: apt install python3-venv (or python3.X-venv for that version)."
 
 # A kernel lock on an existing file: a caller that is killed leaves nothing behind.
 echo "creating $venv from tests/${requirements##*/} (once, takes a minute or two)" >&2
-"$python" - "$venv" "$requirements" "$stamp" >&2 <<'PYTHON' || fail "could not create $venv; see the error above (pip needs access to a package index)."
+"$python" - "$venv" "$requirements" "$root/tests/hashes/${requirements##*/}" "$stamp" >&2 <<'PYTHON' || fail "could not create $venv; see the error above (pip needs access to a package index)."
 import fcntl, pathlib, shutil, subprocess, sys
 
-venv, requirements, stamp = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+venv, requirements, hashes, stamp = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3], sys.argv[4]
 with open(requirements) as lock:
     fcntl.flock(lock, fcntl.LOCK_EX)
     wanted = requirements.read_bytes()
@@ -65,7 +66,7 @@ with open(requirements) as lock:
     steps = [
         [sys.executable, "-m", "venv", "--clear", str(venv)],
         [str(venv / "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input",
-         "--requirement", str(requirements)],
+         "--require-hashes", "--requirement", hashes],
     ]
     for step in steps:
         done = subprocess.run(step)
