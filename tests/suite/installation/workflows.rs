@@ -61,15 +61,16 @@ fn workflows_are_valid_and_call_existing_targets() {
         assert_eq!(workflow["name"], file.as_str());
         // YAML parses the key `on` as the boolean true.
         assert!(workflow["true"].is_object(), "{file} has no triggers");
-        assert_eq!(workflow["permissions"]["contents"], "read", "{file} has more permissions than it needs");
         let jobs = workflow["jobs"].as_object().expect("a workflow has jobs");
         for (name, job) in jobs {
             let place = format!("{file}.{name}");
+            let all_exist = needs(job).iter().all(|needed| jobs.contains_key(*needed));
+            assert!(all_exist, "{place} needs a job that does not exist");
+            if let Some(other) = job["uses"].as_str() {
+                assert!(other.starts_with("./") && top().join(other).is_file(), "{place} uses {other}");
+                continue;
+            }
             assert!(job["runs-on"].is_string() && job["timeout-minutes"].is_u64(), "{place}");
-            assert!(
-                job["needs"].as_str().is_none_or(|needed| jobs.contains_key(needed)),
-                "{place} needs a job that does not exist"
-            );
             let matrix = &job["strategy"]["matrix"];
             let text = job.to_string();
             for key in named(&text, "matrix.") {
@@ -84,16 +85,25 @@ fn workflows_are_valid_and_call_existing_targets() {
     assert_eq!(called.into_iter().collect::<Vec<_>>(), [".ci/run", "deny", "package", "package-sums"]);
 }
 
+/// The jobs that a job needs.
+fn needs(job: &Value) -> Vec<&str> {
+    job["needs"].as_array().into_iter().flatten().map(|needed| needed.as_str().expect("a job has a name")).collect()
+}
+
 fn check_step(place: &str, step: &Value, targets: &BTreeSet<String>, called: &mut BTreeSet<String>) {
     let Some(script) = step["run"].as_str() else {
-        let action = step["uses"].as_str().unwrap_or_else(|| panic!("{place}: {step} has neither run nor uses"));
-        assert!(action.contains("@v"), "{place}: {action} has no pinned version");
+        assert!(step["uses"].is_string(), "{place}: {step} has neither run nor uses");
         return;
     };
     assert!(step["uses"].is_null(), "{place}: {step} has both run and uses");
     // GitHub replaces expressions before it starts the shell.
     let expressions = script.split("${{").skip(1).map(|rest| rest.split_once("}}").expect("an expression ends").0);
-    let plain = expressions.fold(script.to_owned(), |text, inner| text.replace(&format!("${{{{{inner}}}}}"), "x"));
+    let mut plain = script.to_owned();
+    for inner in expressions {
+        let is_ours = inner.trim().starts_with("matrix.");
+        assert!(is_ours, "{place}: a script reads {inner} from the environment, because GitHub does not quote it");
+        plain = plain.replace(&format!("${{{{{inner}}}}}"), "x");
+    }
     let syntax = Command::new("sh").args(["-n", "-c", &plain]).output().expect("a POSIX system has sh");
     assert!(syntax.status.success(), "{place}: {script}: {}", String::from_utf8_lossy(&syntax.stderr));
     for line in plain.lines().map(str::trim) {
@@ -113,11 +123,159 @@ fn check_step(place: &str, step: &Value, targets: &BTreeSet<String>, called: &mu
     }
 }
 
+/// The permissions that a job has beside those to read the contents of the repository.
+const PERMISSIONS: [(&str, &[&str]); 2] =
+    [("release.attest", &["attestations: write", "id-token: write"]), ("release.release", &["contents: write"])];
+
+#[test]
+fn workflows_pin_all_code_and_have_minimal_permissions() {
+    for (file, workflow) in workflows() {
+        let text = fs::read_to_string(top().join(format!(".github/workflows/{file}.yml"))).unwrap();
+        // Such a workflow runs with the secrets of the repository on code of a pull request.
+        assert!(!text.contains("pull_request_target") && !text.contains("workflow_run"), "{file}");
+        for line in text.lines().filter(|line| line.contains("uses: ") && !line.contains("uses: ./")) {
+            let (_, action) = line.split_once("uses: ").unwrap();
+            let (pinned, version) = action.split_once(" # v").unwrap_or_else(|| panic!("{file}: {action}: no version"));
+            let commit = pinned.split_once('@').unwrap_or_default().1;
+            let is_commit = commit.len() == 40 && commit.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'));
+            assert!(is_commit, "{file}: {action} is not pinned to a commit: others can move a tag");
+            assert_eq!(version.split('.').count(), 3, "{file}: {action}: the comment is the whole version");
+        }
+        assert_eq!(workflow["permissions"], serde_json::json!({ "contents": "read" }), "{file}");
+        for (name, job) in workflow["jobs"].as_object().unwrap() {
+            let place = format!("{file}.{name}");
+            let read = serde_json::json!("read");
+            let own = job["permissions"].as_object().into_iter().flatten();
+            let mut own: Vec<String> = own
+                .filter(|(what, how)| *what != "contents" || **how != read)
+                .map(|(what, how)| format!("{what}: {}", how.as_str().unwrap()))
+                .collect();
+            own.sort();
+            let expected = PERMISSIONS.iter().find(|(job, _)| *job == place).map_or(&[][..], |(_, all)| *all);
+            assert_eq!(own, expected, "{place}");
+            for step in job["steps"].as_array().into_iter().flatten() {
+                let action = step["uses"].as_str().unwrap_or_default();
+                if action.starts_with("actions/checkout@") {
+                    assert_eq!(step["with"]["persist-credentials"], false, "{place}: later steps could read the token");
+                }
+                // The version of a tool is as much part of the build as that of an action.
+                let tool = step["with"]["tool"].as_str().unwrap_or("a@1");
+                assert!(tool.contains('@'), "{place}: {tool} has no version");
+                let is_tofu = action.starts_with("opentofu/setup-opentofu@");
+                assert!(!is_tofu || step["with"]["tofu_version"].is_string(), "{place}: OpenTofu has no version");
+            }
+            let has_secret = job.to_string().contains("secrets.");
+            assert_eq!(has_secret, job["environment"] == "release", "{place}: only the environment has secrets");
+        }
+    }
+}
+
+#[test]
+fn a_release_is_checked_compared_and_attested() {
+    let release = workflows().into_iter().find(|(name, _)| name == "release").expect("the workflow exists").1;
+    let jobs = &release["jobs"];
+    assert_eq!(release["true"], serde_json::json!({ "push": { "tags": ["v*"] } }));
+    for (job, needed) in [
+        ("check", vec!["origin"]),
+        ("package", vec!["check"]),
+        ("sbom", vec!["check"]),
+        ("attest", vec!["package", "sbom"]),
+        ("release", vec!["attest"]),
+    ] {
+        assert_eq!(needs(&jobs[job]), needed, "{job}");
+        assert!(jobs[job]["if"].is_null(), "{job} does not run if a needed job failed");
+    }
+    assert_eq!(jobs["check"]["uses"], "./.github/workflows/check.yml");
+    let check = workflows().into_iter().find(|(name, _)| name == "check").expect("the workflow exists").1;
+    assert!(check["true"].as_object().unwrap().contains_key("workflow_call"));
+    let scripts = |job: &str| {
+        let steps = jobs[job]["steps"].as_array().unwrap();
+        steps.iter().filter_map(|step| step["run"].as_str()).collect::<Vec<_>>().join("\n")
+    };
+    assert!(scripts("origin").contains("git merge-base --is-ancestor \"$GITHUB_SHA\" origin/main"));
+    assert_eq!(jobs["package"]["strategy"]["matrix"]["build"], serde_json::json!(["first", "second"]));
+    let build = scripts("package");
+    assert!(build.find("cargo fetch --locked") < build.find("make package"), "{build}");
+    let offline = jobs["package"]["steps"].as_array().unwrap().iter().find(|step| step["env"].is_object()).unwrap();
+    assert_eq!(offline["env"]["CARGO_NET_OFFLINE"], "true");
+    assert!(scripts("attest").contains("cmp "));
+    let attested: Vec<bool> = jobs["attest"]["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|step| step["uses"].as_str().is_some_and(|action| action.starts_with("actions/attest@")))
+        .map(|step| step["with"]["sbom-path"].is_string())
+        .collect();
+    assert_eq!(attested, [false, true], "the provenance and the SBOM are attested");
+    let publish = scripts("release");
+    assert!(publish.find("--draft \"$kind\"") < publish.find("--draft=false"), "{publish}");
+    assert!(publish.contains("gh release edit"), "{publish}");
+}
+
+/// Runs the comparison of the workflow on two builds.
+#[test]
+fn builds_with_different_bytes_end_a_release() {
+    let release = workflows().into_iter().find(|(name, _)| name == "release").expect("the workflow exists").1;
+    let steps = release["jobs"]["attest"]["steps"].as_array().unwrap().clone();
+    let compare = steps.iter().find(|step| step["name"] == "compare the two builds").expect("the step exists");
+    let script = compare["run"].as_str().unwrap();
+    for (second, is_equal) in [("bytes", true), ("other", false)] {
+        let directory = directory();
+        let name = "terraform-provider-fgw_1.2.3_linux_amd64.zip";
+        for (folder, file, content) in
+            [("t-first", name, "bytes"), ("t-second", name, second), ("sbom", "t.cdx.json", "{}")]
+        {
+            fs::create_dir(directory.join(folder)).unwrap();
+            fs::write(directory.join(folder).join(file), content).unwrap();
+        }
+        let variables = [("TAG", "v1.2.3"), ("TARGET", "t"), ("PLATFORM", "linux_amd64")];
+        // GitHub starts the shell with -e.
+        let ran = Command::new("bash").args(["-e", "-c", script]).current_dir(&directory).envs(variables).output();
+        assert_eq!(ran.unwrap().status.success(), is_equal, "{second}");
+        assert_eq!(directory.join("release").join(name).is_file(), is_equal);
+    }
+}
+
+/// pip installs only files with these hashes.
+#[test]
+fn hashes_cover_exactly_the_pinned_python_packages() {
+    let pinned = |text: &str| -> BTreeSet<String> {
+        let lines = text.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_alphanumeric()));
+        // Names are equal if they differ only in case and in these separators.
+        let normal = |line: &str| {
+            let line = line.split([' ', '\\']).next().unwrap_or_default().to_lowercase();
+            let (name, version) = line.split_once("==").expect("a package is pinned");
+            let name = name.split('[').next().unwrap_or_default().replace(['_', '.'], "-");
+            format!("{name}=={version}")
+        };
+        lines.map(normal).collect()
+    };
+    for name in ["requirements", "localstack"] {
+        let read = |path: &str| fs::read_to_string(top().join(path).join(format!("{name}.txt"))).unwrap();
+        let hashes = read("tests/hashes");
+        assert_eq!(pinned(&hashes), pinned(&read("tests")), "run make hashes after a change of tests/{name}.txt");
+        let entries = hashes.split("==").skip(1);
+        assert!(
+            entries.clone().count() > 60 && entries.clone().all(|entry| entry.contains("--hash=sha256:")),
+            "{name}"
+        );
+    }
+    let script = fs::read_to_string(top().join("scripts/venv.sh")).unwrap();
+    assert!(script.contains("\"--require-hashes\""));
+}
+
 #[test]
 fn release_platforms_match_deny_toml() {
     let release = workflows().into_iter().find(|(name, _)| name == "release").expect("the workflow exists").1;
-    let matrix = release["jobs"]["package"]["strategy"]["matrix"]["include"].clone();
-    let released: Vec<&str> = matrix.as_array().unwrap().iter().filter_map(|it| it["target"].as_str()).collect();
+    let matrix = &release["jobs"]["package"]["strategy"]["matrix"];
+    let targets = |jobs: &Value| -> Vec<String> {
+        jobs.as_array().unwrap().iter().filter_map(|it| Some(it["target"].as_str()?.to_owned())).collect()
+    };
+    let released = targets(&matrix["include"]);
+    assert_eq!(matrix["target"], serde_json::json!(released));
+    assert_eq!(targets(&release["jobs"]["attest"]["strategy"]["matrix"]["include"]), released);
+    let sbom = release["jobs"]["sbom"].to_string();
+    assert!(sbom.contains(&format!("for target in {};", released.join(" "))), "{sbom}");
     let program = "import json, sys, tomllib\n\
                    print(json.dumps(tomllib.load(open(sys.argv[1], 'rb'))['graph']['targets']))";
     assert_eq!(python(program, &[&top().join("deny.toml")]), serde_json::json!(released));
