@@ -334,7 +334,8 @@ def announce():
   - calls the gateway over HTTP, with and without the header that it requires,
   - plans again, which must find no changes,
   - {end}.
-It needs and accesses no AWS account, and writes only to .demo, .venv and target. Ctrl-C stops it cleanly.""", flush=True)
+It needs and accesses no AWS account, and writes only to .demo, .venv and target. Ctrl-C stops it cleanly.
+While the emulator runs, other users of this machine can call it without a password, and so run code as you.""", flush=True)
 
 
 def say(text):
