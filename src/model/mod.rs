@@ -131,7 +131,7 @@ impl Key {
 
 impl std::fmt::Display for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Slots that are read from tags are text of others.
+        // A slot may be the text of a tag, which any user of the account may have written.
         f.write_str(&printable(&self.slot))
     }
 }

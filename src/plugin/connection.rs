@@ -65,8 +65,8 @@ pub(super) fn accept(
     ReceiverStream::new(receiver)
 }
 
-/// Whether the process that opened a connection belongs to this user. The mode of the directory of the socket ensures it
-/// too. This check is independent of the file system.
+/// Whether the process that opened a connection belongs to this user. The mode of the directory of the socket ensures
+/// it too. This check is independent of the file system.
 fn is_of(user: u32, stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == user)
 }
@@ -133,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn only_processes_of_the_given_user_are_admitted() {
         let user = tempfile::tempdir().unwrap().path().metadata().unwrap().uid();
         let (stream, _other) = UnixStream::pair().unwrap();

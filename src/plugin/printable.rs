@@ -51,7 +51,7 @@ mod tests {
         for (text, expected) in escaped {
             assert_eq!(printable(text), expected);
         }
-        for text in ["", "subnet.public.0", "a \"b\" \\n 'c'", "Zürich 東京 नमस्ते 🚀"] {
+        for text in ["", "door.front.0", "a \"b\" \\n 'c'", "Zürich 東京 नमस्ते 🚀"] {
             assert!(matches!(printable(text), Cow::Borrowed(same) if same == text));
         }
     }

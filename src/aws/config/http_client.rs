@@ -188,8 +188,8 @@ fn connector_error(error: ClientError) -> ConnectorError {
     }
 }
 
-/// A text without what the `credential_process` of a profile wrote to stderr. The SDK appends it to its error, and it may
-/// contain secrets that the provider cannot recognize.
+/// A text without what the `credential_process` of a profile wrote to stderr. The SDK appends it to its error, and it
+/// may contain secrets that the provider cannot recognize.
 fn without_stderr(text: String) -> String {
     match text.split_once("Stderr:") {
         Some((before, _)) => {

@@ -1,4 +1,4 @@
-//! Text from AWS cannot forge a message: whoever may write tags chooses such text.
+//! Text from AWS cannot forge a message. Any user who may write tags chooses such text.
 
 use std::collections::BTreeMap;
 

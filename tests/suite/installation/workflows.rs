@@ -123,7 +123,7 @@ fn check_step(place: &str, step: &Value, targets: &BTreeSet<String>, called: &mu
     }
 }
 
-/// The permissions that a job has beside those to read the contents of the repository.
+/// The permissions that a job has in addition to that to read the contents of the repository.
 const PERMISSIONS: [(&str, &[&str]); 2] =
     [("release.attest", &["attestations: write", "id-token: write"]), ("release.release", &["contents: write"])];
 
