@@ -98,7 +98,7 @@ bench: ## Measure fgw, and hashicorp/aws if FGW_BENCH_AWS_PROVIDER is set, and w
 	    cargo bench --locked --profile dev --bench topologies
 	@"$$(scripts/prerequisites.sh python)" scripts/benchmarks.py $(if $(TRY),target/bench-try target/bench-try/BENCHMARKS.md,target/bench)
 
-hashes: ## Write the hashes of the pinned Python packages after a change of tests/requirements.txt or tests/localstack.txt
+hashes: ## Write the hashes of the pinned Python packages after a change of the pinned versions in tests/*.txt
 	@scripts/prerequisites.sh python >/dev/null
 	scripts/hashes.sh
 

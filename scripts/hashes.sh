@@ -1,7 +1,7 @@
 #!/bin/sh
 # Writes the hashes of all files of the pinned Python packages to tests/hashes, from which scripts/venv.sh installs them.
-# Run it after a change of tests/requirements.txt or tests/localstack.txt. It needs access to a package index, and fails
-# if a package that these files do not pin is required.
+# Run it after a change of tests/requirements.txt, tests/localstack.txt or tests/policies.txt. It needs access to a
+# package index, and fails if a package that these files do not pin is required.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -10,7 +10,7 @@ trap 'rm -rf "$tools"' EXIT
 "$(scripts/prerequisites.sh python)" -m venv "$tools"
 "$tools/bin/python" -m pip install --quiet --disable-pip-version-check --no-input uv==0.13.9
 
-for name in requirements localstack; do
+for name in requirements localstack policies; do
     # For every system and every supported version of Python, so that all of them install the same versions.
     "$tools/bin/uv" pip compile "tests/$name.txt" --quiet --universal --python-version 3.11 --generate-hashes --no-header \
         --no-annotate --no-emit-package pywin32 --no-emit-package colorama --no-emit-package twisted-iocpsupport \
