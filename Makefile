@@ -69,6 +69,7 @@ test: $(if $(ONLY),,lint) ## Run all tests, including those with Terraform (and 
 	@scripts/prerequisites.sh cargo python terraform >/dev/null
 	@scripts/venv.sh >/dev/null
 	@scripts/venv.sh localstack >/dev/null
+	@scripts/venv.sh policies >/dev/null
 ifneq ($(ONLY),)
 	@$(call some_test,--test suite,the suite)
 	cargo test --locked --test suite -- $(ONLY)

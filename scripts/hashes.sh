@@ -1,7 +1,7 @@
 #!/bin/sh
 # Writes the hashes of all files of the pinned Python packages to tests/hashes, from which scripts/venv.sh installs them.
 # Run it after a change of tests/requirements.txt, tests/localstack.txt or tests/policies.txt. It needs access to a
-# package index, and fails if a package that these files do not pin is required.
+# package index. A test fails if a package that these files do not pin is required.
 set -eu
 
 cd "$(dirname "$0")/.."

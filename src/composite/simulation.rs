@@ -149,13 +149,13 @@ impl Simulation {
         true
     }
 
-    /// The slots of all existing objects, sorted.
     /// Lets protected objects of this root be deleted.
     pub(crate) fn allowing(mut self, root_id: &str) -> Simulation {
         self.scope.allow_protected_deletion.insert(root_id.to_string());
         self
     }
 
+    /// The slots of all existing objects, sorted.
     pub(crate) fn slots(&self) -> Vec<String> {
         let mut slots: Vec<String> = self.objects().iter().map(|object| object.key.slot.clone()).collect();
         slots.sort();
