@@ -1,26 +1,17 @@
 //! The objects that `protected_objects` protects from deletion. Pure. Plan and apply use the same functions.
 
-use super::diagnostics;
+use super::diagnostics::{self, Protected};
 use super::private_state::Private;
 use crate::model::{Entry, Inventory, Scope};
 use crate::plugin::{Diagnostics, PlanRequest, Value};
 use crate::reconcile::{Action, Plan};
 use crate::topology::{ProtectedObjects, Topology};
 
-/// The number of objects that an error lists.
-const SHOWN: usize = 20;
-
 /// The protection of the objects of one root.
 pub(super) struct Protection {
     patterns: ProtectedObjects,
     /// Whether nothing is protected, whatever the patterns are.
     is_lifted: bool,
-}
-
-/// A protected object that a plan deletes.
-pub(super) struct Protected<'a> {
-    entry: &'a Entry,
-    pattern: &'a str,
 }
 
 impl Protection {
@@ -41,7 +32,7 @@ impl Protection {
         });
         let found = self.protected(deleted);
         if !found.is_empty() {
-            diagnostics::protected_in_update::<P>(name, &lines(&found), diagnostics);
+            diagnostics::protected_in_update::<P>(name, &found, diagnostics);
         }
         !found.is_empty()
     }
@@ -49,11 +40,7 @@ impl Protection {
     fn protected<'a>(&'a self, deleted: impl Iterator<Item = &'a Entry>) -> Vec<Protected<'a>> {
         // A pending deletion has passed this check in the plan that removed the object from the configuration.
         let deleted = deleted.filter(|entry| !self.is_lifted && !entry.missing && !entry.pending_deletion);
-        let protected = |entry: &'a Entry| {
-            let pattern = self.patterns.pattern_for(&entry.key.slot)?;
-            Some(Protected { entry, pattern })
-        };
-        deleted.filter_map(protected).collect()
+        deleted.filter_map(|entry| Some((entry, self.patterns.pattern_for(&entry.key.slot)?))).collect()
     }
 
     fn in_root<'a>(&'a self, inventory: &'a Inventory) -> Vec<Protected<'a>> {
@@ -85,7 +72,7 @@ pub(super) fn refuse_replacement<P: Topology>(
     };
     let found = protection.in_root(&old.inventory);
     if !found.is_empty() {
-        diagnostics::protected_in_replacement::<P>(root_id, &lines(&found), diagnostics);
+        diagnostics::protected_in_replacement::<P>(root_id, &found, diagnostics);
     }
     !found.is_empty()
 }
@@ -104,7 +91,7 @@ pub(super) fn refuse_destroy<P: Topology>(
     };
     let found = protection.in_root(&private.inventory);
     if !found.is_empty() {
-        diagnostics::protected_in_destroy::<P>(root_id, &lines(&found), diagnostics);
+        diagnostics::protected_in_destroy::<P>(root_id, &found, diagnostics);
     }
     !found.is_empty()
 }
@@ -119,13 +106,4 @@ fn is_lifted(root_id: &str, scope: &Scope) -> bool {
 fn is_unfinished(private: &Private, state: &Value) -> bool {
     let has_drift = state.is_null() || state.get("drift").as_map().is_some_and(|drift| !drift.is_empty());
     private.root_state.is_some() && (!private.pending.is_empty() || (!private.marking_refused && has_drift))
-}
-
-fn lines(found: &[Protected<'_>]) -> Vec<String> {
-    let line = |it: &Protected<'_>| format!("  {} ({}), protected by {:?}", it.entry.key, it.entry.id, it.pattern);
-    let mut lines: Vec<String> = found.iter().take(SHOWN).map(line).collect();
-    if found.len() > SHOWN {
-        lines.push(format!("  and {} more", found.len() - SHOWN));
-    }
-    lines
 }

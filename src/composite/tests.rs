@@ -89,6 +89,17 @@ impl<P: Topology> Terraform<P> {
         plan
     }
 
+    /// The request for the plan of a destroy.
+    fn destroy_request(&self) -> PlanRequest {
+        PlanRequest {
+            prior: self.state.clone(),
+            proposed: Value::Null,
+            config: Value::Null,
+            prior_private: self.private.clone(),
+            stop: self.stop.clone(),
+        }
+    }
+
     async fn apply(&mut self, attributes: &Value) -> Diagnostics {
         let plan = self.plan(attributes).await;
         assert!(!plan.diagnostics.has_errors(), "{:?}", plan.diagnostics);

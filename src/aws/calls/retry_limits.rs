@@ -165,13 +165,17 @@ mod tests {
     use super::*;
     use crate::aws::recorded::{Answer, Recorded};
 
+    /// A client of which the SDK makes at most this many attempts.
+    fn client(aws: &Recorded, attempts: u32, is_number_set: bool) -> aws_sdk_cloudwatchlogs::Client {
+        let retries = RetryConfig::standard().with_max_attempts(attempts);
+        let config = aws.session("us-east-1").logs.config().to_builder().retry_config(retries);
+        aws_sdk_cloudwatchlogs::Client::from_conf(config.interceptor(LimitRetries { is_number_set }).build())
+    }
+
     /// The number of calls until the error is returned, the retries that were reported, and the time that it took.
     async fn fail_with(answer: Answer, is_number_set: bool, seconds: u64) -> (usize, Vec<Retry>, Duration) {
         let aws = Recorded::default().on("DescribeLogGroups", answer);
-        let retries = RetryConfig::standard().with_max_attempts(25);
-        let config = aws.session("us-east-1").logs.config().to_builder().retry_config(retries);
-        let logs =
-            aws_sdk_cloudwatchlogs::Client::from_conf(config.interceptor(LimitRetries { is_number_set }).build());
+        let logs = client(&aws, 25, is_number_set);
         let reported = Arc::new(Mutex::new(Vec::new()));
         let start = Instant::now();
         let limits = RetryLimits {
@@ -223,10 +227,7 @@ mod tests {
         let mut answers: Vec<Answer> = std::iter::repeat_with(throttled).take(10).collect();
         answers.extend([internal(), throttled(), internal(), groups()]);
         let aws = answers.into_iter().fold(Recorded::default(), |aws, it| aws.on("DescribeLogGroups", it));
-        let config = aws.session("us-east-1").logs.config().to_builder();
-        let config = config.retry_config(RetryConfig::standard().with_max_attempts(25));
-        let config = config.interceptor(LimitRetries { is_number_set: false });
-        let logs = aws_sdk_cloudwatchlogs::Client::from_conf(config.build());
+        let logs = client(&aws, 25, false);
         assert!(logs.describe_log_groups().send().await.is_ok());
         assert_eq!(aws.calls().len(), 14);
     }
@@ -247,9 +248,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn nothing_is_retried_after_a_stop() {
         let aws = Recorded::default().on("DescribeLogGroups", Answer::Error(500, "InternalFailure", "sorry"));
-        let config = aws.session("us-east-1").logs.config().to_builder();
-        let config = config.retry_config(RetryConfig::standard()).interceptor(LimitRetries { is_number_set: true });
-        let logs = aws_sdk_cloudwatchlogs::Client::from_conf(config.build());
+        let logs = client(&aws, 3, true);
         let stop = CancellationToken::new();
         stop.cancel();
         let limits = RetryLimits { deadline: None, stop, report: Arc::new(|_| ()) };

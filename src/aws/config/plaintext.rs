@@ -9,19 +9,20 @@ use http::Uri;
 use super::settings::{Service, Settings};
 
 /// The services with the IDs by which the SDK names them in `AWS_ENDPOINT_URL_<SERVICE>` and in the `services` section
-/// of a profile. Those of IAM Identity Center are called only for a profile that signs in.
-const SERVICES: [(&str, &str, Option<Service>); 10] = [
-    ("acm", "ACM", Some(Service::Acm)),
-    ("apigatewayv2", "ApiGatewayV2", Some(Service::ApiGateway)),
-    ("ec2", "EC2", Some(Service::Ec2)),
-    ("kms", "KMS", Some(Service::Kms)),
-    ("lambda", "Lambda", Some(Service::Lambda)),
-    ("logs", "CloudWatch Logs", Some(Service::Logs)),
-    ("route53", "Route 53", Some(Service::Route53)),
-    ("sts", "STS", Some(Service::Sts)),
-    ("sso", "SSO", None),
-    ("sso_oidc", "SSO OIDC", None),
+/// of a profile.
+const SERVICES: [(Service, &str); 8] = [
+    (Service::Acm, "ACM"),
+    (Service::ApiGateway, "ApiGatewayV2"),
+    (Service::Ec2, "EC2"),
+    (Service::Kms, "KMS"),
+    (Service::Lambda, "Lambda"),
+    (Service::Logs, "CloudWatch Logs"),
+    (Service::Route53, "Route 53"),
+    (Service::Sts, "STS"),
 ];
+
+/// The same for the services of IAM Identity Center, which are called only for a profile that signs in.
+const SIGN_IN: [(&str, &str); 2] = [("sso", "SSO"), ("sso_oidc", "SSO OIDC")];
 
 /// The host of a URL with `http`, unless it is this machine or in a private network. Names are not looked up: a name
 /// without a dot, such as that of a container, and names that end with `.localhost`, `.local` or `.internal` are
@@ -60,15 +61,13 @@ pub(crate) fn explained(endpoints: &[(String, String)]) -> String {
 
 /// The exposed endpoints that the environment or the profile sets: service and host.
 pub(super) fn exposed_by_environment(settings: &Settings, sdk: &SdkConfig, signs_in: bool) -> Vec<(String, String)> {
-    let used = SERVICES.iter().filter(|(_, _, service)| match service {
-        Some(service) => !settings.endpoints.contains_key(service),
-        None => signs_in,
-    });
-    let exposed = used.filter_map(|(name, id, _)| {
+    let called = SERVICES.into_iter().filter(|(service, _)| !settings.endpoints.contains_key(service));
+    let called = called.map(|(service, id)| (service.id(), id)).chain(SIGN_IN.into_iter().filter(|_| signs_in));
+    let exposed = called.filter_map(|(name, id)| {
         let key = ServiceConfigKey::builder().service_id(id).env("AWS_ENDPOINT_URL").profile("endpoint_url").build();
         let own = key.ok().and_then(|key| sdk.service_config()?.load_config(key));
         let url = own.or_else(|| sdk.endpoint_url().map(str::to_string))?;
-        Some(((*name).to_string(), exposed_host(&url)?))
+        Some((name.to_string(), exposed_host(&url)?))
     });
     exposed.collect()
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
+use super::text::first;
 use crate::cloud::{Root, RootFilter, RootState};
 use crate::model::{Scope, printable};
 use crate::plugin::{AttributePath, Diagnostics};
@@ -15,12 +16,7 @@ pub(in crate::composite) fn none_found<P: Topology>(
     scope: &Scope,
     diagnostics: &mut Diagnostics,
 ) {
-    const SHOWN: usize = 20;
-    let mut existing: Vec<String> =
-        roots.iter().take(SHOWN).map(|root| format!("{:?} ({})", root.name, printable(&root.id))).collect();
-    if roots.len() > SHOWN {
-        existing.push(format!("and {} more", roots.len() - SHOWN));
-    }
+    let existing = first(roots, |root| format!("{:?} ({})", root.name, printable(&root.id)));
     let existing = match existing.is_empty() {
         true => "This provider has created none there".to_string(),
         false => format!("This provider has created {}", existing.join(", ")),

@@ -1,12 +1,17 @@
 //! Errors about protected objects.
 
+use super::text::first;
+use crate::model::{Entry, printable};
 use crate::plugin::{AttributePath, Diagnostics};
 use crate::topology::{PROTECTED_OBJECTS, Topology};
+
+/// A protected object with the pattern that protects it.
+pub(in crate::composite) type Protected<'a> = (&'a Entry, &'a str);
 
 /// An update that deletes protected objects.
 pub(in crate::composite) fn protected_in_update<P: Topology>(
     name: &str,
-    objects: &[String],
+    objects: &[Protected<'_>],
     diagnostics: &mut Diagnostics,
 ) {
     diagnostics.attribute_error(
@@ -15,7 +20,7 @@ pub(in crate::composite) fn protected_in_update<P: Topology>(
         format!(
             "This plan deletes or replaces objects that protected_objects protects:\n{}\n\nTo keep them, undo the change. \
              To delete them, remove these patterns from protected_objects: an update uses the new value.",
-            objects.join("\n")
+            lines(objects)
         ),
     );
 }
@@ -23,7 +28,7 @@ pub(in crate::composite) fn protected_in_update<P: Topology>(
 /// A replacement of a root with protected objects.
 pub(in crate::composite) fn protected_in_replacement<P: Topology>(
     root_id: &str,
-    objects: &[String],
+    objects: &[Protected<'_>],
     diagnostics: &mut Diagnostics,
 ) {
     diagnostics.attribute_error(
@@ -33,7 +38,7 @@ pub(in crate::composite) fn protected_in_replacement<P: Topology>(
             "This plan replaces {root_id}, and therefore deletes objects that protected_objects in the state or in the \
              configuration protects:\n{}\n\nTo keep them, undo the change, or omit `-replace`. To delete them, first apply \
              a configuration without these patterns that replaces nothing, then this one. If that is not possible, {}",
-            objects.join("\n"),
+            lines(objects),
             lift(root_id)
         ),
     );
@@ -42,7 +47,7 @@ pub(in crate::composite) fn protected_in_replacement<P: Topology>(
 /// A destroy of a root with protected objects.
 pub(in crate::composite) fn protected_in_destroy<P: Topology>(
     root_id: &str,
-    objects: &[String],
+    objects: &[Protected<'_>],
     diagnostics: &mut Diagnostics,
 ) {
     diagnostics.attribute_error(
@@ -53,10 +58,17 @@ pub(in crate::composite) fn protected_in_destroy<P: Topology>(
              tainted, run `terraform untaint ADDRESS` to keep it. To stop managing it without deleting it, use a `removed` \
              block with `destroy = false`. To delete it, first apply a configuration without these patterns. If that is not \
              possible, for example because the object is deposed, {}",
-            objects.join("\n"),
+            lines(objects),
             lift(root_id)
         ),
     );
+}
+
+fn lines(objects: &[Protected<'_>]) -> String {
+    let line = |(entry, pattern): &Protected<'_>| {
+        format!("{} ({}), protected by {pattern:?}", entry.key, printable(&entry.id))
+    };
+    first(objects, line).iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
 fn lift(root_id: &str) -> String {

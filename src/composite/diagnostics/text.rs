@@ -117,13 +117,17 @@ pub(super) fn lost(entry: &Entry) -> String {
 
 /// One line for each dependent, 20 at most.
 pub(super) fn listed(dependents: &[Dependent], indent: &str) -> String {
+    first(dependents, described).iter().map(|line| format!("{indent}{line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// The descriptions of the first 20 of several objects, and the number of the others.
+pub(super) fn first<T>(objects: &[T], described: impl Fn(&T) -> String) -> Vec<String> {
     const SHOWN: usize = 20;
-    let mut lines: Vec<String> =
-        dependents.iter().take(SHOWN).map(|dependent| format!("{indent}{}", described(dependent))).collect();
-    if dependents.len() > SHOWN {
-        lines.push(format!("{indent}and {} more", dependents.len() - SHOWN));
+    let mut shown: Vec<String> = objects.iter().take(SHOWN).map(described).collect();
+    if objects.len() > SHOWN {
+        shown.push(format!("and {} more", objects.len() - SHOWN));
     }
-    lines.join("\n")
+    shown
 }
 
 /// `network interface eni-1 "AWS Lambda VPC ENI-shop" (type lambda, account 123456789012)`

@@ -5,13 +5,7 @@ use crate::plugin::Diagnostic;
 
 impl<P: Topology> Terraform<P> {
     async fn plan_destroy(&self, connection: Option<Connection>) -> Vec<Diagnostic> {
-        let request = PlanRequest {
-            prior: self.state.clone(),
-            proposed: Value::Null,
-            config: Value::Null,
-            prior_private: self.private.clone(),
-            stop: self.stop.clone(),
-        };
+        let request = self.destroy_request();
         let plan = match connection {
             None => self.resource.plan(request).await,
             Some(connection) => Composite::<P>::new(connection).plan(request).await,

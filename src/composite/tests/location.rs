@@ -31,14 +31,7 @@ impl<P: Topology> Terraform<P> {
         is_rejected(&self.plan(change).await.diagnostics);
         is_rejected(&self.apply_plan(change, change_plan).await);
         assert_eq!(self.state, state);
-        let request = PlanRequest {
-            prior: state.clone(),
-            proposed: Value::Null,
-            config: Value::Null,
-            prior_private: self.private.clone(),
-            stop: self.stop.clone(),
-        };
-        is_rejected(&self.resource.plan(request).await.diagnostics);
+        is_rejected(&self.resource.plan(self.destroy_request()).await.diagnostics);
         is_rejected(&self.destroy().await);
         assert_eq!(self.state, state);
         assert_eq!(self.account.take_calls(), [""; 0]);

@@ -42,14 +42,7 @@ impl<P: Topology> Terraform<P> {
     }
 
     async fn plan_end(&self) -> PlanResponse {
-        let request = PlanRequest {
-            prior: self.state.clone(),
-            proposed: Value::Null,
-            config: Value::Null,
-            prior_private: self.private.clone(),
-            stop: self.stop.clone(),
-        };
-        self.resource.plan(request).await
+        self.resource.plan(self.destroy_request()).await
     }
 
     /// Plans a replacement as core does for `-replace`: an update, and then a create without the state.
