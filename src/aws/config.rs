@@ -6,6 +6,7 @@ pub(crate) mod http_client;
 mod identity;
 pub(crate) mod plaintext;
 mod profile_roles;
+mod proxies;
 pub(crate) mod redact;
 pub(crate) mod settings;
 pub(crate) mod sources;

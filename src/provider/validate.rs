@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::block::ProviderBlock;
 use super::endpoints::{is_called, service_named};
-use crate::aws::config::plaintext::{explained, exposed_host};
+use crate::aws::config::plaintext::{are_all_on_this_machine, explained, exposed_host};
 use crate::model::{check_role, check_tag, durations, is_account_id};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 
@@ -28,7 +28,7 @@ pub(crate) fn validate(config: &Value) -> Diagnostics {
 
 /// Warnings about connections that others can read and change.
 fn unprotected(block: &ProviderBlock, diagnostics: &mut Diagnostics) {
-    if block.insecure == Some(true) {
+    if block.insecure == Some(true) && !are_all_on_this_machine(&block.settings()) {
         diagnostics.attribute_warning(
             AttributePath::new("insecure"),
             "TLS certificates are not verified",

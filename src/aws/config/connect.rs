@@ -8,9 +8,9 @@ use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
 use aws_smithy_runtime_api::client::behavior_version::BehaviorVersion;
 use aws_types::region::Region;
-use hyper_util::client::proxy::matcher::Matcher;
 
 use super::http_client::AwsHttpClient;
+use super::proxies::Proxies;
 use super::settings::{Service, Settings};
 use super::sources::{ConfigError, Sources, environment, path};
 use super::{credentials, identity, plaintext};
@@ -68,41 +68,8 @@ fn http_client(settings: &Settings, sources: &Sources, terraform_version: &str) 
     };
     let tls = tls(&verification)
         .map_err(|error| ConfigError::new("Error reading the CA certificates", error).at("custom_ca_bundle"))?;
-    let proxies = proxies(settings, environment)?;
+    let proxies = Proxies::new(settings, environment);
     Ok(AwsHttpClient::new(tls, proxies, &user_agent(settings, terraform_version)))
-}
-
-/// Selects the proxy of a request. Both spellings of the variables are common. The validation of the provider block has
-/// checked its proxies. A variable that the matcher does not understand is an error: it would ignore the proxy.
-fn proxies(settings: &Settings, environment: impl Fn(&[&str]) -> Option<String>) -> Result<Matcher, ConfigError> {
-    let usable = |of_block: &Option<String>, names: [&str; 2]| {
-        let of_environment = || names.iter().find_map(|name| Some((*name, environment(&[*name])?)));
-        match (of_block.clone(), of_block.is_none().then(of_environment).flatten()) {
-            (None, Some((name, url))) if !is_proxy(&url) => Err(unusable_proxy(name)),
-            (of_block, of_environment) => Ok(of_block.or(of_environment.map(|(_, url)| url))),
-        }
-    };
-    let https = usable(&settings.https_proxy, ["HTTPS_PROXY", "https_proxy"])?.or_else(|| settings.http_proxy.clone());
-    let http = usable(&settings.http_proxy, ["HTTP_PROXY", "http_proxy"])?;
-    let no = settings.no_proxy.clone().or_else(|| environment(&["NO_PROXY", "no_proxy"]));
-    let matcher = Matcher::builder().http(http.unwrap_or_default()).https(https.unwrap_or_default());
-    Ok(matcher.no(no.unwrap_or_default()).build())
-}
-
-/// Whether a variable contains a proxy that the client supports. Without a scheme, it is a host of an HTTP proxy.
-fn is_proxy(url: &str) -> bool {
-    url.parse::<http::Uri>().is_ok_and(|uri| {
-        matches!(uri.scheme_str(), None | Some("http" | "https")) && uri.host().is_some_and(|host| !host.is_empty())
-    })
-}
-
-fn unusable_proxy(variable: &str) -> ConfigError {
-    // The URL of a proxy may contain a password, so the message does not contain the value.
-    let detail = format!(
-        "The value of {variable} is not a URL with http:// or https:// and a host, such as \"http://proxy:3128\". The \
-         provider supports no other proxies, and does not call AWS without the proxy. Correct or unset the variable."
-    );
-    ConfigError::new("Error configuring the provider: invalid proxy", detail)
 }
 
 fn user_agent(settings: &Settings, terraform_version: &str) -> String {

@@ -26,10 +26,11 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector as TcpConnector};
 use hyper_util::client::legacy::{Client, Error as ClientError};
-use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::ClientConfig;
 use tower_service::Service;
+
+use super::proxies::Proxies;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -40,7 +41,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub(crate) struct AwsHttpClient {
     client: Client<ProxyConnector, SdkBody>,
-    proxies: Arc<Matcher>,
+    proxies: Arc<Proxies>,
     /// Appended to the SDK's own User-Agent header, which is not part of the signature.
     user_agent: Arc<str>,
 }
@@ -48,7 +49,7 @@ pub(crate) struct AwsHttpClient {
 impl AwsHttpClient {
     /// A client with the certificate verification of `tls`. `user_agent` is a list of products in the notation of RFC
     /// 9110, such as `terraform-provider-fgw/0.1.0`.
-    pub(crate) fn new(tls: ClientConfig, proxies: Matcher, user_agent: &str) -> AwsHttpClient {
+    pub(crate) fn new(tls: ClientConfig, proxies: Proxies, user_agent: &str) -> AwsHttpClient {
         let mut tcp = TcpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
@@ -97,6 +98,9 @@ impl HttpConnector for SendRequest {
             Ok(request) => request,
             Err(error) => return HttpConnectorFuture::ready(Err(ConnectorError::user(error.into()))),
         };
+        if let Some(proxy) = self.http.proxies.unusable_for(request.uri()) {
+            return HttpConnectorFuture::ready(Err(ConnectorError::user(Box::new(proxy))));
+        }
         self.http.prepare(&mut request);
         let endpoint = Endpoint::of(request.uri());
         let answer = self.http.client.request(request);
@@ -164,7 +168,7 @@ impl AwsHttpClient {
         }
         // A request that a proxy forwards contains the proxy's password. A tunnel sends it when it is opened.
         if request.uri().scheme() == Some(&Scheme::HTTP)
-            && let Some(proxy) = proxy_for(&self.proxies, request.uri())
+            && let Some(proxy) = self.proxies.of(request.uri())
             && let Some(password) = proxy.basic_auth()
         {
             request.headers_mut().insert(PROXY_AUTHORIZATION, password.clone());
@@ -217,7 +221,7 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 struct ProxyConnector {
     tcp: TcpConnector,
     tls: Arc<ClientConfig>,
-    proxies: Arc<Matcher>,
+    proxies: Arc<Proxies>,
 }
 
 impl Service<Uri> for ProxyConnector {
@@ -232,7 +236,7 @@ impl Service<Uri> for ProxyConnector {
     fn call(&mut self, destination: Uri) -> Self::Future {
         let mut direct = HttpsConnector::from((self.tcp.clone(), self.tls.clone()));
         let tls = self.tls.clone();
-        let proxy = proxy_for(&self.proxies, &destination);
+        let proxy = self.proxies.of(&destination);
         let stream = async move {
             let Some(proxy) = proxy else { return Ok(Stream::new(direct.call(destination).await?, false)) };
             if destination.scheme() == Some(&Scheme::HTTP) {
@@ -252,18 +256,6 @@ impl Service<Uri> for ProxyConnector {
             })
             .boxed()
     }
-}
-
-/// The proxy for a destination. The local machine, and the addresses at which AWS provides credentials to instances and
-/// containers, are always called directly.
-fn proxy_for(proxies: &Matcher, destination: &Uri) -> Option<Intercept> {
-    let host = destination.host().unwrap_or_default().trim_matches(['[', ']']);
-    let is_local = match host.parse::<std::net::IpAddr>() {
-        Ok(std::net::IpAddr::V4(address)) => address.is_loopback() || address.is_link_local(),
-        Ok(std::net::IpAddr::V6(address)) => address.is_loopback() || host.starts_with("fd00:ec2:"),
-        Err(_) => host == "localhost",
-    };
-    if is_local { None } else { proxies.intercept(destination) }
 }
 
 /// One open connection.

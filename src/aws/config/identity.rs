@@ -11,6 +11,7 @@ use aws_types::request_id::RequestId;
 
 use super::credentials::{RoleRejected, is_metadata_disabled, sts_config};
 use super::http_client::chain;
+use super::proxies::UnusableProxy;
 use super::settings::Settings;
 use super::sources::{ConfigError, Sources};
 
@@ -37,9 +38,12 @@ pub(super) async fn check(
     let answer = match sts.get_caller_identity().send().await {
         Ok(answer) => answer,
         Err(error) => {
-            return Err(match find::<CredentialsError>(&error) {
-                Some(cause) => no_credentials(settings, sources, cause),
-                None => sts_error(&error),
+            return Err(match (find::<UnusableProxy>(&error), find::<CredentialsError>(&error)) {
+                (Some(proxy), _) => {
+                    ConfigError::new("Error configuring the provider: invalid proxy", format!("{proxy}."))
+                }
+                (None, Some(cause)) => no_credentials(settings, sources, cause),
+                (None, None) => sts_error(&error),
             });
         }
     };

@@ -24,6 +24,9 @@ const SERVICES: [(Service, &str); 8] = [
 /// The same for the services of IAM Identity Center, which are called only for a profile that signs in.
 const SIGN_IN: [(&str, &str); 2] = [("sso", "SSO"), ("sso_oidc", "SSO OIDC")];
 
+/// A name that LocalStack uses. It resolves to 127.0.0.1, as do the names below it.
+const LOCALSTACK: &str = "localhost.localstack.cloud";
+
 /// The host of a URL with `http`, unless it is this machine or in a private network. Names are not looked up: a name
 /// without a dot, such as that of a container, and names that end with `.localhost`, `.local` or `.internal` are
 /// private.
@@ -37,9 +40,31 @@ pub(crate) fn exposed_host(url: &str) -> Option<String> {
     (!is_private).then(|| host.to_string())
 }
 
+/// Whether the provider block sets the endpoints of all services, each on this machine.
+pub(crate) fn are_all_on_this_machine(settings: &Settings) -> bool {
+    SERVICES.iter().all(|(service, _)| settings.endpoints.get(service).is_some_and(|url| is_on_this_machine(url)))
+}
+
+/// Whether the host of a URL is this machine.
+fn is_on_this_machine(url: &str) -> bool {
+    let uri = url.parse::<Uri>().ok();
+    let host = uri.as_ref().and_then(Uri::host).map(|host| host.trim_matches(['[', ']']));
+    host.is_some_and(|host| match host.parse::<IpAddr>() {
+        Ok(address) => address.to_canonical().is_loopback() || address.is_unspecified(),
+        Err(_) => is_name_of_this_machine(host.trim_end_matches('.')),
+    })
+}
+
+/// Whether a name resolves to a loopback address: RFC 6761 reserves `localhost` and the names below it.
+fn is_name_of_this_machine(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let is_within = |domain: &str| name.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+    ["localhost", LOCALSTACK].into_iter().any(is_within)
+}
+
 fn is_private_name(name: &str) -> bool {
-    name.rsplit_once('.')
-        .is_none_or(|(_, last)| ["localhost", "local", "internal"].iter().any(|it| last.eq_ignore_ascii_case(it)))
+    let is_private = |last: &str| ["local", "internal"].iter().any(|it| last.eq_ignore_ascii_case(it));
+    is_name_of_this_machine(name) || name.rsplit_once('.').is_none_or(|(_, last)| is_private(last))
 }
 
 fn is_private_address(address: IpAddr) -> bool {
@@ -84,6 +109,8 @@ mod tests {
             ("http://[2001:db8::1]:4566", "2001:db8::1"),
             ("http://internal.example.com.", "internal.example.com."),
             ("http://172.32.0.1", "172.32.0.1"),
+            ("http://notlocalhost.localstack.cloud", "notlocalhost.localstack.cloud"),
+            ("http://localstack.cloud", "localstack.cloud"),
         ];
         for (url, host) in exposed {
             assert_eq!(exposed_host(url).as_deref(), Some(host), "{url}");
@@ -105,9 +132,32 @@ mod tests {
             "http://emulator:4566",
             "http://host.docker.internal:4566",
             "http://nas.LOCAL",
+            "http://localhost.localstack.cloud:4566",
+            "http://ec2.LOCALHOST.localstack.cloud.:4566",
             "not a url",
         ] {
             assert_eq!(exposed_host(url), None, "{url}");
+        }
+    }
+
+    #[test]
+    fn the_services_are_on_this_machine_only_if_all_are() {
+        let settings = |url: &str| Settings {
+            endpoints: SERVICES.iter().map(|(service, _)| (*service, url.to_string())).collect(),
+            ..Settings::default()
+        };
+        for url in
+            ["https://localhost:4566", "https://127.0.0.2", "https://[::1]", "https://localhost.localstack.cloud"]
+        {
+            assert!(are_all_on_this_machine(&settings(url)), "{url}");
+            let mut others = settings(url);
+            others.endpoints.insert(Service::Sts, "https://sts.example.com".into());
+            assert!(!are_all_on_this_machine(&others), "{url}");
+            others.endpoints.remove(&Service::Sts);
+            assert!(!are_all_on_this_machine(&others), "{url}");
+        }
+        for url in ["https://10.0.0.1", "https://emulator", "https://mylocalhost"] {
+            assert!(!are_all_on_this_machine(&settings(url)), "{url}");
         }
     }
 }

@@ -267,20 +267,34 @@ fn fips_and_dual_stack_are_set_by_block_environment_or_profile() {
 #[test]
 fn an_unusable_proxy_of_the_environment_is_an_error() {
     let proxy = Proxy::moto();
-    for (variable, value) in [
-        ("HTTPS_PROXY", "http://ada:open-sesame@proxy.test:8080 "),
-        ("https_proxy", "proxy.test:8080/path"),
-        ("HTTPS_PROXY", "ftp://proxy.test"),
-        ("HTTP_PROXY", "socks5://ada:open-sesame@proxy.test:1080"),
-        ("http_proxy", "http://"),
+    let port = proxy.endpoint().rsplit_once(':').expect("the proxy has a port").1.to_owned();
+    // Unlike 127.0.0.1, this address is called through a proxy.
+    let http =
+        format!("  endpoints {{\n    ec2 = \"http://0.0.0.0:{port}\"\n    sts = \"http://0.0.0.0:{port}\"\n  }}\n");
+    for (variable, value, endpoints) in [
+        ("HTTPS_PROXY", "http://ada:open-sesame@proxy.test:8080 ", ""),
+        ("https_proxy", "proxy.test:8080/path", ""),
+        ("HTTPS_PROXY", "ftp://proxy.test", ""),
+        ("HTTP_PROXY", "socks5://ada:open-sesame@proxy.test:1080", &http),
+        ("http_proxy", "http://", &http),
     ] {
-        let mut workspace = with_block(&format!("{IN_OHIO}{}", super::endpoints(&proxy)));
+        let mut workspace = with_block(&format!("{IN_OHIO}{endpoints}"));
         workspace.env(variable, value);
         let run = workspace.plan(&[]);
         run.failed_with("Error configuring the provider: invalid proxy").failed_with(variable);
         assert!(!run.says("open-sesame"), "{run}");
     }
     assert_eq!(proxy.calls().len(), 0, "the provider bypasses no proxy");
+    // No call uses the proxy.
+    for (lines, variable, value) in [
+        (&http[..], "HTTPS_PROXY", "ftp://proxy.test"),
+        (&super::endpoints(&proxy), "HTTP_PROXY", "socks5://proxy.test"),
+        (&format!("{http}  no_proxy = \"0.0.0.0\"\n"), "HTTP_PROXY", "socks5://proxy.test"),
+    ] {
+        let mut workspace = with_block(&format!("{IN_OHIO}{lines}"));
+        workspace.env(variable, value);
+        assert_eq!(workspace.plan(&[]).code, 2, "{variable}={value}");
+    }
     // The block takes precedence, and a value without a scheme is one of http.
     for (lines, value) in [("  http_proxy = \"http://localhost:1\"\n", "socks5://proxy.test"), ("", "localhost:1")] {
         let mut workspace = with_block(&format!("{IN_OHIO}{lines}{}", super::endpoints(&proxy)));
@@ -296,6 +310,11 @@ fn connections_that_others_can_read_are_a_warning() {
     let with = |lines: &str| with_block(&format!("{IN_OHIO}{lines}")).validate();
     let insecure = with("  insecure = true\n");
     assert!(insecure.succeeded().says("TLS certificates are not verified"), "{insecure}");
+    let services = ["acm", "apigatewayv2", "ec2", "kms", "lambda", "logs", "route53", "sts"];
+    let lines: String =
+        services.iter().map(|name| format!("    {name} = \"https://localhost.localstack.cloud:4566\"\n")).collect();
+    let local = with(&format!("  insecure = true\n  endpoints {{\n{lines}  }}\n"));
+    assert!(!local.succeeded().says("certificates are not verified"), "{local}");
     let endpoint = |url: &str| with(&format!("  endpoints {{\n    sts = \"{url}\"\n  }}\n"));
     let plain = endpoint("http://ada:open-sesame@sts.example.com");
     assert!(plain.succeeded().says("Endpoints without encryption"), "{plain}");

@@ -521,26 +521,6 @@ async fn fips_and_dual_stack_settings_select_the_endpoints() {
     assert_eq!(hosts(true, Some(true)).await, "sts-fips.us-east-2.api.aws ec2-fips.us-east-2.api.aws");
 }
 
-#[test]
-fn proxies_in_the_block_override_the_environment() {
-    let variables = |names: &[&str]| match names[0] {
-        "HTTPS_PROXY" => Some("http://environment:1".to_string()),
-        "NO_PROXY" => Some("internal.test".to_string()),
-        _ => None,
-    };
-    let host = |matcher: &Matcher, url: &'static str| {
-        matcher.intercept(&http::Uri::from_static(url)).map(|it| it.uri().host().unwrap().to_string())
-    };
-    let from_environment = proxies(&block(&[]), variables).unwrap();
-    assert_eq!(host(&from_environment, "https://ec2.test").as_deref(), Some("environment"));
-    assert_eq!(host(&from_environment, "http://ec2.test"), None);
-    assert_eq!(host(&from_environment, "https://a.internal.test"), None);
-    let from_block = proxies(&block(&[("https_proxy", "http://block:1".into())]), variables).unwrap();
-    assert_eq!(host(&from_block, "https://ec2.test").as_deref(), Some("block"));
-    let http_for_both = proxies(&block(&[("http_proxy", "http://block:1".into())]), |_| None).unwrap();
-    assert_eq!(host(&http_for_both, "https://ec2.test").as_deref(), Some("block"));
-}
-
 fn create_vpc_answer() -> Option<(u16, String)> {
     Some((200, "<CreateVpcResponse><vpc><vpcId>vpc-1</vpcId></vpc></CreateVpcResponse>".to_string()))
 }
