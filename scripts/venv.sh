@@ -1,7 +1,8 @@
 #!/bin/sh
 # Creates the Python virtual environment with the AWS emulators and boto3, as tests/requirements.txt pins them, and
 # prints its directory as the last line of standard output. Does nothing if the environment is current. Installs only
-# files whose hashes tests/hashes contains.
+# packages whose hashes tests/hashes contains. Of tailer, which LocalStack requires, only the source is published: pip
+# checks its hash and builds it with the current setuptools, which it downloads without a known hash.
 #
 #   scripts/venv.sh                    creates or updates .venv in the project's root directory
 #   FGW_VENV=DIR scripts/venv.sh       uses DIR instead

@@ -212,31 +212,56 @@ fn a_release_is_checked_compared_and_attested() {
     assert!(publish.contains("gh release edit"), "{publish}");
 }
 
+/// The script of a step of the release workflow.
+fn release_script(job: &str, name: &str) -> String {
+    let release = workflows().into_iter().find(|(name, _)| name == "release").expect("the workflow exists").1;
+    let steps = release["jobs"][job]["steps"].as_array().unwrap().clone();
+    let step = steps.iter().find(|step| step["name"] == name).expect("the step exists");
+    step["run"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_build_records_the_versions_of_its_tools() {
+    let directory = directory();
+    let script = release_script("package", "versions of the tools");
+    let ran = Command::new("bash").args(["-e", "-c", &script]).current_dir(&directory).output().unwrap();
+    let tools = fs::read_to_string(directory.join("target/package/tools.txt")).unwrap();
+    assert_eq!((ran.status.success(), String::from_utf8_lossy(&ran.stdout).as_ref()), (true, tools.as_str()));
+    for tool in ["image: ", "\nrustc 1.", "\nhost: ", "\ncargo 1.", "\nPython 3."] {
+        assert!(tools.contains(tool), "no {tool:?} in {tools}");
+    }
+}
+
 /// Runs the comparison of the workflow on two builds.
 #[test]
 fn builds_with_different_bytes_end_a_release() {
-    let release = workflows().into_iter().find(|(name, _)| name == "release").expect("the workflow exists").1;
-    let steps = release["jobs"]["attest"]["steps"].as_array().unwrap().clone();
-    let compare = steps.iter().find(|step| step["name"] == "compare the two builds").expect("the step exists");
-    let script = compare["run"].as_str().unwrap();
+    let script = release_script("attest", "compare the two builds");
     for (second, is_equal) in [("bytes", true), ("other", false)] {
         let directory = directory();
         let name = "terraform-provider-fgw_1.2.3_linux_amd64.zip";
-        for (folder, file, content) in
-            [("t-first", name, "bytes"), ("t-second", name, second), ("sbom", "t.cdx.json", "{}")]
-        {
-            fs::create_dir(directory.join(folder)).unwrap();
+        let tools = "rustc 1.0\n";
+        for (folder, file, content) in [
+            ("t-first", name, "bytes"),
+            ("t-second", name, second),
+            ("t-first", "tools.txt", tools),
+            ("t-second", "tools.txt", if is_equal { tools } else { "rustc 1.1\n" }),
+            ("sbom", "t.cdx.json", "{}"),
+        ] {
+            fs::create_dir_all(directory.join(folder)).unwrap();
             fs::write(directory.join(folder).join(file), content).unwrap();
         }
         let variables = [("TAG", "v1.2.3"), ("TARGET", "t"), ("PLATFORM", "linux_amd64")];
         // GitHub starts the shell with -e.
-        let ran = Command::new("bash").args(["-e", "-c", script]).current_dir(&directory).envs(variables).output();
-        assert_eq!(ran.unwrap().status.success(), is_equal, "{second}");
+        let ran = Command::new("bash").args(["-e", "-c", &script]).current_dir(&directory).envs(variables).output();
+        let ran = ran.unwrap();
+        assert_eq!(ran.status.success(), is_equal, "{second}");
+        let printed = String::from_utf8_lossy(&ran.stdout);
+        assert!(printed.starts_with(tools) && printed.contains("> rustc 1.1") != is_equal, "{printed}");
         assert_eq!(directory.join("release").join(name).is_file(), is_equal);
     }
 }
 
-/// pip installs only files with these hashes.
+/// pip downloads only files with these hashes, except the tools that build a package without a wheel.
 #[test]
 fn hashes_cover_exactly_the_pinned_python_packages() {
     let pinned = |text: &str| -> BTreeSet<String> {
