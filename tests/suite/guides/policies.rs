@@ -100,6 +100,11 @@ fn policies_find_the_deletions_in_plans_of_a_network() {
     let destroy = workspace.plan_json(&["-destroy"]);
     let all = all_keys(&workspace, THIS);
     assert_reported(&workspace, THIS, &destroy, &all.iter().map(String::as_str).collect::<Vec<_>>());
+
+    workspace.config(&format!("removed {{\n  from = {THIS}\n  lifecycle {{\n    destroy = false\n  }}\n}}\n"));
+    let forget = workspace.plan_json(&[]);
+    assert_eq!(forget["resource_changes"][0]["change"]["actions"], json!(["forget"]));
+    assert_reported(&workspace, THIS, &forget, &[]);
 }
 
 #[test]
@@ -113,11 +118,20 @@ fn policies_find_the_deletions_in_plans_of_a_gateway() {
             keys.iter().map(|key| format!("    \"{key}\" = {{ faas_function_arn = \"{arn}\" }}\n")).collect();
         format!("resource \"fgw_http_gateway\" \"this\" {{\n  name = \"shop\"\n  route_config = {{\n{routes}  }}\n}}\n")
     };
-    workspace.config(&routes(&["GET /a", "GET /b"]));
+    workspace.config(&routes(&["GET /a/{id}", "GET /b"]));
     workspace.apply(&[]).succeeded();
-    workspace.config(&routes(&["GET /a", "GET /c"]));
+    workspace.config(&routes(&["GET /a/{id}", "GET /c"]));
     let plan = workspace.plan_json(&[]);
     assert_reported(&workspace, THIS, &plan, &["route.GET /b"]);
+
+    // It is renamed in place, which the guide states.
+    workspace.config(&routes(&["GET /a/{order}", "GET /b"]));
+    let plan = workspace.plan_json(&[]);
+    assert_reported(&workspace, THIS, &plan, &["route.GET /a/{id}"]);
+    let planned = &plan["resource_changes"][0]["change"]["after"]["aws_objects"];
+    let state = workspace.state();
+    let route = &state.attribute(THIS, "aws_objects")["route.GET /a/{id}"];
+    assert_eq!(&planned["route.GET /a/{order}"], route);
 }
 
 #[test]
