@@ -65,6 +65,13 @@ pub(super) fn accept(
     ReceiverStream::new(receiver)
 }
 
+/// The ID of the effective user of this process. The owner of a file that it creates may have another ID, on file
+/// systems that map owners.
+pub(super) fn own_user() -> io::Result<u32> {
+    let (one, _other) = UnixStream::pair()?;
+    Ok(one.peer_cred()?.uid())
+}
+
 /// Whether the process that opened a connection belongs to this user. The mode of the directory of the socket ensures
 /// it too. This check is independent of the file system.
 fn is_of(user: u32, stream: &UnixStream) -> bool {
@@ -129,14 +136,16 @@ impl AsyncWrite for Connection {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::MetadataExt;
-
     use super::*;
 
     #[tokio::test(start_paused = true)]
     async fn only_processes_of_the_given_user_are_admitted() {
-        let user = tempfile::tempdir().unwrap().path().metadata().unwrap().uid();
-        let (stream, _other) = UnixStream::pair().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        let _client = UnixStream::connect(&path).await.unwrap();
+        let (stream, _) = listener.accept().await.unwrap();
+        let user = own_user().unwrap();
         assert!(is_of(user, &stream));
         assert!(!is_of(user + 1, &stream));
     }

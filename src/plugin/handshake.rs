@@ -3,7 +3,7 @@
 
 use std::fs::Permissions;
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -73,8 +73,6 @@ impl Environment {
 /// The path of a socket in a directory that only this user can access. Dropping it removes the directory.
 pub(super) struct SocketPlace {
     pub path: PathBuf,
-    /// The ID of the user of this process, who owns the directory.
-    pub user: u32,
     _directory: TempDir,
 }
 
@@ -101,8 +99,7 @@ fn socket_place_in(directory: &Path) -> io::Result<SocketPlace> {
     if path.as_os_str().len() > LONGEST_PATH || path.to_str().is_none_or(|path| path.contains('|')) {
         return Err(io::Error::new(io::ErrorKind::InvalidFilename, "the path is too long, not UTF-8, or contains |"));
     }
-    let user = created.path().metadata()?.uid();
-    Ok(SocketPlace { path, user, _directory: created })
+    Ok(SocketPlace { path, _directory: created })
 }
 
 /// The handshake line: version of the handshake, version of the protocol, kind of address, address, kind of protocol,

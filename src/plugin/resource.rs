@@ -67,6 +67,12 @@ pub trait Resource: Send + Sync + 'static {
         Err(format!("The provider does not support upgrades from schema version {version}."))
     }
 
+    /// Receives each stored state that Terraform sends for an upgrade, after the upgrade. In a plan, these are the
+    /// states of all objects of this type; in an apply, only those of the objects that it changes.
+    fn note_state(&self, state: &Value) {
+        let _ = state;
+    }
+
     /// Reads the current state of the object.
     async fn read(&self, request: ReadRequest) -> ReadResponse;
 
@@ -110,6 +116,9 @@ pub struct PlanRequest {
     pub config: Value,
     /// The private data stored with the prior state; empty if there is none.
     pub prior_private: Vec<u8>,
+    /// If this plan repeats one that was shown before, as in an apply: the private data of that plan. Empty otherwise,
+    /// and with hosts that do not offer it: Terraform before 1.16, and OpenTofu.
+    pub planned_private: Vec<u8>,
     /// Canceled when Terraform requests a stop.
     pub stop: CancellationToken,
 }

@@ -70,14 +70,15 @@ pub async fn run(
     let lifecycle = Arc::new(Lifecycle::new());
     let server = Server::new(provider, lifecycle.clone()).map_err(|error| format!("Invalid schema: {error}"))?;
     let identity = environment.client_certificate.as_deref().map(tls::identity).transpose()?;
+    let user = connection::own_user().map_err(|error| format!("Error reading the user of this process: {error}"))?;
     let place = handshake::socket_place(&environment.socket_directories)?;
     let listener = UnixListener::bind(&place.path)
         .map_err(|error| format!("Error listening on {}: {error}", place.path.display()))?;
     let line = handshake::line(&place.path, identity.as_ref().map(|identity| &identity.certificate[..]));
     announce(&line).map_err(|error| format!("Error writing the handshake to stdout: {error}"))?;
 
-    let connections =
-        connection::accept(listener, place.user, identity.map(|identity| identity.acceptor), lifecycle.clone());
+    let acceptor = identity.map(|identity| identity.acceptor);
+    let connections = connection::accept(listener, user, acceptor, lifecycle.clone());
     let ending = CancellationToken::new();
     let router = tonic::transport::Server::builder()
         .add_service(

@@ -131,6 +131,8 @@ impl<P: Provider> Server<P> {
             }
         };
         let state = json::decode(&json, &served.block.kind).map_err(|problem| decoding_error(&summary, problem))?;
+        let (resource, noted) = (served.resource.clone(), state.clone());
+        self.run(async move { resource.note_state(&noted) }).await.map_err(panicked)?;
         let mut diagnostics = Diagnostics::default();
         let state = served.block.encode(state, &mut diagnostics);
         if diagnostics.has_errors() { Err(diagnostics) } else { Ok(state) }
@@ -211,6 +213,7 @@ impl<P: Provider> Server<P> {
             proposed: served.block.decode(request.proposed_new_state, "proposed state")?,
             config: served.block.decode(request.config, "configuration")?,
             prior_private: request.prior_private,
+            planned_private: request.planned_private,
             stop: self.lifecycle.stop_token(),
         };
         let resource = served.resource.clone();

@@ -226,6 +226,7 @@ async fn a_door_is_planned_applied_read_and_destroyed() {
         proposed_new_state: dynamic(&config),
         config: dynamic(&config),
         prior_private: b"prior ".to_vec(),
+        ..Default::default()
     };
     let planned = terraform.plan_resource_change(plan.clone()).await.unwrap().into_inner();
     assert_eq!(planned.diagnostics, []);
@@ -233,6 +234,11 @@ async fn a_door_is_planned_applied_read_and_destroyed() {
     assert_eq!(planned.requires_replace.len(), 1);
     let planned_state = value(planned.planned_state);
     assert_eq!(planned_state.get("id"), &Value::Unknown);
+    let client_capabilities = Some(pb::ClientCapabilities { store_planned_private: true });
+    let again =
+        pb::plan_resource_change::Request { client_capabilities, planned_private: b"shown ".to_vec(), ..plan.clone() };
+    let again = terraform.plan_resource_change(again).await.unwrap().into_inner();
+    assert_eq!(again.planned_private, b"prior shown planned");
 
     let applied = terraform.apply_resource_change(apply(&planned_state)).await.unwrap().into_inner();
     assert_eq!((applied.diagnostics, &applied.private[..]), (vec![], &b"planned"[..]));
@@ -274,6 +280,7 @@ async fn mismatched_values_are_errors_with_their_path() {
         proposed_new_state: dynamic(&config),
         config: dynamic(&config),
         prior_private: Vec::new(),
+        ..Default::default()
     };
     let planned = terraform.plan_resource_change(request).await.unwrap().into_inner();
     assert_eq!(path(&planned.diagnostics[0]), ".width");
@@ -346,6 +353,18 @@ async fn import_returns_a_complete_state_or_an_error() {
     let nothing = import("nothing").await;
     assert_eq!(nothing.imported_resources, []);
     assert_eq!(nothing.diagnostics[0].summary, "Error importing acme_door \"nothing\"");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_resource_receives_each_upgraded_state() {
+    let acme = Acme::default();
+    let (_process, mut terraform) = connected_to(acme.clone()).await;
+    for (version, json) in [(2, r#"{"id": "door-1"}"#), (2, r#"{"name": "noted", "width": "wide"}"#)] {
+        upgrade(&mut terraform, version, json).await;
+    }
+    assert!(!acme.diary.has("a stored state is noted"));
+    upgrade(&mut terraform, 1, r#"{"door_id": "door-1", "name": "noted"}"#).await;
+    assert!(acme.diary.has("a stored state is noted"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

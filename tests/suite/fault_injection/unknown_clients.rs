@@ -245,6 +245,7 @@ impl Target {
                     proposed_new_state: at(Field::PlanProposed),
                     config: at(Field::PlanConfig),
                     prior_private: private.to_vec(),
+                    ..Default::default()
                 };
                 terraform.plan_resource_change(request).await?.into_inner().diagnostics
             }

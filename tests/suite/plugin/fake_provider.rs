@@ -220,6 +220,12 @@ impl Resource for Door {
         ReadResponse { state, private: request.private, diagnostics: Diagnostics::default() }
     }
 
+    fn note_state(&self, state: &Value) {
+        if state.get("name").as_str() == Some("noted") {
+            self.0.diary.note("a stored state is noted");
+        }
+    }
+
     async fn plan(&self, request: PlanRequest) -> PlanResponse {
         let mut planned = request.proposed;
         if request.prior.is_null() {
@@ -231,7 +237,7 @@ impl Resource for Door {
         PlanResponse {
             planned,
             requires_replace: vec![AttributePath::new("name")],
-            private: [&request.prior_private[..], b"planned"].concat(),
+            private: [&request.prior_private[..], &request.planned_private, b"planned"].concat(),
             diagnostics: Diagnostics::default(),
         }
     }

@@ -30,6 +30,8 @@ pub(super) struct Host {
     directory: PathBuf,
     state: Mutex<BTreeMap<Address, Kept>>,
     planned: Mutex<Option<Plan>>,
+    /// Whether it passes the private data of a plan to the plan that it repeats at apply, as Terraform 1.16 does.
+    stores_planned_private: bool,
 }
 
 /// A resource in the state.
@@ -164,7 +166,18 @@ impl Plan {
 
 impl Host {
     pub(super) fn new(directory: &Path) -> Self {
-        Self { directory: directory.to_owned(), state: Mutex::default(), planned: Mutex::default() }
+        let (state, planned) = (Mutex::default(), Mutex::default());
+        Self { directory: directory.to_owned(), state, planned, stores_planned_private: false }
+    }
+
+    /// The same as Terraform 1.16 and later.
+    pub(super) fn storing_planned_private(directory: &Path) -> Self {
+        Self { stores_planned_private: true, ..Self::new(directory) }
+    }
+
+    /// The private data to send with a plan that repeats the one with this private data, or no plan.
+    fn shown<'a>(&self, private: &'a [u8]) -> Option<&'a [u8]> {
+        self.stores_planned_private.then_some(private)
     }
 
     pub(super) fn validate(&self) -> Outcome {
@@ -201,6 +214,13 @@ impl Host {
         let mut state = self.state.lock().expect("no test panics here");
         let kept = state.get_mut(&(of_type.into(), name.into())).filter(|kept| kept.tainted);
         kept.unwrap_or_else(|| panic!("no tainted {address} is in the state")).tainted = false;
+    }
+
+    pub(super) fn lose_private_state(&self, address: &str) {
+        let (of_type, name) = parsed(address);
+        let mut state = self.state.lock().expect("no test panics here");
+        let kept = state.get_mut(&(of_type.into(), name.into()));
+        kept.unwrap_or_else(|| panic!("no {address} is in the state")).stored.1.clear();
     }
 
     pub(super) fn import(&self, address: &str, id: &str) -> Outcome {
@@ -312,7 +332,7 @@ impl Host {
         let addresses: BTreeSet<&Address> = configs.keys().chain(state.keys()).collect();
         let changes = addresses.into_iter().map(|address| {
             let config = if options.destroy { None } else { configs.get(address) };
-            plan_one(&process, address, config, state.get(address), options)
+            plan_one(&process, address, config, state.get(address), options, self.shown(&[]))
         });
         for (change, messages) in runtime().block_on(join_all(changes)) {
             plan.resources.extend(change);
@@ -337,7 +357,9 @@ impl Host {
             return outcome(&messages, 0);
         }
         let changes = plan.resources.iter().filter(|it| it.action != Action::NoOp);
-        for (change, kept, more) in runtime().block_on(join_all(changes.map(|it| apply_one(&process, it)))) {
+        for (change, kept, more) in
+            runtime().block_on(join_all(changes.map(|it| apply_one(&process, it, self.shown(&it.planned.1)))))
+        {
             messages.extend(more);
             if let Some(kept) = kept {
                 self.keep(&change.address, kept);
@@ -380,6 +402,7 @@ async fn plan_one(
     config: Option<&Value>,
     kept: Option<&Kept>,
     options: Options,
+    shown: Option<&[u8]>,
 ) -> (Option<Change>, Vec<Message>) {
     let (type_name, schema) = (&address.0, schema_of(&address.0));
     let kind = schema::object_type(&schema.attributes);
@@ -415,18 +438,18 @@ async fn plan_one(
         return (Some(change(prior.clone(), Action::NoOp, Vec::new())), messages);
     }
     let Some(config) = config else {
-        let (planned, more) = plan_call(process, address, &prior, &Value::Null).await;
+        let (planned, more) = plan_call(process, address, &prior, &Value::Null, shown).await;
         messages.extend(more);
         return (planned.map(|planned| change(planned.stored, Action::Delete, Vec::new())), messages);
     };
     // Terraform plans a tainted resource as if it did not exist.
     let base = if tainted { Stored::default() } else { prior.clone() };
-    let (planned, more) = plan_call(process, address, &base, config).await;
+    let (planned, more) = plan_call(process, address, &base, config, shown).await;
     messages.extend(more);
     let Some(mut planned) = planned else { return (None, messages) };
     let replaced_by = if base.0.is_null() { Vec::new() } else { std::mem::take(&mut planned.replaced_by) };
     if !replaced_by.is_empty() {
-        let (again, more) = plan_call(process, address, &(Value::Null, planned.stored.1), config).await;
+        let (again, more) = plan_call(process, address, &(Value::Null, planned.stored.1), config, shown).await;
         messages.extend(more);
         let Some(again) = again else { return (None, messages) };
         planned = again;
@@ -453,11 +476,12 @@ async fn plan_call(
     address: &Address,
     prior: &Stored,
     config: &Value,
+    shown: Option<&[u8]>,
 ) -> (Option<Accepted>, Vec<Message>) {
     let schema = schema_of(&address.0);
     let base = if prior.0.is_null() { rules::empty(&schema.attributes) } else { prior.0.clone() };
     let proposed = rules::proposed(&schema.attributes, &base, config);
-    let (planned, messages) = process.plan(&address.0, prior, &proposed, config).await;
+    let (planned, messages) = process.plan(&address.0, prior, &proposed, config, shown).await;
     let Some(planned) = planned.filter(|_| !messages.iter().any(|it| it.is_error)) else { return (None, messages) };
     let state = rules::normalized(&schema::object_type(&schema.attributes), planned.state);
     if config.is_null() {
@@ -472,7 +496,11 @@ async fn plan_call(
 }
 
 /// Applies a planned change. Returns the new entry of the state, or `None` if the entry does not change.
-async fn apply_one<'a>(process: &Process, change: &'a Change) -> (&'a Change, Option<Kept>, Vec<Message>) {
+async fn apply_one<'a>(
+    process: &Process,
+    change: &'a Change,
+    shown: Option<&[u8]>,
+) -> (&'a Change, Option<Kept>, Vec<Message>) {
     let mut messages = Vec::new();
     let mut prior = change.prior.clone();
     if change.action == Action::Replace {
@@ -489,7 +517,7 @@ async fn apply_one<'a>(process: &Process, change: &'a Change) -> (&'a Change, Op
     let planned = if change.config.is_null() {
         change.planned.clone()
     } else {
-        match plan_again(process, change, &prior).await {
+        match plan_again(process, change, &prior, shown).await {
             (Some(planned), _) => planned,
             (None, more) => {
                 messages.extend(more);
@@ -506,8 +534,13 @@ async fn apply_one<'a>(process: &Process, change: &'a Change) -> (&'a Change, Op
 }
 
 /// Plans a change again, as Terraform does before it applies it. The result must be the same.
-async fn plan_again(process: &Process, change: &Change, prior: &Stored) -> (Option<Stored>, Vec<Message>) {
-    let (planned, messages) = plan_call(process, &change.address, prior, &change.config).await;
+async fn plan_again(
+    process: &Process,
+    change: &Change,
+    prior: &Stored,
+    shown: Option<&[u8]>,
+) -> (Option<Stored>, Vec<Message>) {
+    let (planned, messages) = plan_call(process, &change.address, prior, &change.config, shown).await;
     let Some(planned) = planned else { return (None, messages) };
     let kind = schema::object_type(&schema_of(&change.address.0).attributes);
     let mut unlike = Vec::new();

@@ -118,14 +118,19 @@ impl Process {
         (state.map(|state| (state, answer.private)), messages(answer.diagnostics))
     }
 
+    /// Plans. `shown` is the private data of the plan that this one repeats, empty if it repeats none; `None` for a
+    /// host that does not store it.
     pub(super) async fn plan(
         &self,
         type_name: &str,
         (prior, prior_private): &Stored,
         proposed: &Value,
         config: &Value,
+        shown: Option<&[u8]>,
     ) -> Answer<Planned> {
         let request = pb::plan_resource_change::Request {
+            client_capabilities: shown.map(|_| pb::ClientCapabilities { store_planned_private: true }),
+            planned_private: shown.unwrap_or_default().to_vec(),
             type_name: type_name.into(),
             prior_state: Some(wire::encode(prior)),
             proposed_new_state: Some(wire::encode(proposed)),
