@@ -20,7 +20,7 @@ export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(getconf _NPROCESSORS_ONLN)))
 
 .DEFAULT_GOAL := help
 .PHONY: help build install check lint fmt docs test faults properties bench package package-sums package-test deny
-.PHONY: demo demo-end acceptance sweep clean-venv policies hashes
+.PHONY: demo demo-end acceptance sweep clean-venv policies requests hashes
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -116,6 +116,13 @@ package-test: ## Build the release in two directories, compare the zip files byt
 
 policies: ## Write the IAM policies of the permissions guide to target/policies; needs ACCOUNT and REGION
 	@python=$$(scripts/prerequisites.sh python) && ACCOUNT="$(ACCOUNT)" REGION="$(REGION)" exec "$$python" scripts/policies.py
+
+requests: ## Record the requests of the suite, with which the tests check the policies of the permissions guide
+	@scripts/prerequisites.sh cargo python terraform >/dev/null
+	@scripts/venv.sh >/dev/null
+	@rm -f target/requests.txt
+	FGW_RECORD_REQUESTS="$(CURDIR)/target/requests.txt" cargo test --locked --test suite
+	LC_ALL=C sort -u target/requests.txt > tests/golden/requests.txt
 
 deny: ## Check licenses, advisories and sources of dependencies against deny.toml (needs cargo-deny and the network)
 	@scripts/prerequisites.sh cargo

@@ -11,6 +11,8 @@ mod getting_started;
 mod modules;
 #[path = "guides/permissions.rs"]
 mod permissions;
+#[path = "guides/iam_policies.rs"]
+mod iam_policies;
 #[path = "guides/policies.rs"]
 mod policies;
 

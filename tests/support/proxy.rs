@@ -1,6 +1,7 @@
 //! The proxy between provider and emulator, one per test. It logs each call, injects scripted faults, corrects the
 //! emulator where it differs from AWS, and fails the test if the emulator does not support a call.
 
+mod authorization;
 pub(crate) mod call;
 pub(crate) mod fault;
 mod gate;
@@ -433,19 +434,8 @@ async fn strike(effect: &Effect, call: &Call) -> Result<Option<Reply>, Lost> {
 impl Shared {
     /// A call of the provider that `docs/guides/permissions.md` does not cover fails the test.
     fn note_undocumented(&self, call: &Call, message: &Message) {
-        let is_ours = message.header("user-agent").contains("terraform-provider-fgw/");
-        if is_ours && !permissions::covers(&call.service, &call.action) {
+        if is_ours(message) && !permissions::covers(&call.service, &call.action) {
             let why = "has no row in tests/support/permissions.rs, the source of the documented IAM policies";
-            lock(&self.violations).push(format!("{}: {} {why}", call.service, call.action));
-        }
-        // AWS rejects these calls with tags unless the policy allows the action by this name.
-        let tagged = match call.action.as_str() {
-            "CreateStage" => format!("/apis/{}/stages", call.param("apiId")),
-            "CreateDomainName" => "/domainnames".to_owned(),
-            _ => return,
-        };
-        if is_ours && !call.param("tags").is_empty() && !permissions::allows("apigateway:TagResource", &tagged) {
-            let why = format!("has tags, but no policy allows apigateway:TagResource on {tagged}");
             lock(&self.violations).push(format!("{}: {} {why}", call.service, call.action));
         }
     }
@@ -482,12 +472,31 @@ impl Shared {
     /// The corrected answer of the emulator, and whether recently created objects were removed from it. If the emulator
     /// does not support the call, an error that SDKs do not retry.
     async fn emulate(&self, call: &Call, message: Message) -> (Reply, bool) {
+        let refused = self.refused(call, &message).await;
         let answer = self.repaired(call, message).await.and_then(|reply| self.recently_created.after(call, reply));
+        if answer.as_ref().is_ok_and(|(reply, _)| !authorization::is_missing(reply)) {
+            lock(&self.violations).extend(refused);
+        }
         answer.unwrap_or_else(|violation| {
             let violation = format!("{}: {violation}", call.action);
             lock(&self.violations).push(violation.clone());
             (Reply::error(call, 400, "EmulatorCannot", &violation), false)
         })
+    }
+
+    /// The violations of a call of the provider that the policies of the guide do not allow.
+    async fn refused(&self, call: &Call, message: &Message) -> Vec<String> {
+        let is_local = self.upstream.account.emulator.kind == Kind::LocalStack;
+        if is_local || !is_ours(message) || !permissions::covers(&call.service, &call.action) {
+            return vec![];
+        }
+        match authorization::refused(&self.upstream, call, message).await {
+            Ok(refused) => {
+                let why = |check| format!("{}: no policy of the permissions guide allows {check}", call.action);
+                refused.into_iter().map(why).collect()
+            }
+            Err(error) => vec![format!("{}: its permissions cannot be checked: {error}", call.action)],
+        }
     }
 
     async fn repaired(&self, call: &Call, message: Message) -> Result<Reply, String> {
@@ -520,6 +529,11 @@ impl Shared {
             None => Ok(reply),
         }
     }
+}
+
+/// Whether the provider sent the request.
+fn is_ours(message: &Message) -> bool {
+    message.header("user-agent").contains("terraform-provider-fgw/")
 }
 
 /// The reason if the emulator does not implement an action. AWS returns none of these answers for an existing action.

@@ -28,6 +28,14 @@ pub(crate) fn program(name: &str) -> PathBuf {
     venv().join("bin").join(name)
 }
 
+/// A file of a Python package of the environment.
+pub(crate) fn package(path: &str) -> PathBuf {
+    let versions = std::fs::read_dir(venv().join("lib")).expect("a Python environment has a library");
+    let mut files =
+        versions.map(|version| version.expect("a directory can be read").path().join("site-packages").join(path));
+    files.find(|file| file.exists()).unwrap_or_else(|| panic!("tests/requirements.txt does not install {path}"))
+}
+
 /// Runs the script unconditionally, and returns the directory that it prints.
 pub(crate) fn create() -> PathBuf {
     run(&[])

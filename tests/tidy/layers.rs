@@ -18,6 +18,7 @@ fn pure_code_does_no_io() {
         "src/composite/apply/pending_deletion",
         "src/composite/decision",
         "src/composite/diagnostics",
+        "src/composite/duplicates",
         "src/composite/observe",
         "src/composite/plan/planned_state",
         "src/composite/private_state",

@@ -6,10 +6,11 @@ mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Guide;
-use crate::support::permissions::{Condition, PURPOSES, Policy, Row, allows, arn, rows};
+use crate::support::permissions::document::{self, document};
+use crate::support::permissions::{Condition, POLICIES, Policy, arn, purposes, reference, rows, unrestricted};
 use crate::support::proxy::Proxy;
 use crate::support::{http, venv};
 
@@ -158,36 +159,19 @@ fn calls_and_permissions_match() {
 fn implied_permissions_have_a_reason() {
     for row in rows() {
         assert_eq!(row.operation.is_empty(), !row.because.is_empty(), "{row:?}");
-        let purpose = PURPOSES.iter().any(|(policy, purpose, ..)| (*policy, *purpose) == (row.policy, row.purpose));
+        let purpose = purposes().any(|(policy, purpose, ..)| (*policy, *purpose) == (row.policy, row.purpose));
         assert_eq!(purpose, !row.action.is_empty(), "{row:?}");
         assert_eq!(row.action.is_empty(), row.resources.is_empty(), "{row:?}");
     }
-    for (policy, purpose, ..) in PURPOSES {
+    for (policy, purpose, ..) in purposes() {
         assert!(rows().any(|row| (row.policy, row.purpose) == (*policy, *purpose)), "no row has the purpose {purpose}");
     }
 }
 
-/// AWS's list of actions, with the resource types and condition keys of each. It is part of cfn-lint.
+/// AWS's list of actions, with the resource types of each. It is part of cfn-lint.
 fn list_of_aws() -> Value {
-    let library = venv::venv().join("lib");
-    let versions = std::fs::read_dir(&library).expect("a Python environment has a library");
-    let file = versions
-        .map(|entry| entry.expect("a directory can be read").path())
-        .map(|version| version.join("site-packages/cfnlint/data/AdditionalSpecs/Policies.json"))
-        .find(|file| file.exists())
-        .expect("tests/requirements.txt installs cfn-lint, which contains AWS's list of actions");
-    let text = std::fs::read_to_string(file).expect("the list can be read");
-    serde_json::from_str(&text).expect("the list is JSON")
-}
-
-/// Actions that AWS requires although its list does not contain them.
-const UNLISTED: &[&str] = &["apigateway:TagResource", "apigateway:UntagResource"];
-
-#[test]
-fn tagged_stages_and_domains_may_be_created() {
-    let tag = |path: &str| allows("apigateway:TagResource", path);
-    assert!(tag("/apis/a1b2c3/stages") && tag("/domainnames"));
-    assert!(!tag("/restapis/a1b2c3"), "only objects of the provider");
+    let text = std::fs::read_to_string(venv::package("cfnlint/data/AdditionalSpecs/Policies.json"));
+    serde_json::from_str(&text.expect("the list can be read")).expect("the list is JSON")
 }
 
 #[test]
@@ -196,7 +180,7 @@ fn actions_exist_in_aws_and_apply_to_their_resources() {
     for row in rows().filter(|row| !row.action.is_empty()) {
         let (service, action) = row.action.split_once(':').expect("an action has the prefix of its service");
         let known = &all[service]["Actions"][action.to_lowercase()];
-        if UNLISTED.contains(&row.action) {
+        if reference::UNLISTED.contains(&row.action) {
             assert!(known.is_null(), "AWS's list now has {}: remove it from UNLISTED", row.action);
             continue;
         }
@@ -207,16 +191,23 @@ fn actions_exist_in_aws_and_apply_to_their_resources() {
             continue;
         }
         for resource in row.resources {
-            // The list has no tags for POST; the table states the reason for PUT.
-            if (row.action, *resource) == ("apigateway:POST", "/tags/*") || row.operation == "UntagResource" {
+            // The list has no tags for POST and DELETE; the table states the reason for PUT.
+            if resource.starts_with("/tags/") {
                 continue;
             }
             let acted_on = types.iter().map(|it| &all[service]["Resources"][it]).find(|it| is_of(it, &arn(resource)));
-            let acted_on =
-                acted_on.unwrap_or_else(|| panic!("{} does not apply to {resource}, only to {types:?}", row.action));
-            if [Condition::Ours, Condition::OfGuardDuty].contains(&row.condition) {
-                let mut keys = texts(&acted_on["ConditionKeys"]);
-                assert!(keys.any(|key| key == "aws:ResourceTag/${TagKey}"), "{resource} supports no tags: {acted_on}");
+            assert!(acted_on.is_some(), "{} does not apply to {resource}, only to {types:?}", row.action);
+        }
+    }
+}
+
+#[test]
+fn condition_keys_exist_for_their_actions_and_resources() {
+    for row in rows().filter(|row| row.condition != Condition::None) {
+        for (_, key, _) in row.condition.clauses() {
+            for resource in row.resources {
+                let listed = reference::has_key(row.action, &arn(resource).replace('*', "1"), key);
+                assert!(listed, "AWS's list has no {key} for {} on {resource}", row.action);
             }
         }
     }
@@ -235,104 +226,9 @@ fn is_of(kind: &Value, arn: &str) -> bool {
     })
 }
 
-/// The key of a statement, which combines all rows with the same purpose, condition and resources.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    /// The index of its purpose in `PURPOSES`.
-    purpose: usize,
-    condition: Condition,
-    resources: Vec<&'static str>,
-}
-
-fn statements(policy: Policy) -> BTreeMap<Place, BTreeSet<&'static str>> {
-    let mut statements: BTreeMap<Place, BTreeSet<&'static str>> = BTreeMap::new();
-    let purpose = |row: &Row| PURPOSES.iter().position(|(of, name, ..)| (*of, *name) == (row.policy, row.purpose));
-    // An action on several kinds of resources, each with its own row, is one statement for all of them.
-    let mut all: BTreeMap<(usize, Condition, &str), BTreeSet<&'static str>> = BTreeMap::new();
-    for row in rows().filter(|row| row.policy == policy && !row.action.is_empty()) {
-        let purpose = purpose(&row).expect("each row has a purpose");
-        match row.action.starts_with("apigateway:") {
-            true => all.entry((purpose, row.condition, row.action)).or_default().extend(row.resources),
-            false => {
-                let place = Place { purpose, condition: row.condition, resources: row.resources.to_vec() };
-                statements.entry(place).or_default().insert(row.action);
-            }
-        }
-    }
-    for ((purpose, condition, action), resources) in all {
-        let place = Place { purpose, condition, resources: resources.into_iter().collect() };
-        statements.entry(place).or_default().insert(action);
-    }
-    statements
-}
-
-/// The policy document.
-fn document(policy: Policy) -> String {
-    let statements = statements(policy);
-    let of = |purpose: usize| statements.keys().filter(|place| place.purpose == purpose).count();
-    let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
-    let blocks: Vec<String> = statements
-        .iter()
-        .map(|(place, actions)| {
-            let number = numbers.entry(place.purpose).or_default();
-            *number += 1;
-            let name = PURPOSES[place.purpose].1;
-            let name = if of(place.purpose) == 1 { name.to_owned() } else { format!("{name}{number}") };
-            let actions: Vec<String> = actions.iter().map(|it| (*it).to_owned()).collect();
-            let resources: Vec<String> = place.resources.iter().map(|it| arn(it)).collect();
-            format!(
-                "    {{\n      \"Sid\": \"{name}\",\n      \"Effect\": \"Allow\",\n      \"Action\": {},\n      \"Resource\": {}{}\n    }}",
-                listed(&actions),
-                listed(&resources),
-                condition(place.condition)
-            )
-        })
-        .collect();
-    format!("{{\n  \"Version\": \"2012-10-17\",\n  \"Statement\": [\n{}\n  ]\n}}", blocks.join(",\n"))
-}
-
-fn listed(values: &[String]) -> String {
-    match values {
-        [one] => format!("\"{one}\""),
-        _ => {
-            let lines: Vec<String> = values.iter().map(|value| format!("        \"{value}\"")).collect();
-            format!("[\n{}\n      ]", lines.join(",\n"))
-        }
-    }
-}
-
-fn condition(condition: Condition) -> String {
-    let creates = [
-        "AllocateAddress",
-        "CreateInternetGateway",
-        "CreateNatGateway",
-        "CreateRouteTable",
-        "CreateSubnet",
-        "CreateVpc",
-        "CreateVpcEndpoint",
-    ];
-    let creates = creates.map(|name| format!("            \"{name}\"")).join(",\n");
-    let (operator, key, value) = match condition {
-        Condition::None => return String::new(),
-        Condition::Ours => ("StringLike", "aws:ResourceTag/fgw:resource", "\"four_tier_vpc/*\"".to_owned()),
-        Condition::OfGuardDuty => ("StringEquals", "aws:ResourceTag/GuardDutyManaged", "\"true\"".to_owned()),
-        Condition::OnCreate => ("StringEquals", "ec2:CreateAction", format!("[\n{creates}\n          ]")),
-        Condition::ServiceLinkedRole => {
-            ("StringEquals", "iam:AWSServiceName", "\"ops.apigateway.amazonaws.com\"".to_owned())
-        }
-        Condition::PassToLogs => ("StringLike", "iam:PassedToService", "\"logs.*amazonaws.com\"".to_owned()),
-        Condition::PassToApiGateway => {
-            ("StringEquals", "iam:PassedToService", "\"apigateway.amazonaws.com\"".to_owned())
-        }
-    };
-    format!(
-        ",\n      \"Condition\": {{\n        \"{operator}\": {{\n          \"{key}\": {value}\n        }}\n      }}"
-    )
-}
-
-fn purposes(policy: Policy) -> String {
+fn purposes_of(policy: Policy) -> String {
     let mut table = "| Statement | Purpose | Omit it if |\n|---|---|---|\n".to_owned();
-    for (_, name, what, without) in PURPOSES.iter().filter(|(of, ..)| *of == policy) {
+    for (_, name, what, without) in purposes().filter(|(of, ..)| *of == policy) {
         let without = if without.is_empty() { "(always required)" } else { without };
         table += &format!("| `{name}` | {what} | {without} |\n");
     }
@@ -351,59 +247,86 @@ fn reasons() -> String {
     table
 }
 
+/// The statements without a condition, with the reason.
+fn without_condition() -> String {
+    let mut table = "| Policy | Statement | Why it has no condition |\n|---|---|---|\n".to_owned();
+    let mut used = BTreeSet::new();
+    for (policy, name) in POLICIES {
+        for statement in document::statements(*policy).iter().filter(|it| it.condition == Condition::None) {
+            let key = (*policy, statement.purpose, statement.actions[0]);
+            let reason = unrestricted().find(|(policy, purpose, action, _)| (*policy, *purpose, *action) == key);
+            let (.., reason) = reason.unwrap_or_else(|| panic!("no reason why {key:?} has no condition"));
+            used.insert(key);
+            table += &format!("| `{name}` | `{}` | {reason} |\n", statement.sid);
+        }
+    }
+    for (policy, purpose, action, _) in unrestricted() {
+        assert!(used.contains(&(*policy, purpose, action)), "{purpose} has a condition or no {action}");
+    }
+    table
+}
+
 #[test]
 fn guide_on_permissions_contains_the_generated_policies() {
     let mut guide = Guide::open("permissions.md");
-    let policies = [
-        ("provider", Policy::Provider),
-        ("network-read", Policy::NetworkRead),
-        ("network-change", Policy::NetworkChange),
-        ("network-options", Policy::NetworkOptions),
-        ("gateway-read", Policy::GatewayRead),
-        ("gateway-change", Policy::GatewayChange),
-        ("gateway-options", Policy::GatewayOptions),
-    ];
-    for (name, policy) in policies {
-        let document = document(policy);
+    for (policy, name) in POLICIES {
+        let document = document(*policy);
         serde_json::from_str::<Value>(&document).expect("a policy is JSON");
         let length = document.chars().filter(|it| !it.is_whitespace()).count();
         assert!(length <= MOST, "the policy {name} has {length} characters, but AWS allows only {MOST}");
         guide.put(name, &format!("```json\n{document}\n```\n"));
-        guide.put(&format!("{name}-statements"), &purposes(policy));
+        guide.put(&format!("{name}-statements"), &purposes_of(*policy));
     }
     guide.put("implied", &reasons());
+    guide.put("unrestricted", &without_condition());
     guide.check();
 }
 
+/// The violations of one call of EC2 by this client.
+fn violations(proxy: &Proxy, agent: &str, call: &str) -> Vec<String> {
+    let credential = format!("{}/20260101/us-east-1/ec2/aws4_request", proxy.account().id);
+    http::Request::new(proxy.port(), "POST", "/")
+        .header("user-agent", agent)
+        .header("authorization", &format!("AWS4-HMAC-SHA256 Credential={credential}, Signature=0"))
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(&format!("Action={call}&Version=2016-11-15"))
+        .send()
+        .expect("the proxy answers");
+    proxy.take_violations()
+}
+
+const OURS: &str = "aws-sdk-rust/1.0 terraform-provider-fgw/0.1.0";
+
 #[test]
 fn uncovered_call_fails_the_test_that_makes_it() {
-    let violations = |agent: &str, action: &str| {
-        let proxy = Proxy::ministack();
-        let port = proxy.endpoint().rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
-        let credential = format!("{}/20260101/us-east-1/ec2/aws4_request", proxy.account().id);
-        http::Request::new(port, "POST", "/")
-            .header("user-agent", agent)
-            .header("authorization", &format!("AWS4-HMAC-SHA256 Credential={credential}, Signature=0"))
-            .header("content-type", "application/x-www-form-urlencoded")
-            .body(&format!("Action={action}&Version=2016-11-15"))
-            .send()
-            .expect("the proxy answers");
-        proxy.take_violations()
-    };
-    let ours = "aws-sdk-rust/1.0 terraform-provider-fgw/0.1.0";
-    assert_eq!(violations(ours, "DescribeVpcs"), [""; 0]);
-    assert_eq!(violations("Boto3/1.0", "DescribeInstances"), [""; 0]);
-    let found = violations(ours, "DescribeInstances");
+    let proxy = Proxy::moto();
+    assert_eq!(violations(&proxy, OURS, "DescribeVpcs"), [""; 0]);
+    assert_eq!(violations(&proxy, "Boto3/1.0", "DescribeInstances"), [""; 0]);
+    let found = violations(&proxy, OURS, "DescribeInstances");
     assert!(found.len() == 1 && found[0].starts_with("ec2: DescribeInstances has no row"), "{found:?}");
 }
 
 #[test]
-fn network_deletes_require_the_ownership_tag() {
-    for row in rows().filter(|row| row.service == "ec2") {
-        let deletes = ["DeleteVpc", "DeleteSubnet", "DeleteRoute", "DeleteInternet", "DeleteNat", "ReleaseAddress"];
-        if deletes.iter().any(|name| row.operation.starts_with(name)) {
-            let expected = if row.purpose == "GuardDuty" { Condition::OfGuardDuty } else { Condition::Ours };
-            assert_eq!(row.condition, expected, "{row:?}");
-        }
+fn refused_call_fails_the_test_that_makes_it() {
+    let proxy = Proxy::moto();
+    let vpc = proxy.boto("ec2", "create_vpc", json!({ "CidrBlock": "10.0.0.0/16" }))["Vpc"]["VpcId"].clone();
+    let subnet = json!({ "CidrBlock": "10.0.0.0/24", "VpcId": vpc });
+    let subnet = proxy.boto("ec2", "create_subnet", subnet)["Subnet"]["SubnetId"].clone();
+    let id = subnet.as_str().expect("an ID is text");
+    assert_eq!(violations(&proxy, OURS, "DeleteSubnet&SubnetId=subnet-0123456789abcdef0"), [""; 0], "a missing object");
+    let tag = |value: &str| {
+        let tags = json!([{ "Key": "fgw:resource", "Value": value }]);
+        proxy.boto("ec2", "create_tags", json!({ "Resources": [subnet], "Tags": tags }));
+    };
+    for value in ["http_gateway/a1b2c3", "four_tier_vpcs/vpc-1"] {
+        tag(value);
+        let call = format!("ModifySubnetAttribute&MapPublicIpOnLaunch.Value=true&SubnetId={id}");
+        let found = violations(&proxy, OURS, &call);
+        let expected = "ModifySubnetAttribute: no policy of the permissions guide allows ec2:ModifySubnetAttribute";
+        assert!(found.len() == 1 && found[0].starts_with(expected), "{value}: {found:?}");
     }
+    tag("four_tier_vpc/vpc-1");
+    assert_eq!(violations(&proxy, OURS, &format!("DeleteSubnet&SubnetId={id}")), [""; 0]);
+    let found = violations(&proxy, OURS, "CreateInternetGateway");
+    assert!(found.len() == 1 && found[0].contains("ec2:CreateInternetGateway"), "without the ownership tag: {found:?}");
 }

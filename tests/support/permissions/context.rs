@@ -1,0 +1,407 @@
+//! The permissions that AWS checks for a request, with the context in which it checks them: resource, tags of the
+//! object, tags in the request, and what else the policies of the guide have conditions on.
+//!
+//! Names, IDs, Region and account become those of the guide, as if a user had filled them in.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::arn;
+use super::evaluation::Check;
+use crate::support::proxy::call::Call;
+
+/// A check, and where its remaining context is found.
+#[derive(Clone, Debug)]
+pub(crate) struct Pending {
+    pub(crate) check: Check,
+    pub(crate) object: Object,
+}
+
+/// An object that exists already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Object {
+    /// None, or one whose tags no policy has a condition on.
+    None,
+    /// An object of EC2, by its ID.
+    Ec2(String),
+    /// The object of EC2 that has the association of this ID: the call that lists such objects, the name of the list,
+    /// and the name of the ID.
+    Associated {
+        list: (&'static str, &'static str, &'static str),
+        association: String,
+    },
+    /// An API, a stage or a custom domain, by its path.
+    Api(String),
+    LogGroup(String),
+    /// The principal of a permission of a function.
+    Permission {
+        function: String,
+        statement: String,
+    },
+}
+
+/// Where a call of EC2 names an object.
+#[derive(Clone, Copy)]
+enum Source {
+    /// It creates the object.
+    New,
+    /// In these parameters, each with one ID or a list of them.
+    Ids(&'static [&'static str]),
+    /// In the parameter `AssociationId`.
+    Associated(&'static str, &'static str, &'static str),
+    /// Always: AWS creates the object, and the request does not name it.
+    Unnamed,
+}
+
+use Source::{Associated, Ids, New, Unnamed};
+
+const VPC: (&str, Source) = ("vpc", Ids(&["VpcId"]));
+const SUBNET: (&str, Source) = ("subnet", Ids(&["SubnetId"]));
+const TABLE: (&str, Source) = ("route-table", Ids(&["RouteTableId"]));
+const GROUP: (&str, Source) = ("security-group", Ids(&["GroupId"]));
+const ACL: (&str, Source) = ("network-acl", Ids(&["NetworkAclId"]));
+const GATEWAY: (&str, Source) = ("internet-gateway", Ids(&["InternetGatewayId"]));
+const NAT: (&str, Source) = ("natgateway", Ids(&["NatGatewayId"]));
+const POOL: (&str, Source) = ("ipam-pool", Ids(&["IpamPoolId", "Ipv4IpamPoolId", "Ipv6IpamPoolId"]));
+const TABLE_OF: (&str, Source) = ("route-table", Associated("DescribeRouteTables", "routeTableSet", "routeTableId"));
+
+/// The objects of a call, by their resource types.
+type Objects = &'static [(&'static str, Source)];
+
+/// The objects of the calls of EC2.
+const EC2: &[(&[&str], Objects)] = &[
+    (&["CreateVpc"], &[("vpc", New), POOL]),
+    (&["CreateSubnet"], &[("subnet", New), VPC]),
+    (&["CreateRouteTable"], &[("route-table", New), VPC]),
+    (&["DeleteVpc", "DescribeVpcAttribute", "ModifyVpcAttribute", "ModifyVpcTenancy"], &[VPC]),
+    (&["AssociateVpcCidrBlock"], &[VPC, POOL]),
+    (&["DisassociateVpcCidrBlock"], &[("vpc", Associated("DescribeVpcs", "vpcSet", "vpcId"))]),
+    (&["AssociateSubnetCidrBlock", "DeleteSubnet", "ModifySubnetAttribute"], &[SUBNET]),
+    (&["DisassociateSubnetCidrBlock"], &[("subnet", Associated("DescribeSubnets", "subnetSet", "subnetId"))]),
+    (&["CreateRoute", "DeleteRoute", "DeleteRouteTable", "ReplaceRoute"], &[TABLE]),
+    (&["AssociateRouteTable"], &[TABLE, SUBNET]),
+    (&["DisassociateRouteTable"], &[TABLE_OF, ("subnet", Unnamed)]),
+    (&["ReplaceRouteTableAssociation"], &[TABLE, TABLE_OF, ("subnet", Unnamed)]),
+    (&["CreateInternetGateway"], &[("internet-gateway", New)]),
+    (&["AttachInternetGateway", "DetachInternetGateway"], &[GATEWAY, VPC]),
+    (&["DeleteInternetGateway"], &[GATEWAY]),
+    (
+        &["CreateNatGateway"],
+        &[("natgateway", New), SUBNET, ("elastic-ip", Ids(&["AllocationId", "SecondaryAllocationId"]))],
+    ),
+    (&["AssignPrivateNatGatewayAddress", "DeleteNatGateway", "UnassignPrivateNatGatewayAddress"], &[NAT]),
+    (&["AllocateAddress"], &[("elastic-ip", New)]),
+    (
+        &["DisassociateAddress"],
+        &[
+            ("elastic-ip", Associated("DescribeAddresses", "addressesSet", "allocationId")),
+            ("network-interface", Unnamed),
+        ],
+    ),
+    (&["ReleaseAddress"], &[("elastic-ip", Ids(&["AllocationId"]))]),
+    (&["CreateVpcEndpoint"], &[("vpc-endpoint", New), VPC, TABLE]),
+    (
+        &["ModifyVpcEndpoint"],
+        &[
+            ("vpc-endpoint", Ids(&["VpcEndpointId"])),
+            ("route-table", Ids(&["AddRouteTableId", "RemoveRouteTableId"])),
+            ("subnet", Ids(&["AddSubnetId", "RemoveSubnetId"])),
+        ],
+    ),
+    (&["DeleteVpcEndpoints"], &[("vpc-endpoint", Ids(&["VpcEndpointId"]))]),
+    (&["AuthorizeSecurityGroupEgress", "AuthorizeSecurityGroupIngress"], &[GROUP, ("security-group-rule", Unnamed)]),
+    (
+        &[
+            "DeleteSecurityGroup",
+            "RevokeSecurityGroupEgress",
+            "RevokeSecurityGroupIngress",
+            "UpdateSecurityGroupRuleDescriptionsEgress",
+            "UpdateSecurityGroupRuleDescriptionsIngress",
+        ],
+        &[GROUP],
+    ),
+    (&["CreateNetworkAclEntry", "DeleteNetworkAclEntry", "ReplaceNetworkAclEntry"], &[ACL]),
+    (
+        &["ReplaceNetworkAclAssociation"],
+        &[ACL, ("subnet", Associated("DescribeNetworkAcls", "networkAclSet", "subnetId"))],
+    ),
+    (&["DisableVgwRoutePropagation", "EnableVgwRoutePropagation"], &[TABLE, ("vpn-gateway", Ids(&["GatewayId"]))]),
+    (&["GetIpamPoolAllocations"], &[POOL]),
+];
+
+/// The resource types of the IDs in calls for tags.
+const PREFIXES: &[(&str, &str)] = &[
+    ("acl-", "network-acl"),
+    ("eipalloc-", "elastic-ip"),
+    ("igw-", "internet-gateway"),
+    ("nat-", "natgateway"),
+    ("rtb-", "route-table"),
+    ("sg-", "security-group"),
+    ("subnet-", "subnet"),
+    ("vpc-", "vpc"),
+    ("vpce-", "vpc-endpoint"),
+];
+
+/// The permissions that AWS checks for a call. `path` is the method and the path of a REST call.
+pub(crate) fn pending(call: &Call, method: &str, path: &str) -> Vec<Pending> {
+    let all = match call.service.as_str() {
+        "ec2" => ec2(call),
+        "apigateway" => apigateway(call, method, path),
+        "lambda" => lambda(call),
+        "logs" => logs(call),
+        "sts" if call.action == "AssumeRole" => vec![without_object("sts:AssumeRole", &arn("assumed-role"))],
+        "sts" => vec![],
+        "kms" => vec![without_object("kms:DescribeKey", &arn("key"))],
+        "acm" if call.action == "ListCertificates" => vec![without_object("acm:ListCertificates", "*")],
+        "route53" if call.action == "ListHostedZonesByName" => {
+            vec![without_object("route53:ListHostedZonesByName", "*")]
+        }
+        "acm" | "route53" => others(call),
+        service => panic!("the permissions of the service {service} are unknown"),
+    };
+    all.into_iter().map(|it| Pending { check: it.check.with_listed_keys(), object: it.object }).collect()
+}
+
+/// The values that the policies distinguish in a tag: its kind of topology, but not its name.
+pub(crate) fn tag_value(value: &str) -> String {
+    match value.split_once('/') {
+        Some((kind @ ("four_tier_vpc" | "http_gateway"), _)) => format!("{kind}/name"),
+        _ => "other".to_owned(),
+    }
+}
+
+/// The keys of tags on which policies have conditions.
+pub(crate) const TAGS: &[&str] = &["fgw:resource", "GuardDutyManaged"];
+
+/// Adds tags to the context, below `aws:RequestTag` or `aws:ResourceTag`.
+pub(crate) fn with_tags(mut check: Check, origin: &str, tags: &BTreeMap<String, String>) -> Check {
+    for key in TAGS {
+        if let Some(value) = tags.get(*key) {
+            let value = if *key == "fgw:resource" { tag_value(value) } else { value.clone() };
+            check = check.with(&format!("{origin}/{key}"), &[&value]);
+        }
+    }
+    check
+}
+
+fn without_object(action: &str, resource: &str) -> Pending {
+    Pending { check: Check::new(action, resource), object: Object::None }
+}
+
+/// The ARN of an object of EC2. Of the kinds that the user owns, it is the one that the guide names.
+fn ec2_arn(kind: &str) -> String {
+    match kind {
+        "ipam-pool" | "vpn-gateway" => arn(kind).replace('*', "123456789012"),
+        _ => arn(kind).replace('*', &format!("{kind}-1")),
+    }
+}
+
+fn ec2(call: &Call) -> Vec<Pending> {
+    let action = format!("ec2:{}", call.action);
+    let check = |action: &str, kind: &str| {
+        let vpc = "arn:aws:ec2:eu-central-1:123456789012:vpc/vpc-1";
+        let resource = if kind == "*" { "*".to_owned() } else { ec2_arn(kind) };
+        let check = Check::new(action, &resource).with("ec2:Region", &["eu-central-1"]).with("ec2:Vpc", &[vpc]);
+        match call.param("ServiceName").rsplit('.').next() {
+            None | Some("") => check,
+            Some(name) => check.with("ec2:VpceServiceName", &[&format!("com.amazonaws.eu-central-1.{name}")]),
+        }
+    };
+    if ["CreateTags", "DeleteTags"].contains(&call.action.as_str()) {
+        let tags = pairs(call, "Tag");
+        let ids = call.list("ResourceId").into_iter();
+        let kind = |id: &str| {
+            let known = PREFIXES.iter().find(|(prefix, _)| id.starts_with(prefix));
+            known.unwrap_or_else(|| panic!("the resource type of {id} is unknown")).1
+        };
+        let check = |id: &str| with_tags(check(&action, kind(id)), "aws:RequestTag", &tags);
+        return ids.map(|id| Pending { check: check(id), object: Object::Ec2(id.to_owned()) }).collect();
+    }
+    let Some((_, objects)) = EC2.iter().find(|(names, _)| names.contains(&call.action.as_str())) else {
+        return vec![Pending { check: check(&action, "*"), object: Object::None }];
+    };
+    let mut all = Vec::new();
+    for (kind, from) in *objects {
+        let pending = |object| Pending { check: check(&action, kind), object };
+        match *from {
+            New => {
+                let tags = tags_of_new(call, kind);
+                all.push(Pending {
+                    check: with_tags(check(&action, kind), "aws:RequestTag", &tags),
+                    object: Object::None,
+                });
+                if !tags.is_empty() {
+                    let tagging = check("ec2:CreateTags", kind).with("ec2:CreateAction", &[&call.action]);
+                    let tagging = with_tags(tagging, "aws:RequestTag", &tags);
+                    all.push(Pending { check: tagging, object: Object::None });
+                }
+            }
+            Ids(names) => all.extend(names.iter().flat_map(|name| ids(call, name)).map(|id| pending(Object::Ec2(id)))),
+            Associated(call_name, list, id) => {
+                let association = call.param("AssociationId").to_owned();
+                all.push(pending(Object::Associated { list: (call_name, list, id), association }));
+            }
+            // The subnet of an association belongs to the same network as its route table, and has the same tag.
+            Unnamed if *kind == "subnet" => {
+                let association = call.param("AssociationId").to_owned();
+                let list = ("DescribeRouteTables", "routeTableSet", "subnetId");
+                all.push(pending(Object::Associated { list, association }));
+            }
+            Unnamed => all.push(pending(Object::None)),
+        }
+    }
+    all
+}
+
+/// The IDs in a parameter, which has one or a list of them.
+fn ids(call: &Call, name: &str) -> Vec<String> {
+    let one = Some(call.param(name)).filter(|id| !id.is_empty());
+    call.list(name).into_iter().chain(one).map(str::to_owned).collect()
+}
+
+/// The tags that the call sets on the object of this resource type that it creates.
+fn tags_of_new(call: &Call, kind: &str) -> BTreeMap<String, String> {
+    let is_of = |number: &usize| call.param(&format!("TagSpecification.{number}.ResourceType")) == kind;
+    let number =
+        (1..).take_while(|number| call.params.contains_key(&format!("TagSpecification.{number}.ResourceType")));
+    number.filter(is_of).flat_map(|number| pairs(call, &format!("TagSpecification.{number}.Tag"))).collect()
+}
+
+/// The list of keys and values with this name.
+fn pairs(call: &Call, name: &str) -> BTreeMap<String, String> {
+    let numbers = (1..).take_while(|number| call.params.contains_key(&format!("{name}.{number}.Key")));
+    let part = |number: usize, part: &str| call.param(&format!("{name}.{number}.{part}")).to_owned();
+    numbers.map(|number| (part(number, "Key"), part(number, "Value"))).collect()
+}
+
+/// The tags in a JSON body.
+fn tags(call: &Call) -> BTreeMap<String, String> {
+    serde_json::from_str(call.param("tags")).unwrap_or_default()
+}
+
+fn apigateway(call: &Call, method: &str, path: &str) -> Vec<Pending> {
+    let (path, object) = path_of_api(path);
+    let resource = arn(&path);
+    let is_read = method == "GET";
+    let check = with_tags(Check::new(&format!("apigateway:{method}"), &resource), "aws:RequestTag", &tags(call));
+    let mut all = vec![Pending { check, object: if is_read { Object::None } else { object } }];
+    let mut also = |action: &str, resource: &str| all.push(without_object(action, resource));
+    match call.action.as_str() {
+        "CreateStage" | "CreateDomainName" if !call.param("tags").is_empty() => {
+            also("apigateway:TagResource", &resource);
+        }
+        "TagResource" => {
+            also("apigateway:TagResource", &resource);
+            also("apigateway:PUT", &resource);
+        }
+        "UntagResource" => also("apigateway:UntagResource", &resource),
+        _ => {}
+    }
+    if ["CreateStage", "UpdateStage"].contains(&call.action.as_str()) && !call.param("accessLogSettings").is_empty() {
+        let delivery = super::rows().filter(|row| row.purpose == "LogDelivery");
+        delivery.for_each(|row| also(row.action, "*"));
+    }
+    if call.action == "CreateDomainName" {
+        let check = Check::new("iam:CreateServiceLinkedRole", &arn("service-linked-role"));
+        let check = check.with("iam:AWSServiceName", &["ops.apigateway.amazonaws.com"]);
+        all.push(Pending { check, object: Object::None });
+    }
+    if !["", "null"].contains(&call.param("authorizerCredentialsArn")) {
+        let check = Check::new("iam:PassRole", &arn("authorizer-role"));
+        let check = check.with("iam:PassedToService", &["apigateway.amazonaws.com"]);
+        all.push(Pending { check, object: Object::None });
+    }
+    all
+}
+
+/// The path of an object of API Gateway with the names of the guide, and the object if it has tags of its own.
+fn path_of_api(path: &str) -> (String, Object) {
+    let parts: Vec<&str> = path.trim_start_matches("/v2").trim_matches('/').split('/').collect();
+    if let ["tags", object] = parts[..] {
+        let object = object.replace("%3A", ":").replace("%3a", ":").replace("%2F", "/").replace("%2f", "/");
+        let (path, _) = path_of_api(object.split_once("::").map_or("", |(_, path)| path));
+        let encoded = format!("arn:aws:apigateway:eu-central-1::{path}").replace(':', "%3A").replace('/', "%2F");
+        return (format!("/tags/{encoded}"), Object::None);
+    }
+    let named: Vec<&str> = parts
+        .iter()
+        .enumerate()
+        .map(|(index, part)| match (parts[0], index) {
+            ("domainnames", 1) => "api.example.com",
+            (_, 1 | 3 | 5) => "1",
+            _ => part,
+        })
+        .collect();
+    let has_tags = matches!(parts[..], ["apis" | "domainnames", _] | ["apis", _, "stages", _]);
+    let object = if has_tags { Object::Api(format!("/v2/{}", parts.join("/"))) } else { Object::None };
+    (format!("/{}", named.join("/")), object)
+}
+
+fn lambda(call: &Call) -> Vec<Pending> {
+    let function = call.param("FunctionName");
+    // arn:aws:lambda:eu-central-1:123456789012:function:NAME:ALIAS, or NAME:ALIAS
+    let name = function.split_once(":function:").map_or(function, |(_, name)| name);
+    let has_version = name.contains(':') || !call.param("Qualifier").is_empty();
+    let resource = if has_version { arn("function-version").replace('*', "live") } else { arn("function") };
+    let check = Check::new(&format!("lambda:{}", call.action), &resource);
+    let object = match call.action.as_str() {
+        "RemovePermission" => {
+            Object::Permission { function: function.to_owned(), statement: call.param("StatementId").to_owned() }
+        }
+        _ => Object::None,
+    };
+    let check = match call.param("Principal") {
+        "" => check,
+        principal => check.with("lambda:Principal", &[principal]),
+    };
+    vec![Pending { check, object }]
+}
+
+fn logs(call: &Call) -> Vec<Pending> {
+    let action = format!("logs:{}", call.action);
+    if call.action == "DescribeLogGroups" {
+        return vec![without_object(&action, "*")];
+    }
+    let group = arn("log-group");
+    let is_for_tags = ["ListTagsForResource", "TagResource", "UntagResource"].contains(&call.action.as_str());
+    // The form in AWS's errors for calls on a group.
+    let resource = if is_for_tags { group.clone() } else { format!("{group}:log-stream:") };
+    let check = with_tags(Check::new(&action, &resource), "aws:RequestTag", &tags(call));
+    let mut name = call.param("logGroupName").to_owned();
+    if let Some((_, named)) = call.param("resourceArn").split_once(":log-group:") {
+        name = named.trim_end_matches(":*").to_owned();
+    }
+    let is_read = ["Describe", "List"].iter().any(|verb| call.action.starts_with(verb));
+    let is_new = call.action == "CreateLogGroup";
+    let object = if is_read || is_new { Object::None } else { Object::LogGroup(name) };
+    let mut all = vec![Pending { check, object }];
+    if is_new && !call.param("tags").is_empty() {
+        let check = with_tags(Check::new("logs:TagResource", &group), "aws:RequestTag", &tags(call));
+        all.push(Pending { check, object: Object::None });
+    }
+    if call.action == "PutSubscriptionFilter" && !call.param("roleArn").is_empty() {
+        let check = Check::new("iam:PassRole", &arn("subscription-role"));
+        let check = check.with("iam:PassedToService", &["logs.eu-central-1.amazonaws.com"]);
+        all.push(Pending { check, object: Object::None });
+    }
+    all
+}
+
+/// The calls of ACM and Route 53 on one object.
+fn others(call: &Call) -> Vec<Pending> {
+    let kind = match call.action.as_str() {
+        "DescribeCertificate" => "certificate",
+        "GetChange" => "change",
+        _ => "hostedzone",
+    };
+    let check = Check::new(&format!("{}:{}", call.service, call.action), &arn(kind).replace('*', "1"));
+    let records = "route53:ChangeResourceRecordSets";
+    let check = check.with(&format!("{records}NormalizedRecordNames"), &["api.example.com"]);
+    vec![Pending { check: check.with(&format!("{records}RecordTypes"), &[call.param("Type")]), object: Object::None }]
+}
+
+/// The tags in a JSON answer, below any of these names.
+pub(crate) fn tags_in(answer: &Value) -> BTreeMap<String, String> {
+    serde_json::from_value(answer["tags"].clone()).unwrap_or_default()
+}

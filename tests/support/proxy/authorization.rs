@@ -1,0 +1,141 @@
+//! Checks each call of the provider against the policies of the guide before the emulator executes it. The emulator
+//! itself checks no permissions.
+
+use std::collections::BTreeMap;
+
+use hyper::header::HeaderValue;
+use serde_json::{Value, json};
+
+use super::call::Call;
+use super::message::{Message, Reply};
+use super::upstream::Upstream;
+use super::xml::Element;
+use crate::support::permissions::context::{self, Object, Pending};
+use crate::support::permissions::evaluation::{self, Check};
+use crate::support::permissions::{arn, recorded};
+
+/// The checks of a call that no policy allows.
+pub(super) async fn refused(upstream: &Upstream, call: &Call, message: &Message) -> Result<Vec<Check>, String> {
+    let mut refused = Vec::new();
+    for pending in context::pending(call, &message.method, message.path()) {
+        // An association that was removed before. AWS's answer does not depend on the permissions.
+        let Some(check) = complete(upstream, call, message, pending).await? else { continue };
+        let check = check.with_listed_keys();
+        if evaluation::is_allowed(&check) {
+            recorded::record(&check);
+        } else {
+            refused.push(check);
+        }
+    }
+    Ok(refused)
+}
+
+/// Whether an object of the call does not exist. Only AWS knows what it would check then. `DeleteVpcEndpoints`
+/// succeeds, and lists the missing objects in its answer.
+pub(super) fn is_missing(reply: &Reply) -> bool {
+    reply.text().contains("NotFound")
+}
+
+/// The check with the context that only the account knows. `None` if the association in the call does not exist.
+async fn complete(
+    upstream: &Upstream,
+    call: &Call,
+    message: &Message,
+    pending: Pending,
+) -> Result<Option<Check>, String> {
+    let Pending { check, object } = pending;
+    let tags = match object {
+        Object::None => return Ok(Some(check)),
+        Object::Ec2(_) if !call.is_mutation() => return Ok(Some(check)),
+        Object::Ec2(id) => tags_of(upstream, message, &id).await?,
+        Object::Associated { list, association } => match associated(upstream, message, list, &association).await? {
+            Some(id) => tags_of(upstream, message, &id).await?,
+            None => return Ok(None),
+        },
+        Object::Api(path) => tags_of_api(upstream, call, message, &path).await?,
+        Object::LogGroup(name) => {
+            let group = format!("arn:aws:logs:{}:{}:log-group:{name}", call.region, upstream.account.id);
+            let body = json!({ "resourceArn": group });
+            context::tags_in(&json_call(upstream, message, "Logs_20140328.ListTagsForResource", &body).await?)
+        }
+        Object::Permission { function, statement } => {
+            let path = format!("/2015-03-31/functions/{}/policy", super::call::encode(&function));
+            let (_, answer) = upstream.rest(message, "GET", &path, None).await?;
+            return Ok(Some(match principal(&answer, &statement) {
+                Some(principal) => check.with("lambda:Principal", &[&principal]),
+                None => check,
+            }));
+        }
+    };
+    // A user fills in the IDs of addresses that the provider does not manage.
+    let is_custom = call.action == "CreateNatGateway" && check.resource.contains(":elastic-ip/");
+    if is_custom && !tags.contains_key("fgw:resource") {
+        return Ok(Some(Check { resource: arn("custom-elastic-ip"), ..check }));
+    }
+    Ok(Some(context::with_tags(check, "aws:ResourceTag", &tags)))
+}
+
+/// The tags of an object of EC2.
+async fn tags_of(upstream: &Upstream, message: &Message, id: &str) -> Result<BTreeMap<String, String>, String> {
+    let filter = [("Filter.1.Name", "resource-id"), ("Filter.1.Value.1", id)];
+    let answer = upstream.describe(message, "DescribeTags", &filter).await?;
+    let tag = |item: &Element| (item.text_of("key").to_owned(), item.text_of("value").to_owned());
+    Ok(answer.items("tagSet").iter().map(tag).collect())
+}
+
+/// The tags of an API, a stage or a custom domain. ministack keeps those of the create with the object, and those of
+/// later calls apart.
+async fn tags_of_api(
+    upstream: &Upstream,
+    call: &Call,
+    message: &Message,
+    path: &str,
+) -> Result<BTreeMap<String, String>, String> {
+    let decoded = super::call::decode(path.trim_start_matches("/v2"), false);
+    let arn = format!("arn:aws:apigateway:{}::{decoded}", call.region);
+    let path_of_tags = format!("/v2/tags/{}", super::call::encode(&arn));
+    let mut tags = context::tags_in(&upstream.rest(message, "GET", path, None).await?.1);
+    tags.extend(context::tags_in(&upstream.rest(message, "GET", &path_of_tags, None).await?.1));
+    Ok(tags)
+}
+
+/// The ID of the object with this association: of the listed object or, if the name of the ID is that of the
+/// association's other side, of that one.
+async fn associated(
+    upstream: &Upstream,
+    message: &Message,
+    (action, list, name): (&str, &str, &str),
+    association: &str,
+) -> Result<Option<String>, String> {
+    let answer = upstream.describe(message, action, &[]).await?;
+    Ok(answer.items(list).iter().find_map(|item| {
+        let holder = holder(item, association)?;
+        let own = Some(holder.text_of(name)).filter(|id| !id.is_empty());
+        Some(own.unwrap_or_else(|| item.text_of(name)).to_owned())
+    }))
+}
+
+/// The element one of whose children has this text.
+fn holder<'a>(element: &'a Element, text: &str) -> Option<&'a Element> {
+    if element.children.iter().any(|child| child.children.is_empty() && child.text == text) {
+        return Some(element);
+    }
+    element.children.iter().find_map(|child| holder(child, text))
+}
+
+/// A call with a JSON body as the same caller.
+async fn json_call(upstream: &Upstream, origin: &Message, target: &str, body: &Value) -> Result<Value, String> {
+    let mut message = Message { body: body.to_string().into(), ..origin.clone() };
+    let target = HeaderValue::from_str(target).map_err(|error| error.to_string())?;
+    message.headers.insert("x-amz-target", target);
+    let reply = upstream.forward(&Call::parse(&message), &message).await?;
+    Ok(serde_json::from_slice(&reply.body).unwrap_or_default())
+}
+
+/// The principal of a statement in the policy of a function.
+fn principal(answer: &Value, statement: &str) -> Option<String> {
+    let policy: Value = serde_json::from_str(answer["Policy"].as_str()?).ok()?;
+    let found = policy["Statement"].as_array()?.iter().find(|it| it["Sid"] == statement)?;
+    let principal = &found["Principal"];
+    Some(principal["Service"].as_str().or(principal["AWS"].as_str()).or(principal.as_str())?.to_owned())
+}
