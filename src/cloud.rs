@@ -23,12 +23,22 @@ pub trait Cloud: Send + Sync + 'static {
     async fn facts(&self, lookups: &[Lookup]) -> Result<Facts, Failure>;
 
     /// Reads a whole topology with a fixed number of calls. Returns `None` only if AWS reports that neither the root
-    /// nor any object that outlives it exists. `known` are the objects in state, by which untagged kinds are
-    /// recognized. Objects with the root's ownership tag that are not in state are returned too.
-    async fn read(&self, owner: TopologyKind, root_id: &str, known: &[Entry]) -> Result<Option<Seen>, Failure>;
+    /// nor any object that outlives it exists. Objects that `known` does not contain are returned too if they have the
+    /// root's ownership tag and nothing is known against their ownership.
+    async fn read(&self, owner: TopologyKind, root_id: &str, known: Known<'_>) -> Result<Option<Seen>, Failure>;
+
+    /// Finds, among the objects that a plan creates below a root, those that exist with the root's ownership tags and
+    /// that no read finds, because AWS lists them only by name: an interrupted run created them. Sends one or two calls
+    /// for each such object, and none for objects of other kinds.
+    async fn leftovers(
+        &self,
+        owner: TopologyKind,
+        root_id: &str,
+        objects: &[&Object],
+    ) -> Result<Vec<Observed>, Failure>;
 
     /// Creates an object. Calls `record` as soon as AWS returns the id, before any wait. If the answer of an earlier
-    /// create was lost, a second one finds the object by its ownership tag or natural key.
+    /// create was lost, a second one finds the object by its natural key or by the tag of the request.
     async fn create(&self, work: &OpContext<'_>, object: &Object, record: &Recorder<'_>) -> Result<(), Failure>;
 
     /// Updates an object in place. `from` is `None` if the current spec is uncertain. Then every attribute is set.
@@ -62,8 +72,14 @@ pub trait Cloud: Send + Sync + 'static {
     /// Lists the roots that this provider has created, in any state, sorted by id.
     async fn roots(&self, owner: TopologyKind) -> Result<Vec<Root>, Failure>;
 
-    /// Lists the roots with this name whose creation never completed.
-    async fn unfinished_roots(&self, owner: TopologyKind, name: &str) -> Result<Vec<UnfinishedRoot>, Failure>;
+    /// Lists the roots with this name that this provider has created, in any state, sorted by id. Uses one list call,
+    /// and for APIs another one for each completely created root that `is_compared` selects by its id.
+    async fn namesakes(
+        &self,
+        owner: TopologyKind,
+        name: &str,
+        is_compared: &(dyn for<'b> Fn(&'b str) -> bool + Send + Sync),
+    ) -> Result<Vec<Namesake>, Failure>;
 
     /// Waits until AWS has completed what it starts by itself after a change: the deployment of a stage. Returns at
     /// once if this process has changed nothing that AWS deploys.
@@ -147,6 +163,35 @@ pub struct Recorder<'a> {
     pub usable: &'a (dyn Fn() + Send + Sync),
 }
 
+/// What is known of a topology before it is read. Nothing is known before an import, in which the ownership tags alone
+/// identify the objects.
+#[derive(Clone, Copy, Default)]
+pub struct Known<'a> {
+    /// The objects in state.
+    pub entries: &'a [Entry],
+    /// The slots of the objects by id, if only the user-visible state is known. Tags then identify no object.
+    pub slots: Option<&'a BTreeMap<String, String>>,
+}
+
+impl<'a> Known<'a> {
+    /// The objects in state.
+    pub fn entries(entries: &'a [Entry]) -> Known<'a> {
+        Known { entries, slots: None }
+    }
+}
+
+/// An object with the ownership tags of a root that is not managed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub struct Unmanaged {
+    /// Its id in AWS.
+    pub id: String,
+    /// The slot in its tag `fgw:object`, if it is the slot of an object of this kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<String>,
+    /// Why it is not managed: a clause such as "no NAT gateway of this network uses it".
+    pub reason: String,
+}
+
 /// A topology as read from AWS.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
@@ -157,6 +202,12 @@ pub struct Seen {
     pub root_state: Option<RootState>,
     /// The ids of the objects whose creation AWS has not completed yet, such as pending NAT gateways.
     pub incomplete: BTreeSet<String>,
+    /// The objects with the root's ownership tags that are not managed, sorted by id.
+    pub unmanaged: Vec<Unmanaged>,
+    /// For an object that only its tags identify, by its id: the other such objects that it is in, or that use it.
+    pub requires: BTreeMap<String, BTreeSet<String>>,
+    /// The times of creation by id, in AWS's notation, of the kinds for which AWS returns one.
+    pub created: BTreeMap<String, String>,
 }
 
 /// One object as read from AWS.
@@ -269,13 +320,18 @@ impl RootFilter<'_> {
     }
 }
 
-/// A root whose creation never completed.
+/// A root with a given name.
 #[derive(Clone, Debug, PartialEq)]
-pub struct UnfinishedRoot {
+pub struct Namesake {
     /// Its id, for an import.
     pub id: String,
     /// The time of its creation in AWS's notation, if AWS returns it.
     pub created: Option<String>,
+    /// Its tag `fgw:state`; `None` if it has no such tag, or one with another value.
+    pub state: Option<RootState>,
+    /// What a configuration is compared with, besides the name: the CIDR block of a VPC, or the route keys of an API.
+    /// Of an API, they are read only if the root is compared.
+    pub features: BTreeSet<String>,
 }
 
 /// The value of a root's tag `fgw:state`.

@@ -10,15 +10,19 @@ mod data_source;
 mod decision;
 mod dependents;
 mod diagnostics;
+mod duplicates;
+mod facts;
 mod guardduty;
 mod import;
 mod location;
+mod managed_roots;
 mod observe;
 mod plan;
 mod private_state;
 mod protected;
 mod refresh;
 mod state;
+mod takeover;
 
 #[cfg(test)]
 mod simulation;
@@ -41,6 +45,7 @@ use crate::topology::Topology;
 use account::account;
 use apply::Shared;
 pub use data_source::Existing;
+use plan::Roots;
 use private_state::Private;
 use refresh::ReadRoots;
 
@@ -86,16 +91,26 @@ impl<P: Topology> Resource for Composite<P> {
         diagnostics
     }
 
+    fn note_state(&self, state: &Value) {
+        if let Some(root_id) = state.get("id").as_str() {
+            self.shared.managed_roots.add(root_id);
+        }
+    }
+
     async fn read(&self, request: ReadRequest) -> ReadResponse {
+        self.note_state(&request.state);
         self.shared.retry_limits(None, &request.stop).scope(self.read_now(request)).await
     }
 
     async fn plan(&self, request: PlanRequest) -> PlanResponse {
+        self.note_state(&request.prior);
         let limits = self.shared.retry_limits(None, &request.stop);
-        limits.scope(plan::plan::<P>(&self.connection, &self.read_roots, request)).await
+        let roots = Roots { read: &self.read_roots, managed: &self.shared.managed_roots };
+        limits.scope(plan::plan::<P>(&self.connection, roots, request)).await
     }
 
     async fn apply(&self, request: ApplyRequest) -> ApplyResponse {
+        self.note_state(&request.prior);
         // After a stop, an apply still records what it has done.
         let limits = self.shared.retry_limits(None, &CancellationToken::new());
         limits.scope(self.apply_now(request)).await
@@ -127,10 +142,10 @@ impl<P: Topology> Composite<P> {
         let Some(root_id) = request.state.get("id").as_str() else {
             return ReadResponse { state: Value::Null, private: Vec::new(), diagnostics };
         };
-        match refresh::within::<P>(cloud.as_ref(), &request.state, root_id, Private::decode(&request.private)).await {
-            Ok(Some(private)) => {
+        let (cloud, known) = (cloud.as_ref(), Private::decode(&request.private));
+        match refresh::with_facts::<P>(cloud, &request.state, root_id, known).await {
+            Ok(Some((private, state))) => {
                 self.read_roots.add(root_id);
-                let state = refresh::state::<P>(&request.state, root_id, &private, cloud.scope());
                 ReadResponse { state, private: private.encode(), diagnostics }
             }
             Ok(None) => ReadResponse { state: Value::Null, private: Vec::new(), diagnostics },

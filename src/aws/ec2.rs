@@ -1,6 +1,7 @@
 //! The objects of a network: one file per kind with the functions `read`, `create`, `update` and `delete` in this
 //! order, and one batched read of all kinds.
 
+mod claims;
 pub(crate) mod default_network_acl;
 pub(crate) mod default_security_group;
 mod dependents;
@@ -33,7 +34,7 @@ use ipnet::Ipv6Net;
 pub(crate) use dependents::dependents;
 pub(crate) use pollers::Pollers;
 pub(crate) use read::read;
-pub(crate) use vpc::{mark_root, roots, unfinished_roots};
+pub(crate) use vpc::{mark_root, namesakes, roots};
 
 /// A filter for a `Describe` call. Filters are preferred to lists of ids, because one missing id in such a list fails
 /// the whole call.

@@ -57,6 +57,8 @@ pub(crate) enum Answer {
     Lost,
     /// Another response, after a delay.
     After(Duration, Box<Answer>),
+    /// A response to the requests so far, the last of which it answers.
+    To(fn(&[RecordedRequest]) -> Answer),
 }
 
 /// A request that AWS received.
@@ -230,6 +232,9 @@ impl HttpConnector for Recorded {
                 tokio::time::sleep(pause).await;
                 answer = *then;
             }
+            if let Answer::To(answer_to) = answer {
+                answer = answer_to(&tape.lock().unwrap().requests);
+            }
             tape.lock().unwrap().requests[place].times.1 = Some(Instant::now());
             let text = |body: Value| if body.is_null() { String::new() } else { body.to_string() };
             let mut error_type = None;
@@ -257,6 +262,20 @@ impl HttpConnector for Recorded {
             Ok(response)
         })
     }
+}
+
+/// The tag `fgw:request` in the body of this call.
+pub(crate) fn request_of(requests: &[RecordedRequest], call: &str) -> Value {
+    let request = requests.iter().rev().find(|request| request.call == call).expect("the call was sent");
+    request.body["tags"]["fgw:request"].clone()
+}
+
+/// A body without the tag `fgw:request`, which is random.
+pub(crate) fn without_request(mut body: Value) -> Value {
+    let tags = body["tags"].as_object_mut().expect("the call sets tags");
+    let request = tags.remove("fgw:request").expect("the call has the tag of the request");
+    assert_eq!(request.as_str().map(str::len), Some(32));
+    body
 }
 
 /// The path with its query, without the page size, which is the same for all lists.

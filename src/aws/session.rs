@@ -6,8 +6,8 @@ use super::clients::Session;
 use super::{apigateway, ec2, lambda, logs, lookups, route53};
 use crate::aws::calls::Operation;
 use crate::cloud::{
-    Cause, Cloud, Deadlines, DependentScope, Dependents, Failure, OpContext, Recorder, Root, RootState, Seen,
-    UnfinishedRoot,
+    Cause, Cloud, Deadlines, DependentScope, Dependents, Failure, Known, Namesake, Observed, OpContext, Recorder, Root,
+    RootState, Seen,
 };
 use crate::model::TopologyKind;
 use crate::model::{Entry, Object, Spec};
@@ -23,10 +23,22 @@ impl Cloud for Session {
         lookups::facts(self, lookups).await
     }
 
-    async fn read(&self, owner: TopologyKind, root_id: &str, known: &[Entry]) -> Result<Option<Seen>, Failure> {
+    async fn read(&self, owner: TopologyKind, root_id: &str, known: Known<'_>) -> Result<Option<Seen>, Failure> {
         match owner {
             TopologyKind::FourTierVpc => ec2::read(self, owner, root_id, known).await,
-            TopologyKind::HttpGateway => apigateway::read::read(self, owner, root_id, known).await,
+            TopologyKind::HttpGateway => apigateway::read::read(self, owner, root_id, known.entries).await,
+        }
+    }
+
+    async fn leftovers(
+        &self,
+        owner: TopologyKind,
+        root_id: &str,
+        objects: &[&Object],
+    ) -> Result<Vec<Observed>, Failure> {
+        match owner {
+            TopologyKind::FourTierVpc => Ok(Vec::new()),
+            TopologyKind::HttpGateway => apigateway::read::leftovers(self, owner, root_id, objects).await,
         }
     }
 
@@ -181,10 +193,15 @@ impl Cloud for Session {
         }
     }
 
-    async fn unfinished_roots(&self, owner: TopologyKind, name: &str) -> Result<Vec<UnfinishedRoot>, Failure> {
+    async fn namesakes(
+        &self,
+        owner: TopologyKind,
+        name: &str,
+        is_compared: &(dyn for<'b> Fn(&'b str) -> bool + Send + Sync),
+    ) -> Result<Vec<Namesake>, Failure> {
         match owner {
-            TopologyKind::FourTierVpc => ec2::unfinished_roots(self, owner, name).await,
-            TopologyKind::HttpGateway => apigateway::read::unfinished_roots(self, owner, name).await,
+            TopologyKind::FourTierVpc => ec2::namesakes(self, owner, name).await,
+            TopologyKind::HttpGateway => apigateway::read::namesakes(self, owner, name, is_compared).await,
         }
     }
 

@@ -9,7 +9,8 @@
 use async_trait::async_trait;
 
 use super::{
-    Cloud, Deadlines, DependentScope, Dependents, Failure, OpContext, Recorder, Root, RootState, Seen, UnfinishedRoot,
+    Cloud, Deadlines, DependentScope, Dependents, Failure, Known, Namesake, Observed, OpContext, Recorder, Root,
+    RootState, Seen,
 };
 use crate::model::TopologyKind;
 use crate::model::{Entry, Object, Spec};
@@ -49,9 +50,18 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
         self.account.facts(lookups).await
     }
 
-    async fn read(&self, owner: TopologyKind, root_id: &str, known: &[Entry]) -> Result<Option<Seen>, Failure> {
+    async fn read(&self, owner: TopologyKind, root_id: &str, known: Known<'_>) -> Result<Option<Seen>, Failure> {
         self.at("before", "read", owner.root());
         self.account.read(owner, root_id, known).await
+    }
+
+    async fn leftovers(
+        &self,
+        owner: TopologyKind,
+        root_id: &str,
+        objects: &[&Object],
+    ) -> Result<Vec<Observed>, Failure> {
+        self.account.leftovers(owner, root_id, objects).await
     }
 
     async fn create(&self, work: &OpContext<'_>, object: &Object, record: &Recorder<'_>) -> Result<(), Failure> {
@@ -106,8 +116,13 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
         self.account.roots(owner).await
     }
 
-    async fn unfinished_roots(&self, owner: TopologyKind, name: &str) -> Result<Vec<UnfinishedRoot>, Failure> {
-        self.account.unfinished_roots(owner, name).await
+    async fn namesakes(
+        &self,
+        owner: TopologyKind,
+        name: &str,
+        is_compared: &(dyn for<'b> Fn(&'b str) -> bool + Send + Sync),
+    ) -> Result<Vec<Namesake>, Failure> {
+        self.account.namesakes(owner, name, is_compared).await
     }
 
     async fn verify_deployment(

@@ -1,7 +1,6 @@
 //! Applying: creates, updates and destroys.
 
 mod create_update;
-mod created_here;
 mod destroy;
 mod inventory;
 mod pending_deletion;

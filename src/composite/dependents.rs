@@ -1,7 +1,9 @@
 //! Unmanaged objects in a topology. They are listed when a plan deletes objects, and when AWS rejects a deletion.
 
-use crate::cloud::{Cause, Cloud, DependentScope, Dependents, DependentsByOp};
-use crate::model::{Entry, Inventory, Spec};
+use std::collections::BTreeMap;
+
+use crate::cloud::{Cause, Cloud, DependentScope, Dependents, DependentsByOp, Failure};
+use crate::model::{Entry, Inventory, Key, Spec};
 use crate::reconcile::{Action, Outcome, Plan};
 use crate::topology::Topology;
 
@@ -42,6 +44,33 @@ pub(super) async fn in_deleted_domains<P: Topology>(
 ) -> Dependents {
     let names = deleted(plan, Spec::holds_api_mappings);
     in_deleted::<P>(cloud, inventory, &names, DependentScope::Domains(&names)).await
+}
+
+/// Returns, by id, why subnets of an interrupted run are not taken over: something unmanaged is in them. Without such a
+/// subnet, it calls nothing.
+pub(super) async fn of_taken_over<P: Topology>(
+    cloud: &dyn Cloud,
+    inventory: &Inventory,
+    taken: &BTreeMap<Key, String>,
+) -> Result<BTreeMap<String, String>, Failure> {
+    let taken = inventory.present().filter(|entry| taken.get(&entry.key) == Some(&entry.id));
+    let subnets: Vec<&str> =
+        taken.filter(|entry| entry.spec().holds_network_interfaces()).map(|entry| entry.id.as_str()).collect();
+    let found = in_deleted::<P>(cloud, inventory, &subnets, DependentScope::Subnets(&subnets)).await;
+    // A role may lack the permission for ever, and a plan must be possible then.
+    let (denied, failed): (Vec<_>, Vec<_>) = found.unseen.iter().partition(|it| it.cause == Cause::Denied);
+    if let Some(failure) = failed.first() {
+        return Err((*failure).clone());
+    }
+    let reason = |id: &str| {
+        if let Some(failure) = denied.first() {
+            return Some(format!("the role may not list what is in it ({})", failure.action));
+        }
+        let inside = found.holding(id);
+        let inside = inside.iter().find(|dependent| dependent.guardduty.is_empty())?;
+        Some(format!("{} {}, which is not managed, is in it", inside.kind, inside.id))
+    };
+    Ok(subnets.iter().filter_map(|id| Some((id.to_string(), reason(id)?))).collect())
 }
 
 fn deleted(plan: &Plan, matches: impl Fn(&Spec) -> bool) -> Vec<&str> {

@@ -16,16 +16,16 @@ mod tests;
 mod text;
 
 pub(super) use apply::{
-    failures, incomplete, leftovers, not_as_planned, not_attached, not_deployed, root_not_in_plan, still_deploying,
-    still_in_use, still_unknown, tag_not_changed, unknown_outcomes, unreadable_plan,
+    duplicates, failures, incomplete, leftovers, not_as_planned, not_attached, not_deployed, root_not_in_plan,
+    still_deploying, still_in_use, still_unknown, tag_not_changed, unknown_outcomes, unreadable_plan,
 };
 pub(super) use destroy::{End, warn_of_end};
-pub(super) use import::{left_to_others, no_such_root, not_created_here};
+pub(super) use import::{found_by_tags, left_to_others, no_such_root, not_created_here};
 pub(super) use location::elsewhere;
 pub(super) use lookup::{no_such_id, no_topology, none_found, several_found, warn_of_unfinished};
 pub(super) use plan::{
     not_in_one_step, overlap, public_addresses, root_is_missing, warn_of_deletions, warn_of_missing, warn_of_outages,
-    warn_of_paths, warn_of_refused_requests, warn_of_unmatched_patterns, would_lose_root,
+    warn_of_paths, warn_of_refused_requests, warn_of_takeover, warn_of_unmatched_patterns, would_lose_root,
 };
 pub(super) use protected::{Protected, protected_in_destroy, protected_in_replacement, protected_in_update};
 pub(super) use text::{detail, failed};

@@ -2,7 +2,7 @@
 
 use super::private_state::Private;
 use super::{diagnostics, refresh};
-use crate::cloud::Cloud;
+use crate::cloud::{Cloud, Known};
 use crate::model::Entry;
 use crate::plugin::{Diagnostics, ImportResponse, Mode, Nested, Value};
 use crate::topology::{IgnoredDrift, Topology};
@@ -11,14 +11,18 @@ use crate::topology::{IgnoredDrift, Topology};
 pub(super) async fn import<P: Topology>(cloud: &dyn Cloud, id: &str) -> ImportResponse {
     let mut diagnostics = Diagnostics::default();
     let nothing = |diagnostics| ImportResponse { state: None, private: Vec::new(), diagnostics };
-    let found = match refresh::refresh::<P>(cloud, id, None, &IgnoredDrift::default()).await {
-        Ok(found) => found.filter(|private| private.inventory.at(P::KIND.root()).is_some()),
+    let found = match cloud.read(P::KIND, id, Known::default()).await {
+        Ok(seen) => seen.map(|seen| {
+            let created = seen.created.clone();
+            (refresh::observed(None, seen, cloud.scope(), &IgnoredDrift::default()), created)
+        }),
         Err(failure) => {
             diagnostics::failed(format!("Error importing {} {id}", P::TYPE_NAME), &failure, &mut diagnostics);
             return nothing(diagnostics);
         }
     };
-    let Some(mut private) = found else {
+    let is_root_there = |(private, _): &(Private, _)| private.inventory.at(P::KIND.root()).is_some();
+    let Some((mut private, created)) = found.filter(is_root_there) else {
         diagnostics::no_such_root::<P>(id, cloud.scope(), &mut diagnostics);
         return nothing(diagnostics);
     };
@@ -26,6 +30,7 @@ pub(super) async fn import<P: Topology>(cloud: &dyn Cloud, id: &str) -> ImportRe
         diagnostics::not_created_here::<P>(id, &mut diagnostics);
         return nothing(diagnostics);
     };
+    diagnostics::found_by_tags::<P>(id, &private.inventory, &created, &mut diagnostics);
     private.imported = true;
     let state = refresh::state::<P>(&attributes, id, &private, cloud.scope());
     ImportResponse { state: Some(state), private: private.encode(), diagnostics }
@@ -47,6 +52,14 @@ pub(super) fn remove_unclaimed<P: Topology>(
         diagnostics::left_to_others(&entry, diagnostics);
     }
     has_removed
+}
+
+/// Removes the objects that AWS deletes with the root from an imported inventory, before a destroy. Only their tags say
+/// that this provider has set their rules, so the destroy does not revoke these.
+pub(super) fn keep_rules(private: &mut Private) {
+    if private.imported {
+        private.inventory.entries.retain(|entry| !entry.applied.is_adopted());
+    }
 }
 
 /// Returns the planned state if the imported objects match the configuration. Terraform allows a provider to keep a
@@ -75,5 +88,6 @@ pub(super) fn kept<P: Topology>(prior: &Value, config: &Value, filled: &Value) -
 
 /// Whether an input affects only how objects are handled, so that no object reflects its value.
 fn affects_no_object(name: &str) -> bool {
-    ["ignore_drift", "protected_objects", "delete_guardduty_resources"].contains(&name) || name.ends_with("_timeout")
+    let names = ["allow_duplicate_name", "ignore_drift", "protected_objects", "delete_guardduty_resources"];
+    names.contains(&name) || name.ends_with("_timeout")
 }

@@ -3,31 +3,67 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 
-use super::private_state::Private;
+use super::private_state::{Candidate, Private};
 use crate::cloud::Observed;
 use crate::model::IgnoreTags;
 use crate::model::{Entry, Inventory, Key, Object, Spec, printable};
-use crate::plugin::Input;
+use crate::plugin::{Input, Value};
 use crate::topology::IgnoredDrift;
 
 /// Updates an inventory with the observed objects.
 ///
-/// With `known`, an observed object that is not in state was created by an interrupted run. It is added to the
-/// inventory and to `pending`. Without `known`, the inventory is rebuilt, and all observed specs count as applied.
+/// With `known`, an observed object that is not in state becomes a candidate: an interrupted run or someone else
+/// created it. Without `known`, in an import, all observed objects are added, and their specs count as applied.
 pub(super) fn observe(
     known: Option<Private>,
     seen: Vec<Observed>,
     ignore: &IgnoreTags,
     ignored: &IgnoredDrift,
 ) -> Private {
-    let rebuilding = known.is_none();
+    let is_import = known.is_none();
     let mut private = known.unwrap_or_else(|| Private::of(Inventory::default()));
     remove_ignored_tags(&mut private.inventory, ignore);
-    let mut unseen: Vec<Observed> = seen;
+    let Matched { found, mut others } = matched(&mut private.inventory, seen, ignored);
+    others.sort_by(|a, b| (&a.key, &a.id).cmp(&(&b.key, &b.id)));
+    if is_import {
+        private.inventory.entries.extend(others.into_iter().map(|object| found_entry(object, ignore)));
+        return private;
+    }
+    let unmanaged = unmanaged_keys(&private.inventory, &others);
+    let mut referrers: BTreeMap<Key, Vec<Key>> = BTreeMap::new();
+    for (position, mut spec) in found {
+        let entry = &mut private.inventory.entries[position];
+        for key in spec.refer_by_id(&unmanaged) {
+            referrers.entry(key).or_default().push(entry.key.clone());
+        }
+        entry.observe(with_owned_tags(spec, &entry.applied));
+    }
+    never_ignore_missing_root(&mut private.inventory);
+    let candidate = |object: Observed| {
+        let mut entry = found_entry(object, ignore);
+        entry.applied.refer_by_id(&unmanaged);
+        let referrers = referrers.get(&entry.key).cloned().unwrap_or_default();
+        Candidate { entry, requires: BTreeSet::new(), refused: None, referrers }
+    };
+    private.candidates = others.into_iter().map(candidate).collect();
+    private
+}
+
+/// The observed objects, compared with an inventory.
+struct Matched {
+    /// The positions of the existing entries, with their observed specs.
+    found: Vec<(usize, Spec)>,
+    /// The objects without an entry.
+    others: Vec<Observed>,
+}
+
+/// Updates the entries with everything that AWS returned but their specs.
+fn matched(inventory: &mut Inventory, mut unseen: Vec<Observed>, ignored: &IgnoredDrift) -> Matched {
     // While a statement moves to the policy of another function, two entries have its ID and different keys.
-    let entries = private.inventory.entries.iter();
-    let known: BTreeSet<(Key, String)> = entries.map(|entry| (entry.key.clone(), entry.id.clone())).collect();
-    for entry in &mut private.inventory.entries {
+    let known: BTreeSet<(Key, String)> =
+        inventory.entries.iter().map(|entry| (entry.key.clone(), entry.id.clone())).collect();
+    let mut found = Vec::new();
+    for (number, entry) in inventory.entries.iter_mut().enumerate() {
         entry.ignored = ignored.covers(&entry.key.slot);
         let is_of_another_entry =
             |object: &Observed| object.key != entry.key && known.contains(&(object.key.clone(), object.id.clone()));
@@ -47,35 +83,50 @@ pub(super) fn observe(
         entry.id = object.id;
         entry.key = object.key;
         entry.learned.extend(object.learned);
-        let spec = with_owned_tags(object.spec, &entry.applied);
-        entry.observe(spec);
+        found.push((number, object.spec));
     }
-    never_ignore_missing_root(&mut private.inventory);
-    unseen.sort_by(|a, b| (&a.key, &a.id).cmp(&(&b.key, &b.id)));
-    for object in unseen {
-        let taken: BTreeSet<&str> = private.inventory.present().map(|entry| entry.key.slot.as_str()).collect();
-        let stray = taken.contains(object.key.slot.as_str()).then(|| format!("stray.{}", object.id));
-        if !rebuilding {
-            let slot = stray.clone().unwrap_or_else(|| object.key.slot.clone());
-            private.pending.insert(slot, left_behind(&object.id));
-        }
-        let key = match stray.filter(|_| !object.spec.is_identified_by_key()) {
-            Some(slot) => Key::new(slot),
-            None => object.key,
-        };
-        private.inventory.entries.retain(|entry| !(entry.missing && entry.key == key));
-        let spec = without_ignored_tags(object.spec, ignore);
-        let mut entry = Entry::new(key, object.id, spec);
-        entry.learned = object.learned;
-        entry.adopted = true;
-        private.inventory.entries.push(entry);
-    }
-    private
+    Matched { found, others: unseen }
 }
 
-/// The note on an object that exists but is not in state.
-pub(super) fn left_behind(id: &str) -> String {
-    format!("{} exists in AWS and was not in state: created by an interrupted run", printable(id))
+/// The ids of observed objects without an entry by their keys, except keys that an existing entry has.
+fn unmanaged_keys(inventory: &Inventory, others: &[Observed]) -> BTreeMap<Key, String> {
+    let is_held = |key: &Key| inventory.entries.iter().any(|entry| !entry.missing && entry.key == *key);
+    let free = others.iter().filter(|object| !is_held(&object.key));
+    free.map(|object| (object.key.clone(), object.id.clone())).collect()
+}
+
+/// The entry of an object without a record of its last apply.
+pub(super) fn found_entry(object: Observed, ignore: &IgnoreTags) -> Entry {
+    let mut entry = Entry::new(object.key, object.id, without_ignored_tags(object.spec, ignore));
+    entry.learned = object.learned;
+    entry.adopted = true;
+    entry
+}
+
+/// What users do with an object that has the ownership tags of a topology and is not managed.
+const ADVICE: &str = "If it belongs to something else, remove its tags that begin with fgw:. If nothing uses it and AWS \
+                      allows it, delete it.";
+
+/// Describes the objects with the ownership tags of a topology that it does not manage, by id.
+pub(super) fn unmanaged_objects(private: &Private) -> BTreeMap<String, String> {
+    let is_managed = |id: &str| private.inventory.present().any(|entry| entry.id == id);
+    let is_candidate = |key: &Key| private.candidates.iter().any(|it| it.entry.key == *key);
+    let has_own_line = |it: &&Candidate| !it.entry.applied.parent().is_some_and(is_candidate);
+    let candidates = private.candidates.iter().filter(has_own_line).map(|it| {
+        let slot = &it.entry.key.slot;
+        let reason = match &it.refused {
+            Some(reason) => format!(": {}.", printable(reason)),
+            None => {
+                ". If an interrupted run created it, apply the configuration of that run, which takes it over.".into()
+            }
+        };
+        (it.entry.id.clone(), format!("{slot}, not in state{reason} {ADVICE}"))
+    });
+    let others = private.unmanaged.iter().map(|it| {
+        let slot = it.slot.as_ref().map(|slot| format!("{slot}, not in state: ")).unwrap_or_default();
+        (it.id.clone(), format!("{slot}{}. {ADVICE}", it.reason))
+    });
+    others.chain(candidates).filter(|(id, _)| !is_managed(id)).collect()
 }
 
 /// The note on an object that is in state but missing.
@@ -83,8 +134,16 @@ pub(super) fn missing(id: &str) -> String {
     format!("{} is missing", printable(id))
 }
 
-/// Describes the differences from the last apply, by key.
-pub(super) fn drift(private: &Private) -> BTreeMap<String, String> {
+/// The beginning of the drift of a root whose creation has not completed.
+const IN_CREATION: &str = "its creation has not completed";
+
+/// Whether a state reports that the creation of its root has not completed. `root` is the slot of the root.
+pub(super) fn is_in_creation(state: &Value, root: &str) -> bool {
+    state.get("drift").get(root).as_str().is_some_and(|note| note.starts_with(IN_CREATION))
+}
+
+/// Describes the differences from the last apply, by key. `root` is the slot of the root.
+pub(super) fn drift(private: &Private, root: &str) -> BTreeMap<String, String> {
     let mut drift = private.pending.clone();
     for entry in private.inventory.entries.iter().filter(|entry| !entry.pending_deletion) {
         let what = match (entry.drifted(), !entry.is_present()) {
@@ -94,11 +153,14 @@ pub(super) fn drift(private: &Private) -> BTreeMap<String, String> {
         };
         drift.insert(entry.key.slot.clone(), what);
     }
-    if let (Some(state), false) = (private.root_state, private.marking_refused)
-        && let Some(root) = private.inventory.present().find(|entry| entry.spec().is_root())
+    if private.in_creation {
+        let all = drift.entry(root.to_string()).or_default();
+        *all = if all.is_empty() { IN_CREATION.to_string() } else { format!("{IN_CREATION}; {all}") };
+    } else if let (Some(state), false) = (private.root_state, private.marking_refused)
+        && private.inventory.present().any(|entry| entry.spec().is_root())
     {
         let note = format!("its creation is not marked as complete: tag fgw:state is {}", state.as_str());
-        let all = drift.entry(root.key.slot.clone()).or_default();
+        let all = drift.entry(root.to_string()).or_default();
         *all = if all.is_empty() { note } else { format!("{all}; {note}") };
     }
     drift
@@ -176,6 +238,10 @@ mod tests {
         Private::of(Inventory { entries: vec![entry] })
     }
 
+    fn drift(private: &Private) -> BTreeMap<String, String> {
+        super::drift(private, "vpc")
+    }
+
     fn observed(known: Option<Private>, seen: Vec<Observed>, ignore: &IgnoreTags) -> Private {
         observe(known, seen, ignore, &IgnoredDrift::default())
     }
@@ -224,13 +290,15 @@ mod tests {
     }
 
     #[test]
-    fn an_object_of_a_killed_run_is_added_and_reported() {
+    fn an_object_that_is_not_in_state_is_a_candidate() {
         let left = seen("rtb-2", "route_table.public", table(&[]));
         let both = vec![seen("rtb-1", "route_table.public", table(&[("Name", "a"), ("team", "x")])), left];
         let private = observed(Some(known()), both, &IgnoreTags::default());
         let keys: Vec<&str> = private.inventory.present().map(|entry| entry.key.slot.as_str()).collect();
-        assert_eq!(keys, ["route_table.public", "stray.rtb-2"]);
-        assert!(drift(&private)["stray.rtb-2"].contains("rtb-2"));
+        assert_eq!(keys, ["route_table.public"]);
+        assert_eq!(private.candidates[0].entry.id, "rtb-2");
+        assert!(unmanaged_objects(&private)["rtb-2"].contains("route_table.public"));
+        assert_eq!(drift(&private), BTreeMap::new());
     }
 
     #[test]

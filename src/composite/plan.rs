@@ -4,19 +4,25 @@ mod create_update;
 mod destroy;
 mod planned_state;
 
+use super::managed_roots::ManagedRoots;
 use super::refresh::ReadRoots;
 use crate::cloud::Connection;
 use crate::plugin::{PlanRequest, PlanResponse};
 use crate::topology::Topology;
 
+/// The roots of this process.
+#[derive(Clone, Copy)]
+pub(super) struct Roots<'a> {
+    /// Those that it has read for Terraform.
+    pub(super) read: &'a ReadRoots,
+    /// Those that a state contains.
+    pub(super) managed: &'a ManagedRoots,
+}
+
 /// Plans a destroy if the proposed state is null, otherwise a create or an update.
-pub(super) async fn plan<P: Topology>(
-    connection: &Connection,
-    read_roots: &ReadRoots,
-    request: PlanRequest,
-) -> PlanResponse {
+pub(super) async fn plan<P: Topology>(connection: &Connection, roots: Roots<'_>, request: PlanRequest) -> PlanResponse {
     match request.proposed.is_null() {
         true => destroy::plan::<P>(connection, request).await,
-        false => create_update::plan::<P>(connection, read_roots, request).await,
+        false => create_update::plan::<P>(connection, roots, request).await,
     }
 }

@@ -1,13 +1,13 @@
 //! Private state, which Terraform stores along with the user-visible state. It is a cache: if it is absent or
 //! unreadable, it is rebuilt from AWS.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::state;
-use crate::cloud::RootState;
-use crate::model::{Entry, Facts, Inventory, Object};
+use crate::cloud::{RootState, Unmanaged};
+use crate::model::{Entry, Facts, Inventory, Key, Object};
 use crate::plugin::Value;
 use crate::reconcile::Plan;
 use crate::topology::{ProtectedObjects, Topology};
@@ -28,8 +28,17 @@ pub(super) struct Private {
     /// plan: with a role that may tag only on creation, plans would never be empty.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) marking_refused: bool,
-    /// The remaining operations of a failed apply and the objects of a killed one, by key. They are reported as drift
-    /// until an apply succeeds.
+    /// Whether no apply has completed the creation of the root yet, which lifts the protection of its objects. The tag
+    /// does not decide this: anyone who may write tags can set it, and some roles cannot change it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) in_creation: bool,
+    /// The objects that the next plan takes over if its configuration requires them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) candidates: Vec<Candidate>,
+    /// Other objects with the ownership tags of this topology that are not managed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) unmanaged: Vec<Unmanaged>,
+    /// The remaining operations of a failed apply, by key. They are reported as drift until an apply succeeds.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) pending: BTreeMap<String, String>,
     /// The configuration that was last applied in full, if a later one was applied in part. Choices that it fixed stay
@@ -40,17 +49,41 @@ pub(super) struct Private {
     /// inventory, not written by a user.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) imported: bool,
+    /// In a plan: whether it takes over objects. They enter state although no operation may be necessary.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) takes_over: bool,
     /// Whether the plan of a create wrote this. In a replacement, Terraform also passes it to the destroy of the old
     /// topology, whose objects it does not contain.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) of_create: bool,
-    /// The results of the lookups at plan, so that the apply decides from the same facts.
+    /// In the plan of a create: the ids of the roots with the same name that another resource manages. If the host
+    /// passes this to the plan that it repeats at apply, they do not stop the create there either.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) managed_roots: BTreeSet<String>,
+    /// The results of the lookups: in a plan for the apply, and after a refresh for the next plan, so that all of them
+    /// decide from the same facts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) facts: Option<Facts>,
     /// The `protected_objects` of the state at plan. If Terraform then plans a replacement that the user requested, it
     /// passes this private state, but not the state.
     #[serde(default, skip_serializing_if = "ProtectedObjects::is_empty")]
     pub(super) protected: ProtectedObjects,
+}
+
+/// An object that is not in state, although it has the ownership tags of this topology or is part of its objects.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Candidate {
+    /// The object, as a read found it.
+    pub(super) entry: Entry,
+    /// The ids of other candidates without which it is not taken over: those that it is in, or that use it.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) requires: BTreeSet<String>,
+    /// Why it is not taken over, although the configuration requires it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) refused: Option<String>,
+    /// The managed objects whose lists of references contain it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) referrers: Vec<Key>,
 }
 
 impl Private {
@@ -80,7 +113,7 @@ impl Private {
     /// Whether the only differences from the last apply are observed specs and missing objects that are not required.
     /// If the configuration matches the observed specs, as it does with `ignore_changes`, no change is needed.
     pub(super) fn is_observed_only(&self, wanted: &[Object]) -> bool {
-        let marked = self.root_state.is_none() || self.marking_refused;
+        let marked = !self.in_creation && (self.root_state.is_none() || self.marking_refused);
         let is_wanted = |entry: &Entry| wanted.iter().any(|object| object.key == entry.key);
         let agrees = |entry: &Entry| entry.is_present() || !is_wanted(entry);
         self.pending.is_empty() && marked && self.inventory.entries.iter().all(agrees)
@@ -88,7 +121,7 @@ impl Private {
 
     /// Whether the imported objects match the configuration, although their attributes may be written differently.
     pub(super) fn is_as_imported(&self, plan: &Plan, wanted: &[Object]) -> bool {
-        self.imported && plan.is_empty() && self.is_observed_only(wanted)
+        self.imported && !self.takes_over && plan.is_empty() && self.is_observed_only(wanted)
     }
 
     /// Encodes the private state for Terraform.

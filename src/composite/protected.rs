@@ -10,7 +10,8 @@ use crate::topology::{ProtectedObjects, Topology};
 /// The protection of the objects of one root.
 pub(super) struct Protection {
     patterns: ProtectedObjects,
-    /// Whether nothing is protected, whatever the patterns are.
+    /// Whether nothing is protected, whatever the patterns are: the provider block allows it, or no apply has completed
+    /// the creation of the root. Terraform replaces such a root, and its objects are of no use yet.
     is_lifted: bool,
 }
 
@@ -20,8 +21,13 @@ impl Protection {
         let root_id = prior.get("id").as_str().unwrap_or_default();
         Protection {
             patterns: ProtectedObjects::of(attributes),
-            is_lifted: is_lifted(root_id, scope) || is_unfinished(private, prior),
+            is_lifted: is_lifted(root_id, scope) || private.in_creation,
         }
+    }
+
+    /// No protection, for a decision that is not carried out.
+    pub(super) fn none() -> Protection {
+        Protection { patterns: ProtectedObjects::default(), is_lifted: true }
     }
 
     /// Adds an error if the plan of an update deletes protected objects. Returns whether it does.
@@ -39,7 +45,8 @@ impl Protection {
 
     fn protected<'a>(&'a self, deleted: impl Iterator<Item = &'a Entry>) -> Vec<Protected<'a>> {
         // A pending deletion has passed this check in the plan that removed the object from the configuration.
-        let deleted = deleted.filter(|entry| !self.is_lifted && !entry.missing && !entry.pending_deletion);
+        let exists = |entry: &&Entry| !entry.missing && !entry.pending_deletion && !entry.has_failed();
+        let deleted = deleted.filter(|entry| !self.is_lifted && exists(entry));
         deleted.filter_map(|entry| Some((entry, self.patterns.pattern_for(&entry.key.slot)?))).collect()
     }
 
@@ -68,7 +75,7 @@ pub(super) fn refuse_replacement<P: Topology>(
     let Some(root_id) = root.or(request.prior.get("id").as_str()) else { return false };
     let protection = Protection {
         patterns: patterns.and(&ProtectedObjects::of(&request.config)),
-        is_lifted: is_lifted(root_id, scope) || is_unfinished(old, &request.prior),
+        is_lifted: is_lifted(root_id, scope) || old.in_creation,
     };
     let found = protection.in_root(&old.inventory);
     if !found.is_empty() {
@@ -87,7 +94,7 @@ pub(super) fn refuse_destroy<P: Topology>(
     let root_id = state.get("id").as_str().unwrap_or_default();
     let protection = Protection {
         patterns: ProtectedObjects::of(state),
-        is_lifted: is_lifted(root_id, scope) || is_unfinished(private, state),
+        is_lifted: is_lifted(root_id, scope) || private.in_creation,
     };
     let found = protection.in_root(&private.inventory);
     if !found.is_empty() {
@@ -98,12 +105,4 @@ pub(super) fn refuse_destroy<P: Topology>(
 
 fn is_lifted(root_id: &str, scope: &Scope) -> bool {
     scope.allow_protected_deletion.contains(root_id)
-}
-
-/// Whether the creation of the root has not completed. Terraform replaces such a root, and its objects are of no use
-/// yet. A root that is complete keeps the tag `creating` if the role may not change it. Nothing in its state is then
-/// left to do.
-fn is_unfinished(private: &Private, state: &Value) -> bool {
-    let has_drift = state.is_null() || state.get("drift").as_map().is_some_and(|drift| !drift.is_empty());
-    private.root_state.is_some() && (!private.pending.is_empty() || (!private.marking_refused && has_drift))
 }

@@ -1,13 +1,13 @@
 //! Reading a topology from AWS, for read, import, and a plan without usable private state.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::observe::{drift, left_behind, missing, observe};
+use super::observe::{drift, is_in_creation, missing, observe, unmanaged_objects};
 use super::private_state::Private;
-use super::{location, state};
-use crate::cloud::{Cause, Cloud, Failure, RootState};
+use super::{facts, location, state};
+use crate::cloud::{Cause, Cloud, Failure, Known, RootState, Seen};
 use crate::model::{Entry, Inventory, Object};
 use crate::model::{Facts, Scope};
 use crate::plugin::Value;
@@ -21,15 +21,25 @@ pub(super) async fn refresh<P: Topology>(
     ignored: &IgnoredDrift,
 ) -> Result<Option<Private>, Failure> {
     let entries = known.as_ref().map(|private| private.inventory.entries.as_slice()).unwrap_or_default();
-    let Some(seen) = cloud.read(P::KIND, root_id, entries).await? else { return Ok(None) };
-    let mut private = observe(known, seen.objects, &cloud.scope().ignore_tags, ignored);
+    let Some(seen) = cloud.read(P::KIND, root_id, Known::entries(entries)).await? else { return Ok(None) };
+    Ok(Some(observed(known, seen, cloud.scope(), ignored)))
+}
+
+/// Updates what is known with what AWS returned.
+pub(super) fn observed(known: Option<Private>, seen: Seen, scope: &Scope, ignored: &IgnoredDrift) -> Private {
+    let mut private = observe(known, seen.objects, &scope.ignore_tags, ignored);
     // The next apply waits for them.
-    for entry in private.inventory.entries.iter_mut().filter(|entry| seen.incomplete.contains(&entry.id)) {
-        entry.unfinished = true;
+    let candidates = private.candidates.iter_mut().map(|it| &mut it.entry);
+    for entry in private.inventory.entries.iter_mut().chain(candidates) {
+        entry.unfinished |= seen.incomplete.contains(&entry.id);
+    }
+    for candidate in &mut private.candidates {
+        candidate.requires = seen.requires.get(&candidate.entry.id).cloned().unwrap_or_default();
     }
     private.root_state = seen.root_state.filter(|state| *state != RootState::Ready);
     private.marking_refused &= private.root_state.is_some();
-    Ok(Some(private))
+    private.unmanaged = seen.unmanaged;
+    private
 }
 
 /// Refreshes or rebuilds a topology, within the `read` timeout of the state.
@@ -39,18 +49,47 @@ pub(super) async fn within<P: Topology>(
     root_id: &str,
     known: Option<Private>,
 ) -> Result<Option<Private>, Failure> {
+    limited::<P, _>(state, read::<P>(cloud, state, root_id, known)).await
+}
+
+/// The same, and looks up the facts that a plan requires. Returns the new state too.
+///
+/// Terraform before 1.16 and OpenTofu pass the plan that they repeat at apply only the private state of this refresh.
+/// With these facts, it decides as the plan that was shown.
+pub(super) async fn with_facts<P: Topology>(
+    cloud: &dyn Cloud,
+    before: &Value,
+    root_id: &str,
+    known: Option<Private>,
+) -> Result<Option<(Private, Value)>, Failure> {
+    let lookups = facts::lookups_of_state::<P>(before);
+    let both = async {
+        let (read, facts) = tokio::join!(read::<P>(cloud, before, root_id, known), facts::of_refresh(cloud, &lookups));
+        Ok((read?, facts))
+    };
+    let (Some(mut private), facts) = limited::<P, _>(before, both).await? else { return Ok(None) };
+    let after = state::<P>(before, root_id, &private, cloud.scope());
+    // Drift may change the lookups.
+    private.facts = facts.filter(|_| facts::lookups_of_state::<P>(&after) == lookups);
+    Ok(Some((private, after)))
+}
+
+async fn read<P: Topology>(
+    cloud: &dyn Cloud,
+    state: &Value,
+    root_id: &str,
+    known: Option<Private>,
+) -> Result<Option<Private>, Failure> {
+    match known {
+        Some(known) => refresh::<P>(cloud, root_id, Some(known), &ignored_in::<P>(state)).await,
+        None => rebuild::<P>(cloud, root_id, state).await,
+    }
+}
+
+/// Ends a read at the `read` timeout of a state. It can be canceled at any time because it changes nothing.
+async fn limited<P: Topology, T>(state: &Value, read: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let config = state::decode::<P>(state).ok().map(|(_, config)| config);
-    let ignored = ignored_in::<P>(state);
-    let read = async {
-        match known {
-            Some(known) => refresh::<P>(cloud, root_id, Some(known), &ignored).await,
-            None => rebuild::<P>(cloud, root_id, state).await,
-        }
-    };
-    let Some(seconds) = config.and_then(|config| P::timeouts(&config).read) else {
-        return read.await;
-    };
-    // A read can be canceled at any time because it changes nothing.
+    let Some(seconds) = config.and_then(|config| P::timeouts(&config).read) else { return read.await };
     let timed_out =
         || Failure::new(Cause::TimedOut, "Reading", format!("timed out after {seconds} s, the value of timeouts.read"));
     tokio::time::timeout(Duration::from_secs(seconds), read).await.unwrap_or_else(|_| Err(timed_out()))
@@ -104,76 +143,64 @@ pub(super) async fn find_lost<P: Topology>(
     Ok(lost)
 }
 
-/// Reads a topology of which only the user-visible state is known. Objects that cannot be found through the root,
-/// because the root or an object in between does not exist, are found by the ids in that state.
+/// Reads a topology of which only the user-visible state is known, because Terraform discards private state if the
+/// provider is killed during an update. The objects of the topology are those whose ids are in that state.
 pub(super) async fn rebuild<P: Topology>(
     cloud: &dyn Cloud,
     root_id: &str,
     state: &Value,
 ) -> Result<Option<Private>, Failure> {
     let ignored = ignored_in::<P>(state);
-    let mut found = find::<P>(cloud, root_id, state, &ignored).await?;
-    if let Some(private) = &mut found {
-        report_differences(state, private, &ignored);
-    }
-    Ok(found)
-}
-
-/// Adds the objects to `pending` that exist but are not in state, and those that are in state but missing. Terraform
-/// discards private state if the provider is killed during an update.
-fn report_differences(state: &Value, private: &mut Private, ignored: &IgnoredDrift) {
-    let known = |attribute: &str| state.get(attribute).as_map().cloned().unwrap_or_default();
-    let (objects, deferred) = (known("aws_objects"), known("pending_deletion"));
-    if objects.is_empty() {
-        // An import, where no object is in state yet.
-        return;
-    }
-    let ids: BTreeSet<&str> = objects.values().chain(deferred.values()).filter_map(Value::as_str).collect();
-    for entry in private.inventory.present().filter(|entry| !ids.contains(entry.id.as_str())) {
-        private.pending.entry(entry.key.slot.clone()).or_insert_with(|| left_behind(&entry.id));
-    }
-    for (slot, id) in objects.iter().filter(|(slot, _)| !ignored.covers(slot)) {
-        let Some(id) = id.as_str() else { continue };
-        if !private.inventory.present().any(|entry| entry.id == id) {
-            private.pending.entry(slot.clone()).or_insert_with(|| missing(id));
-        }
-    }
-}
-
-async fn find<P: Topology>(
-    cloud: &dyn Cloud,
-    root_id: &str,
-    state: &Value,
-    ignored: &IgnoredDrift,
-) -> Result<Option<Private>, Failure> {
-    let found = refresh::<P>(cloud, root_id, None, ignored).await?;
-    let mut inventory = found.as_ref().map(|private| private.inventory.clone()).unwrap_or_default();
+    let slots = slots_in(state);
+    let known = Known { entries: &[], slots: Some(&slots) };
+    let seen = cloud.read(P::KIND, root_id, known).await?;
+    let found = seen.map(|seen| observed(None, seen, cloud.scope(), &ignored)).unwrap_or_default();
+    let mut inventory = found.inventory;
     let all = inventory.clone();
-    inventory.entries.retain(|entry| P::may_own(state, entry, &all));
+    inventory.entries.retain(|entry| slots.contains_key(&entry.id) && P::may_own(state, entry, &all));
     P::restore_keys(state, &mut inventory);
     let is_found = |entry: &Entry| {
         inventory.entries.iter().any(|it| it.key == entry.key || it.kind_and_id() == entry.kind_and_id())
     };
+    // Objects that cannot be found through the root, because the root or an object in between does not exist.
     let mut remembered = remembered::<P>(state, cloud.scope()).unwrap_or_default().entries;
     remembered.retain(|entry| !is_found(entry));
-    if remembered.is_empty() {
-        return Ok(found.map(|mut private| {
-            private.inventory = inventory;
-            private
-        }));
-    }
     inventory.entries.extend(remembered);
-    let mut found = refresh::<P>(cloud, root_id, Some(Private::of(inventory)), ignored).await?;
+    if inventory.entries.is_empty() {
+        return Ok(None);
+    }
+    let mut found = refresh::<P>(cloud, root_id, Some(Private::of(inventory)), &ignored).await?;
     if let Some(private) = &mut found {
-        // The observed specs count as applied, as for objects that are found through the root.
-        private.inventory.entries.retain(|entry| !entry.missing);
+        // The observed specs count as applied, as in an import.
+        let all = private.inventory.clone();
+        private.inventory.entries.retain(|entry| !entry.missing && P::may_own(state, entry, &all));
         for entry in &mut private.inventory.entries {
             if let Some(observed) = entry.observed.take() {
                 entry.applied = observed;
             }
         }
+        report_missing(state, private, &ignored);
+        private.in_creation = is_in_creation(state, P::KIND.root());
     }
     Ok(found)
+}
+
+/// The slots of the objects in a state, by id.
+fn slots_in(state: &Value) -> BTreeMap<String, String> {
+    let objects = ["pending_deletion", "aws_objects"].map(|name| state.get(name).as_map());
+    let objects = objects.into_iter().flatten().flatten();
+    objects.filter_map(|(slot, id)| Some((id.as_str()?.to_string(), slot.clone()))).collect()
+}
+
+/// Adds the objects to `pending` that are in state but missing.
+fn report_missing(state: &Value, private: &mut Private, ignored: &IgnoredDrift) {
+    let objects = state.get("aws_objects").as_map().into_iter().flatten();
+    for (slot, id) in objects.filter(|(slot, _)| !ignored.covers(slot)) {
+        let Some(id) = id.as_str() else { continue };
+        if !private.inventory.present().any(|entry| entry.id == id) {
+            private.pending.entry(slot.clone()).or_insert_with(|| missing(id));
+        }
+    }
 }
 
 /// Returns the objects whose drift is ignored according to a state.
@@ -198,8 +225,9 @@ pub(super) fn state<P: Topology>(before: &Value, root_id: &str, private: &Privat
     P::write_drift(&mut attributes, &private.inventory);
     // After an import most attributes are null. They can be decoded only if none of them is required.
     let config = state::decode::<P>(&attributes).ok().map(|(_, config)| config);
-    let (config, inventory) = (config.as_ref(), &private.inventory);
-    let mut state = state::of_inventory::<P>(&attributes, config, root_id, inventory, drift(private), scope);
+    let (config, inventory, notes) = (config.as_ref(), &private.inventory, drift(private, P::KIND.root()));
+    let mut state = state::of_inventory::<P>(&attributes, config, root_id, inventory, notes, scope);
+    state.set("unmanaged_objects", unmanaged_objects(private).into());
     location::keep::<P>(before, inventory, &mut state);
     state
 }

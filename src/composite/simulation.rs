@@ -1,6 +1,7 @@
 //! A simulated account for tests. It panics on calls that AWS would reject, in whatever order they arrive.
 
 mod connectivity;
+mod outside;
 mod shapes;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,16 +11,16 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use shapes::{as_known, is_found, learned, named, outlives_root};
+use shapes::{as_known, is_found, learned, may_be_adopted, named, outlives_root};
 
 use crate::cloud::{
-    Cause, Cloud, Deadlines, Dependent, DependentScope, Dependents, Failure, GuardDutyObjects, Observed, OpContext,
-    Recorder, Root, RootState, Seen, UnfinishedRoot,
+    Cause, Cloud, Deadlines, Dependent, DependentScope, Dependents, Failure, GuardDutyObjects, Known, Namesake,
+    Observed, OpContext, Recorder, Root, RootState, Seen, Unmanaged,
 };
 use crate::model::TopologyKind;
 use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
 use crate::model::{Claim, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, RouteTable, Spec, UnmanagedSubnet};
-use crate::plugin::{Input, Value};
+use crate::plugin::Input;
 
 /// The time that the creation of a NAT gateway takes. Tests pause the clock, so it advances only when no task can run.
 const LONG: Duration = Duration::from_secs(120);
@@ -71,8 +72,10 @@ pub(crate) struct Simulation {
     pub(crate) tagging_failure: Mutex<Option<Cause>>,
     /// The result of a list of roots.
     pub(crate) roots: Mutex<Vec<Root>>,
-    /// The roots that a killed run created.
-    pub(crate) unfinished_roots: Mutex<Vec<UnfinishedRoot>>,
+    /// The result of a list of roots with the name of the resource.
+    pub(crate) namesakes: Mutex<Vec<Namesake>>,
+    /// The failure of that list.
+    pub(crate) namesakes_failure: Mutex<Option<Cause>>,
     /// Whether the root has no ownership tag.
     is_unowned: std::sync::atomic::AtomicBool,
     /// The root that each object was created for.
@@ -119,10 +122,17 @@ impl Simulation {
             root_state: Mutex::default(),
             tagging_failure: Mutex::default(),
             roots: Mutex::default(),
-            unfinished_roots: Mutex::default(),
+            namesakes: Mutex::default(),
+            namesakes_failure: Mutex::default(),
             is_unowned: Default::default(),
             created_for: Mutex::default(),
         }
+    }
+
+    /// Opens another availability zone.
+    pub(crate) fn add_zone(&self) {
+        let (name, id, state) = ("us-east-1z".into(), "use1-az26".into(), "available".into());
+        self.zones.lock().unwrap().push(AvailabilityZone { name, id, state });
     }
 
     /// The same account under another ID and in another Region.
@@ -160,47 +170,6 @@ impl Simulation {
         let mut slots: Vec<String> = self.objects().iter().map(|object| object.key.slot.clone()).collect();
         slots.sort();
         slots
-    }
-
-    /// Deletes an object outside Terraform.
-    pub(crate) fn delete_outside(&self, slot: &str) {
-        self.objects().retain(|object| object.key.slot != slot);
-    }
-
-    /// Creates an object of an inventory again outside Terraform, with this id.
-    pub(crate) fn create_outside(&self, inventory: &Inventory, slot: &str, id: &Value) {
-        let entry = inventory.at(slot).expect("the inventory contains the slot");
-        self.objects().push(Object::new(entry.key.clone(), entry.applied.clone()));
-        let id = id.as_str().expect("ids are strings").to_string();
-        self.ids.lock().unwrap().insert(entry.key.clone(), id);
-        self.created_for.lock().unwrap().remove(&entry.key);
-    }
-
-    /// Deletes the root outside Terraform, with all objects that do not outlive it.
-    pub(crate) fn delete_root_outside(&self) {
-        self.objects().retain(|object| outlives_root(&object.spec));
-    }
-
-    /// Creates an unmanaged subnet in the VPC, if there is one, unless its block overlaps another one.
-    pub(crate) fn create_unmanaged_subnet(&self, block: &'static str) {
-        let wanted = Claim::Addresses(block.parse().expect("the test sets valid blocks"));
-        let mut subnets = self.unmanaged_subnets.lock().unwrap();
-        let others = subnets.iter().map(|(_, other)| Claim::Addresses(other.parse().expect("it was valid")));
-        let claims = self.objects().iter().flat_map(|object| object.spec.claims()).chain(others).collect::<Vec<_>>();
-        let has_vpc = self.objects().iter().any(|object| matches!(object.spec, Spec::Vpc(_)));
-        if has_vpc && !claims.iter().any(|claim| claim.collides(&wanted)) {
-            subnets.push(("subnet-unmanaged", block));
-        }
-    }
-
-    /// Removes the ownership tag of the root.
-    pub(crate) fn remove_ownership_tag(&self) {
-        self.is_unowned.store(true, Ordering::Relaxed);
-    }
-
-    /// Changes an object outside Terraform.
-    pub(crate) fn change_outside(&self, slot: &str, change: impl Fn(&mut Spec)) {
-        self.objects().iter_mut().filter(|object| object.key.slot == slot).for_each(|object| change(&mut object.spec));
     }
 
     pub(crate) fn take_calls(&self) -> Vec<String> {
@@ -340,10 +309,11 @@ impl Cloud for Simulation {
         })
     }
 
-    async fn read(&self, owner: TopologyKind, _: &str, known: &[Entry]) -> Result<Option<Seen>, Failure> {
+    async fn read(&self, owner: TopologyKind, _: &str, known: Known<'_>) -> Result<Option<Seen>, Failure> {
         if self.hanging.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
         }
+        let Known { entries: known, slots } = known;
         let mut objects = self.objects().clone();
         for position in 0..objects.len() {
             let missing = self.missing_target(&objects[position], &objects);
@@ -357,21 +327,27 @@ impl Cloud for Simulation {
             let identity = (std::mem::discriminant(&object.spec), ids[&object.key].as_str());
             known.iter().find(|entry| entry.kind_and_id() == identity)
         };
-        let is_known = |object: &Object| knows(object).is_some();
-        // A domain is found by its tags, and its mapping through the domain.
+        let is_known = |object: &Object| {
+            knows(object).is_some() || slots.is_some_and(|slots| slots.contains_key(&ids[&object.key]))
+        };
+        // A domain and a stage are found by their tags, and a mapping through its domain.
         let created_for = self.created_for.lock().unwrap();
         let carries_tags = |object: &Object| {
-            matches!(object.spec, Spec::DomainName(_) | Spec::ApiMapping(_)) && created_for.contains_key(&object.key)
+            matches!(object.spec, Spec::DomainName(_) | Spec::ApiMapping(_) | Spec::Stage(_))
+                && created_for.contains_key(&object.key)
         };
-        let knows_all = known.iter().any(|entry| entry.key.slot != owner.root());
-        // An address is found by its tag, the other objects that outlive the root by their names.
+        let is_used = |address: &Object| {
+            let allocation = Some(Input::Known(Ref::Key(address.key.clone())));
+            objects.iter().any(|it| matches!(&it.spec, Spec::NatGateway(nat) if nat.allocation == allocation))
+        };
+        // The other objects that outlive the root are found by their names.
         let is_seen = |object: &&Object| match object.spec {
             Spec::Api(_) => true,
-            _ if has_root && owner == TopologyKind::HttpGateway && knows_all => {
+            _ if has_root && owner == TopologyKind::HttpGateway && !known.is_empty() => {
                 is_known(object) || carries_tags(object)
             }
+            Spec::Eip(_) => is_known(object) || (has_root && is_used(object)),
             _ if has_root => is_found(object, &objects) || is_known(object),
-            Spec::Eip(_) => true,
             _ => outlives_root(&object.spec) && is_known(object),
         };
         let seen = objects.iter().filter(is_seen).map(|object| Observed {
@@ -380,9 +356,44 @@ impl Cloud for Simulation {
             spec: as_known(&object.spec, knows(object)),
             learned: self.shown(&object.spec, &ids[&object.key]),
         });
+        let unused = objects.iter().filter(|it| matches!(it.spec, Spec::Eip(_)) && !is_known(it) && !is_used(it));
+        let unmanaged = unused.map(|object| Unmanaged {
+            id: ids[&object.key].clone(),
+            slot: Some(object.key.slot.clone()),
+            reason: "no NAT gateway of this network uses it".into(),
+        });
         let root_state = self.root_state.lock().unwrap().filter(|_| has_root);
-        let seen = Seen { objects: seen.collect(), root_state, ..Seen::default() };
+        let users = objects.iter().filter_map(|object| match &object.spec {
+            Spec::NatGateway(nat) => match &nat.allocation {
+                Some(Input::Known(Ref::Key(address))) => Some((ids.get(address)?.clone(), ids[&object.key].clone())),
+                _ => None,
+            },
+            _ => None,
+        });
+        let in_state = |id: &str| known.iter().any(|entry| entry.id == id);
+        let users = users.filter(|(address, nat)| !in_state(address) && !in_state(nat));
+        let requires = users.map(|(address, nat)| (address, [nat].into())).collect();
+        let (objects, unmanaged) = (seen.collect(), unmanaged.collect());
+        let seen = Seen { objects, root_state, unmanaged, requires, ..Seen::default() };
         Ok((!seen.objects.is_empty()).then_some(seen))
+    }
+
+    async fn leftovers(&self, _: TopologyKind, root_id: &str, objects: &[&Object]) -> Result<Vec<Observed>, Failure> {
+        let existing = self.objects().clone();
+        let (ids, created_for) = (self.ids.lock().unwrap(), self.created_for.lock().unwrap());
+        let is_left = |it: &&Object| {
+            let is_wanted = objects.iter().any(|object| object.key == it.key);
+            is_wanted
+                && matches!(it.spec, Spec::LogGroup(_))
+                && created_for.get(&it.key).is_some_and(|root| root == root_id)
+        };
+        let found = existing.iter().filter(is_left).map(|object| Observed {
+            id: ids[&object.key].clone(),
+            key: object.key.clone(),
+            spec: object.spec.clone(),
+            learned: self.shown(&object.spec, &ids[&object.key]),
+        });
+        Ok(found.collect())
     }
 
     async fn create(&self, work: &OpContext<'_>, object: &Object, record: &Recorder<'_>) -> Result<(), Failure> {
@@ -407,12 +418,17 @@ impl Cloud for Simulation {
         {
             let mut objects = self.objects();
             let created_for = self.created_for.lock().unwrap().get(&object.key).cloned();
-            if outlives_root(&object.spec) && created_for.is_some() && created_for == root {
-                // An earlier create for this root, of which state has no record, is reused.
-                let earlier = objects.iter().position(|it| it.key == object.key);
-                if let Some(position) = earlier {
-                    objects.remove(position);
-                    id = self.ids.lock().unwrap()[&object.key].clone();
+            let is_of_root = created_for.is_some() && created_for == root;
+            if let Some(position) = objects.iter().position(|it| it.key == object.key) {
+                match may_be_adopted(object, &objects[position], is_of_root) {
+                    Some(false) => {
+                        return Err(Failure::new(Cause::Exists, "Simulate", format!("{} already exists", object.key)));
+                    }
+                    Some(true) => {
+                        objects.remove(position);
+                        id = self.ids.lock().unwrap()[&object.key].clone();
+                    }
+                    None => {}
                 }
             }
             {
@@ -508,6 +524,9 @@ impl Cloud for Simulation {
         for other in managed.filter(|other| other.spec.parent() != Some(&entry.key)) {
             let held =
                 other.spec.needs().iter().any(|need| need.key == entry.key && need.on_delete == OnDelete::Restrict);
+            if held && !work.known.contains(&self.ids.lock().unwrap()[&other.key]) {
+                return Err(Failure::new(Cause::InUse, "Simulate", format!("{} still uses it", other.key)));
+            }
             // This includes an object that is deleted with a parent that still exists.
             assert!(!held, "{} is deleted while {} uses it", entry.key, other.key);
         }
@@ -602,8 +621,16 @@ impl Cloud for Simulation {
         Ok(self.roots.lock().unwrap().clone())
     }
 
-    async fn unfinished_roots(&self, _: TopologyKind, _: &str) -> Result<Vec<UnfinishedRoot>, Failure> {
-        Ok(self.unfinished_roots.lock().unwrap().clone())
+    async fn namesakes(
+        &self,
+        _: TopologyKind,
+        _: &str,
+        _: &(dyn for<'b> Fn(&'b str) -> bool + Send + Sync),
+    ) -> Result<Vec<Namesake>, Failure> {
+        match *self.namesakes_failure.lock().unwrap() {
+            Some(cause) => Err(Failure::new(cause, "DescribeVpcs", "the roots cannot be listed")),
+            None => Ok(self.namesakes.lock().unwrap().clone()),
+        }
     }
 
     async fn mark_root(&self, _: TopologyKind, _: &str, state: RootState) -> Result<(), Failure> {

@@ -23,14 +23,22 @@ pub(super) fn common_attributes() -> Vec<Attribute> {
             "drift",
             map(),
             "Differences between AWS and the last apply, by object key: objects that were changed or deleted outside \
-             Terraform, changes that a failed apply did not make, and objects that an interrupted run left behind. \
-             Empty if there are none. The next apply corrects the listed differences.",
+             Terraform, and changes that a failed apply did not make. Empty if there are none. The next apply corrects \
+             the listed differences.",
         ),
         Attribute::computed(
             "pending_deletion",
             map(),
             "AWS IDs, by key, of the objects that an update could not delete because they were still in use. The next \
              apply deletes them.",
+        ),
+        Attribute::computed(
+            "unmanaged_objects",
+            map(),
+            "Objects that a read finds by the ownership tags of this resource and that are not in state, by AWS ID, each \
+             with the reason and what to do. An interrupted run created them, or someone else tagged them. An apply \
+             takes over those that the configuration requires and that nothing unmanaged uses, and the plan lists them \
+             first. It never changes or deletes the others.",
         ),
         Attribute::computed(
             "tags_all",

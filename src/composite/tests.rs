@@ -5,9 +5,11 @@ mod blocks;
 mod changes;
 mod data_source;
 mod domains;
+mod duplicates;
 mod failures;
 mod drift;
 mod gateway_import;
+mod gateway_takeover;
 mod import;
 mod location;
 mod nat_changes;
@@ -16,12 +18,13 @@ mod propagation;
 mod properties;
 mod protected;
 mod subnets_in_use;
+mod takeover;
 
 use std::sync::Arc;
 
 use super::Composite;
 use super::simulation::{Simulation, inventory};
-use crate::cloud::{Connected, Connection, RootState, UnfinishedRoot};
+use crate::cloud::{Connected, Connection, Namesake, RootState};
 use crate::model::Spec;
 use crate::plugin::schema::object_type;
 use crate::plugin::{
@@ -76,12 +79,18 @@ impl<P: Topology> Terraform<P> {
 
     /// Plans without a refresh.
     async fn plan(&self, attributes: &Value) -> PlanResponse {
+        self.plan_again(attributes, Vec::new()).await
+    }
+
+    /// The same, with the private data of the plan that was shown.
+    async fn plan_again(&self, attributes: &Value, planned_private: Vec<u8>) -> PlanResponse {
         let config = self.config(attributes);
         let request = PlanRequest {
             prior: self.state.clone(),
             proposed: config.clone(),
             config,
             prior_private: self.private.clone(),
+            planned_private,
             stop: self.stop.clone(),
         };
         let plan = self.resource.plan(request).await;
@@ -96,6 +105,7 @@ impl<P: Topology> Terraform<P> {
             proposed: Value::Null,
             config: Value::Null,
             prior_private: self.private.clone(),
+            planned_private: Vec::new(),
             stop: self.stop.clone(),
         }
     }

@@ -110,6 +110,20 @@ impl Facts {
         lookups.into_iter().filter(|lookup| is_list(lookup) && !made.contains(lookup)).collect()
     }
 
+    /// The facts that answer these lookups.
+    #[must_use]
+    pub fn of(self, lookups: &[Lookup]) -> Facts {
+        let has = |is_kind: fn(&Lookup) -> bool| lookups.iter().any(is_kind);
+        Facts {
+            availability_zones: self.availability_zones.filter(|_| has(|it| matches!(it, Lookup::AvailabilityZones))),
+            gateway_endpoint_services: self
+                .gateway_endpoint_services
+                .filter(|_| has(|it| matches!(it, Lookup::GatewayEndpointServices))),
+            certificates: self.certificates.filter(|_| has(|it| matches!(it, Lookup::Certificates(_)))),
+            kms_key: self.kms_key.filter(|_| has(|it| matches!(it, Lookup::KmsKey(_)))),
+        }
+    }
+
     /// These facts, overridden by the results of later lookups.
     #[must_use]
     pub fn with(self, later: Facts) -> Facts {

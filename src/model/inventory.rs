@@ -5,6 +5,7 @@ use std::mem::Discriminant;
 
 use serde::{Deserialize, Serialize};
 
+use super::keys::network::is_failed_nat_gateway;
 use super::{Key, Learned, Ref, Spec};
 use crate::plugin::{Input, Value};
 
@@ -100,6 +101,11 @@ impl Entry {
     /// Whether it exists, or counts as existing because its deletion is ignored.
     pub fn is_present(&self) -> bool {
         !self.missing || self.ignored
+    }
+
+    /// Whether AWS reports that it has failed and never recovers. Only a replacement helps.
+    pub fn has_failed(&self) -> bool {
+        matches!(self.applied, Spec::NatGateway(_)) && is_failed_nat_gateway(&self.key)
     }
 
     /// Its kind and its ID, which together are unique in AWS. Objects of different kinds may have the same ID if AWS

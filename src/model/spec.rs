@@ -5,6 +5,7 @@
 
 mod gateway;
 mod network;
+mod references;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -183,12 +184,6 @@ impl Spec {
             (Spec::ApiRoute(route), Spec::ApiRoute(wanted)) => route.can_be_renamed_to(wanted),
             _ => false,
         }
-    }
-
-    /// Whether AWS identifies it by the immutable inputs in its key. An object found in AWS, a required one and a
-    /// created one with the same key are then the same object.
-    pub fn is_identified_by_key(&self) -> bool {
-        matches!(self, Spec::DomainName(_) | Spec::ApiMapping(_) | Spec::DnsRecord(_))
     }
 
     /// The dependencies of this object, with the order of their deletions.

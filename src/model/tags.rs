@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::{IgnoreTags, Scope, Tags};
 use crate::plugin::{AttributePath, Input, Problem};
 
-/// The maximum number of configured tags of an object. AWS allows 50, and the provider sets 2: `fgw:resource`, and
-/// `fgw:object` or, on a root, `fgw:state`.
-pub const MOST_TAGS: usize = 48;
+/// The maximum number of configured tags of an object. AWS allows 50, and the provider sets up to 3: `fgw:resource`,
+/// `fgw:object` or, on a root, `fgw:state`, and `fgw:request`.
+pub const MOST_TAGS: usize = 47;
 
 /// The maximum length of a key and of a value, in characters, not bytes.
 const LONGEST_KEY: usize = 128;
@@ -86,7 +86,7 @@ pub(crate) fn check_tags(
 /// The problem of too many tags on one object. `subject` is the start of the message, such as "There are".
 pub(crate) fn check_count(subject: &str, count: usize, path: &AttributePath) -> Option<Problem> {
     (count > MOST_TAGS).then(|| {
-        let message = format!("{subject} {count} tags; AWS allows 50 on an object, and the provider needs 2 of them.");
+        let message = format!("{subject} {count} tags; AWS allows 50 on an object, and the provider needs 3 of them.");
         Problem::new(path.clone(), message, format!("Remove {} of them, here or from default_tags.", count - MOST_TAGS))
     })
 }
@@ -262,13 +262,13 @@ mod tests {
     }
 
     #[test]
-    fn at_most_48_tags_are_allowed() {
+    fn at_most_47_tags_are_allowed() {
         let path = AttributePath::new("tags");
         let many = |count: usize| (0..count).map(|it| (format!("k{it}"), Input::Unknown)).collect();
-        assert_eq!(check_tags(Ec2, &many(48), &path), []);
-        let problems = check_tags(Ec2, &many(50), &path);
+        assert_eq!(check_tags(Ec2, &many(47), &path), []);
+        let problems = check_tags(Ec2, &many(49), &path);
         assert_eq!(problems.len(), 1);
-        assert!(problems[0].message.contains("50 tags") && problems[0].hint.contains("Remove 2"), "{problems:?}");
+        assert!(problems[0].message.contains("49 tags") && problems[0].hint.contains("Remove 2"), "{problems:?}");
     }
 
     #[test]

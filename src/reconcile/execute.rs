@@ -59,6 +59,8 @@ pub struct Execution<'a> {
     pub progress: Arc<Progress>,
     /// The id of the root in the prior state, by which its objects are identified even after its deletion.
     pub root_id: Option<String>,
+    /// Called with the id of a new root, as soon as it is recorded.
+    pub on_new_root: &'a (dyn Fn(&str) + Send + Sync),
     /// The number of operations that have succeeded in all plans of this execution.
     pub done: AtomicUsize,
 }
@@ -355,6 +357,9 @@ impl Execution<'_> {
     }
 
     fn record_id(&self, object: &Object, id: &str) {
+        if object.key.slot == self.owner.root() {
+            (self.on_new_root)(id);
+        }
         let mut inventory = self.lock();
         // The new entry replaces that of a missing object.
         inventory.entries.retain(|entry| !(entry.missing && entry.key == object.key));

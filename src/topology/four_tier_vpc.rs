@@ -29,15 +29,16 @@ mod vpc;
 mod warnings;
 mod zones;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use config::{Config, NaclRule, SecurityGroupRule};
 pub use subnet_layout::SubnetLayout;
 
 use crate::model::keys::network as keys;
-use crate::model::{Ids, Inventory, Lookup, Object, Scope, Tags, Timeouts, TopologyKind, timeouts};
+use crate::model::{Entry, Ids, Inventory, Lookup, Object, Scope, Spec, Tags, Timeouts, TopologyKind, timeouts};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
+use unmanaged_subnets::UnmanagedSubnets;
 
 /// A VPC with up to four tiers of subnets, and the gateways, routes, endpoints and rules that belong to it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,6 +71,16 @@ impl Topology for FourTierVpc {
 
     fn name(config: &Config) -> &Input<String> {
         &config.vpc_name
+    }
+
+    fn features(config: &Config) -> Input<Option<BTreeSet<String>>> {
+        config.cidr_block.clone().map(|range| range.map(|range| BTreeSet::from([canonical(&range)])))
+    }
+
+    const FEATURES: &'static str = "CIDR block";
+
+    fn allows_duplicate_name(config: &Config) -> &Input<bool> {
+        &config.allow_duplicate_name
     }
 
     fn own_tags(config: &Config) -> Vec<&Tags> {
@@ -110,6 +121,21 @@ impl Topology for FourTierVpc {
         scope: Option<&Scope>,
     ) -> BTreeMap<String, Value> {
         outputs::outputs(config, objects, ids, scope)
+    }
+
+    /// An import forgets the default group and the default ACL unless the configuration manages their rules.
+    fn may_own(attributes: &Value, found: &Entry, _: &Inventory) -> bool {
+        let switch = match found.spec() {
+            Spec::DefaultSecurityGroup(_) => "enable_default_security_group",
+            Spec::DefaultNetworkAcl(_) => "apply_default_nacl_rules",
+            _ => return true,
+        };
+        let mut known = attributes.get("aws_objects").as_map().into_iter().flatten();
+        *attributes.get(switch) != Value::Bool(false) || known.any(|(_, id)| id.as_str() == Some(found.id.as_str()))
+    }
+
+    fn avoid(existing: &mut Inventory, unmanaged: &[&Entry]) {
+        UnmanagedSubnets::add(existing, unmanaged);
     }
 
     fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {

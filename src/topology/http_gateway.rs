@@ -11,7 +11,7 @@ mod warnings;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
 
@@ -50,6 +50,16 @@ impl Topology for HttpGateway {
 
     fn name(config: &GatewayConfig) -> &Input<String> {
         &config.name
+    }
+
+    fn features(config: &GatewayConfig) -> Input<Option<BTreeSet<String>>> {
+        config.route_config.clone().map(|routes| Some(routes.into_keys().collect()))
+    }
+
+    const FEATURES: &'static str = "route keys";
+
+    fn allows_duplicate_name(config: &GatewayConfig) -> &Input<bool> {
+        &config.allow_duplicate_name
     }
 
     fn own_tags(config: &GatewayConfig) -> Vec<&Tags> {
@@ -100,6 +110,8 @@ impl Topology for HttpGateway {
     /// A DNS record has no tags, and the user may have created a record for the domain outside this resource. It counts
     /// as owned only if `create_dns_entry` is set or unknown.
     ///
+    /// A domain that was deleted and created again under its name has another target.
+    ///
     /// Routes, integrations and authorizers have no tags either. The output `aws_objects` of a state lists those of
     /// this resource, even if the private state was lost because the provider was killed during an update. An
     /// authorizer that a managed Lambda permission refers to was created by this resource. Without a state, as in an
@@ -107,6 +119,11 @@ impl Topology for HttpGateway {
     fn may_own(attributes: &Value, found: &Entry, others: &Inventory) -> bool {
         match found.spec() {
             Spec::DnsRecord(_) => matches!(attributes.get("create_dns_entry"), Value::Bool(true) | Value::Unknown),
+            Spec::DomainName(_) => {
+                let target = attributes.get("domain_target").get("domain_name").as_str();
+                let found = found.learned.get("target_domain_name");
+                target.is_none() || found.is_none() || target == found.map(String::as_str)
+            }
             Spec::ApiRoute(_) | Spec::Integration(_) | Spec::Authorizer(_) => {
                 let known = attributes.get("aws_objects").as_map().filter(|known| !known.is_empty());
                 known.is_none_or(|known| known.values().any(|id| id.as_str() == Some(found.id.as_str())))

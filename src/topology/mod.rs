@@ -8,7 +8,7 @@ mod protected;
 #[cfg(test)]
 pub(crate) mod rules;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use ignored::IgnoredDrift;
 pub use protected::{PROTECTED_OBJECTS, ProtectedObjects};
@@ -50,6 +50,17 @@ pub trait Topology: Send + Sync + 'static {
 
     /// The configured name, which is part of the root's ownership tag.
     fn name(config: &Self::Config) -> &Input<String>;
+
+    /// What a root is compared with, besides the name, to find out whether it is the one that this configuration would
+    /// create: the range of a network, or the route keys of a gateway. `None` if the name alone counts, because a pool
+    /// chooses the range.
+    fn features(config: &Self::Config) -> Input<Option<BTreeSet<String>>>;
+
+    /// What [`features`](Topology::features) returns, for messages, such as `CIDR block`.
+    const FEATURES: &'static str;
+
+    /// Whether a create may add another root with the same name and the same features.
+    fn allows_duplicate_name(config: &Self::Config) -> &Input<bool>;
 
     /// The configured tags of the root, which form `tags_all` together with `default_tags`. Later maps override earlier
     /// ones.
@@ -97,6 +108,11 @@ pub trait Topology: Send + Sync + 'static {
     fn may_own(attributes: &Value, found: &Entry, others: &Inventory) -> bool {
         let _ = (attributes, found, others);
         true
+    }
+
+    /// Keeps the objects of a blueprint clear of unmanaged objects that have the ownership tags of the topology.
+    fn avoid(existing: &mut Inventory, unmanaged: &[&Entry]) {
+        let _ = (existing, unmanaged);
     }
 
     /// Gives objects that were found in AWS the keys that they have in a state, if their keys do not follow from AWS

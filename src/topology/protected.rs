@@ -57,8 +57,8 @@ pub(super) fn problems(patterns: &Patterns, slots: &[String]) -> Vec<Problem> {
     known.filter(|pattern| !is_possible(pattern, slots)).map(problem).collect()
 }
 
-/// Whether a pattern matches a key of a topology with these slots. Any topology can contain strays, which an
-/// interrupted run left.
+/// Whether a pattern matches a key of a topology with these slots. A key `stray.<id>` is that of a
+/// replaced object whose deletion is pending.
 pub(super) fn is_possible(pattern: &str, slots: &[String]) -> bool {
     overlap(pattern, "stray.*") || slots.iter().any(|slot| overlap(pattern, slot))
 }

@@ -39,5 +39,7 @@ mod stuck;
 mod subject;
 #[path = "fault_injection/throttled.rs"]
 mod throttled;
+#[path = "fault_injection/unsaved.rs"]
+mod unsaved;
 #[path = "fault_injection/state_check.rs"]
 mod state_check;

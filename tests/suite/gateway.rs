@@ -31,6 +31,8 @@ mod import;
 mod location;
 #[path = "gateway/logs.rs"]
 mod logs;
+#[path = "gateway/ownership_tags.rs"]
+mod ownership_tags;
 #[path = "gateway/drift_matrix.rs"]
 mod drift_matrix;
 #[path = "gateway/unmanaged.rs"]

@@ -17,6 +17,8 @@ mod data_sources;
 mod drift;
 #[path = "network/drift_matrix.rs"]
 mod drift_matrix;
+#[path = "network/duplicates.rs"]
+mod duplicates;
 #[path = "network/endpoints.rs"]
 mod endpoints;
 #[path = "network/examples.rs"]
@@ -45,6 +47,8 @@ mod ipam;
 mod ipv6;
 #[path = "network/layout.rs"]
 mod layout;
+#[path = "network/leftovers.rs"]
+mod leftovers;
 #[path = "network/location.rs"]
 mod location;
 #[path = "network/pending_deletion.rs"]
@@ -55,6 +59,8 @@ mod minimal;
 mod nat_changes;
 #[path = "network/snapshot.rs"]
 mod snapshot;
+#[path = "network/ownership_tags.rs"]
+mod ownership_tags;
 #[path = "network/private_nat.rs"]
 mod private_nat;
 #[path = "network/propagation.rs"]
@@ -207,6 +213,14 @@ impl TestEnv {
     /// A call outside Terraform that bypasses the proxy.
     fn ec2(&self, method: &str, arguments: Value) -> Value {
         self.proxy.account().boto("ec2", method, arguments)
+    }
+
+    /// Releases the addresses that a killed run allocated for no NAT gateway, as `unmanaged_objects` tells users to.
+    fn release_unused_addresses(&self) {
+        for (id, reason) in self.attribute("unmanaged_objects").as_object().expect("a map") {
+            assert!(text(reason).contains("no NAT gateway of this network uses it"), "{id}: {reason}");
+            self.ec2("release_address", json!({ "AllocationId": id }));
+        }
     }
 
     /// Asserts that state contains the managed objects of the account, and no others.

@@ -54,6 +54,14 @@ impl Workspace {
         workspace
     }
 
+    /// The same, with a stand-in that passes the private data of a plan to the plan that it repeats at apply. Terraform
+    /// does so from version 1.16 on.
+    pub(crate) fn storing_planned_private(proxy: &Proxy) -> Self {
+        let mut workspace = Self::with_provider(proxy, "");
+        workspace.host = Some(Host::storing_planned_private(workspace.path()));
+        workspace
+    }
+
     /// A provider block for this proxy, with further lines in it such as `alias = "other"`.
     pub(crate) fn block(proxy: &Proxy, lines: &str) -> String {
         let endpoint = proxy.endpoint();
@@ -217,6 +225,12 @@ impl Workspace {
                 self.run(&["untaint", address]).succeeded();
             }
         }
+    }
+
+    /// Removes the private state of a resource, as Terraform does if the provider is killed during an update. Only the
+    /// stand-in can do this.
+    pub(crate) fn lose_private_state(&self, address: &str) {
+        self.host.as_ref().expect("the test does not run Terraform").lose_private_state(address);
     }
 
     /// Imports the resource of the import examples in a folder, once with the command and once with the block, each

@@ -1,15 +1,19 @@
 //! HTTP APIs. An API is the root of a gateway.
 
+use std::collections::BTreeSet;
+
 use aws_sdk_apigatewayv2::types::{Api as Shown, Cors as ShownCors, ProtocolType};
 
-use super::{PAGE, api_arn, change, client, deleted, is_absent, no_id, pages, small, tag, text, unmapped, untag};
+use super::{
+    PAGE, api_arn, change, client, deleted, is_absent, no_id, pages, route, small, tag, text, unmapped, untag,
+};
 use crate::aws::Session;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes;
 use crate::aws::calls::tag_changes::TagChanges;
 use crate::aws::calls::{AwsError, Operation};
-use crate::cloud::{Cause, Failure, Observed, Root, RootState, UnfinishedRoot};
+use crate::cloud::{Failure, Namesake, Observed, Root, RootState};
 use crate::model::Input;
 use crate::model::TopologyKind;
 use crate::model::keys::gateway::RESOURCE;
@@ -60,8 +64,8 @@ pub(super) fn read(shown: &Shown, api_id: &str, key: Key, applied: Option<&Api>)
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Api) -> Result<(), Failure> {
     let session = operation.session;
     let name = operation.known(&spec.name)?;
-    let tags = ownership::tags_on_create_root(operation, &spec.tags, name)?;
-    let resource = ownership::resource(operation.work.owner, name);
+    let mut tags = ownership::tags_on_create_root(operation, &spec.tags, name)?;
+    let request = ownership::add_request(&mut tags);
     let description = operation.known(&spec.description)?;
     let version = operation.known(&spec.version)?;
     let cors = operation.known(&spec.cors)?.as_ref().map(cors);
@@ -88,12 +92,9 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Api) -> Result<(), 
             },
             Ok,
             || async {
-                let mut apis = unfinished(session, &resource).await?;
-                match apis.len() {
-                    0 => Ok(None),
-                    1 => Ok(apis.pop().map(|api| (api.api_id, api.api_endpoint))),
-                    _ => Err(ambiguous(&apis)),
-                }
+                let mut apis = all(session).await?.into_iter();
+                let created = apis.find(|api| ownership::is_of_request(api.tags.as_ref(), &request));
+                Ok(created.map(|api| (api.api_id, api.api_endpoint)))
             },
         )
         .await?;
@@ -183,18 +184,32 @@ pub(super) async fn roots(session: &Session, owner: TopologyKind) -> Result<Vec<
     Ok(ownership::by_id(all(session).await?.into_iter().filter_map(root)))
 }
 
-/// Lists the APIs with this name whose creation by another process did not finish.
-pub(super) async fn unfinished_roots(
+/// Lists the APIs that this provider created with this name. Reads the routes of each complete one that is compared.
+pub(super) async fn namesakes(
     session: &Session,
     owner: TopologyKind,
     name: &str,
-) -> Result<Vec<UnfinishedRoot>, Failure> {
-    let apis = unfinished(session, &ownership::resource(owner, name)).await?;
-    let root = |api: Shown| {
+    is_compared: &(dyn Fn(&str) -> bool + Send + Sync),
+) -> Result<Vec<Namesake>, Failure> {
+    let mut found = Vec::new();
+    for api in all(session).await? {
         let created = api.created_date.map(|date| date.to_string());
-        api.api_id.map(|id| UnfinishedRoot { id, created })
-    };
-    Ok(apis.into_iter().filter_map(root).collect())
+        let root =
+            api.api_id.and_then(|id| ownership::root(owner, &id, api.tags.unwrap_or_default().into_iter().collect()));
+        let Some(Root { id, state, .. }) = root.filter(|root| root.name == name) else { continue };
+        let mut features = BTreeSet::new();
+        if state != Some(RootState::Creating) && is_compared(&id) {
+            match route::list(session, &id).await {
+                Ok(routes) => features.extend(routes.into_iter().filter_map(|route| route.route_key)),
+                // It was deleted since the list call.
+                Err(failure) if is_absent(&failure) => continue,
+                Err(failure) => return Err(failure),
+            }
+        }
+        found.push(Namesake { id, created, state, features });
+    }
+    found.sort_by(|a, b| a.id.cmp(&b.id));
+    Ok(found)
 }
 
 /// Sets the tag `fgw:state`.
@@ -216,27 +231,6 @@ async fn all(session: &Session) -> Result<Vec<Shown>, Failure> {
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })
     .await
-}
-
-async fn unfinished(session: &Session, resource: &str) -> Result<Vec<Shown>, Failure> {
-    let apis = all(session).await?;
-    let creating = ownership::state(RootState::Creating);
-    let is_unfinished = |api: &Shown| {
-        let tag = |key: &str| api.tags.as_ref().and_then(|tags| tags.get(key)).map(String::as_str);
-        tag(ownership::RESOURCE) == Some(resource)
-            && tag(ownership::STATE) == Some(creating)
-            && !api.api_id.as_deref().is_some_and(|id| session.process.created.contains(id))
-    };
-    Ok(apis.into_iter().filter(is_unfinished).collect())
-}
-
-fn ambiguous(apis: &[Shown]) -> Failure {
-    let ids: Vec<&str> = apis.iter().filter_map(|api| api.api_id.as_deref()).collect();
-    Failure::new(
-        Cause::Exists,
-        "CreateApi",
-        format!("the answer was lost, and several APIs with this name are incomplete: {}", ids.join(", ")),
-    )
 }
 
 /// Includes empty lists, because an omitted list keeps its old value.

@@ -1,5 +1,6 @@
 //! Custom domains. AWS sets them up asynchronously and accepts one call of each action every 30 seconds, see
-//! `throttle_domain_call`. The calls take no idempotency token, so a domain is recognized by its name and its tags.
+//! `throttle_domain_call`. The calls take no idempotency token, so after a lost answer a domain is recognized by the
+//! tag of the request.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -63,10 +64,7 @@ pub(super) fn read(shown: &Shown, api: Key, key: Key) -> Option<Observed> {
         api,
         domain_name: Input::Known(name.clone()),
         certificate_arn: Input::Known(configuration.and_then(|it| it.certificate_arn.clone()).unwrap_or_default()),
-        endpoint_type: or(
-            configuration.and_then(|it| it.endpoint_type.as_ref()).map(EndpointType::as_str),
-            DomainName::REGIONAL,
-        ),
+        endpoint_type: endpoint_type(shown).to_string(),
         security_policy: or(
             configuration.and_then(|it| it.security_policy.as_ref()).map(SecurityPolicy::as_str),
             DomainName::TLS_1_2,
@@ -74,6 +72,11 @@ pub(super) fn read(shown: &Shown, api: Key, key: Key) -> Option<Observed> {
         tags: tag_changes::shown(shown.tags.iter().flatten()),
     };
     Some(Observed { id: name, key, spec: Spec::DomainName(spec), learned: learned(shown) })
+}
+
+/// The endpoint type of a domain.
+pub(super) fn endpoint_type(shown: &Shown) -> &str {
+    configuration(shown).and_then(|it| it.endpoint_type.as_ref()).map_or(DomainName::REGIONAL, EndpointType::as_str)
 }
 
 /// The target of a DNS record for the domain: `target_domain_name` and `target_hosted_zone_id`.
@@ -92,17 +95,24 @@ pub(super) fn is_tagged(shown: &Shown, resource: &str, slot: &str) -> bool {
     tag(ownership::RESOURCE) == Some(resource) && tag(ownership::OBJECT) == Some(slot)
 }
 
-/// Creates a domain. An existing one is adopted only if it has the tags of this resource.
+/// Whether a domain is the one for which these values were learned. A domain that was deleted and created again has
+/// another target, because AWS generates it. Where a value is unknown, the name alone identifies a domain. Tags make no
+/// difference, because anyone may copy them.
+pub(super) fn is_the_same(shown: &Shown, known: &Learned) -> bool {
+    learned(shown).iter().all(|(name, value)| known.get(name).is_none_or(|known| known == value))
+}
+
+/// Creates a domain. An existing one is an error, unless this very call has created it and its answer was lost.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &DomainName) -> Result<(), Failure> {
     let session = operation.session;
     let name = operation.known(&spec.domain_name)?;
-    let tags = ownership::tags_on_create(operation, &spec.tags)?;
+    let mut tags = ownership::tags_on_create(operation, &spec.tags)?;
+    let request = ownership::add_request(&mut tags);
     let wanted = wanted(operation, spec)?;
-    let resource = ownership::resource(operation.work.owner, operation.root_id()?);
-    let find_ours = || async {
+    let find_created = || async {
         match get(session, name).await? {
-            Some(found) if is_tagged(&found, &resource, &operation.key.slot) => Ok(Some(found)),
-            Some(_) => Err(unmanaged(operation, name, &resource)),
+            Some(found) if ownership::is_of_request(found.tags.as_ref(), &request) => Ok(Some(found)),
+            Some(_) => Err(unmanaged(name)),
             None => Ok(None),
         }
     };
@@ -124,24 +134,19 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DomainName) -> Resu
                     Ok(shown(name, answer.domain_name_configurations, answer.tags))
                 },
                 Ok,
-                find_ours,
+                find_created,
             )
             .await
     };
-    let (domain, is_new) = match answer {
-        Ok(created) => (created, true),
-        Err(failure) if is_domain_name_taken(&failure) => match find_ours().await? {
-            Some(existing) => (existing, false),
-            None => return Err(taken_elsewhere(failure, &session.scope)),
-        },
-        Err(failure) => return Err(failure),
+    let domain = match answer {
+        Err(failure) if is_domain_name_taken(&failure) => {
+            find_created().await?.ok_or_else(|| taken_elsewhere(failure, &session.scope))?
+        }
+        answer => answer?,
     };
     operation.record_id(name);
     operation.record_learned(learned(&domain));
-    match is_new {
-        true => wait_until_available(operation, name, Some(domain), SET_UP).await,
-        false => update(operation, name, None, spec).await,
-    }
+    wait_until_available(operation, name, Some(domain), SET_UP).await
 }
 
 /// Updates a domain to match its spec.
@@ -192,9 +197,15 @@ pub(crate) async fn update(
     untag(session, &arn, tags.remove, &Mutation { action: "UntagResource", ..change }).await
 }
 
-/// Deletes a domain, unless it has mappings to other APIs, which would become unreachable.
+/// Deletes a domain, unless it has mappings to other APIs, which would become unreachable, or was deleted and created
+/// again outside Terraform.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, name, api_id) = (operation.session, &entry.id, operation.work.root_id);
+    let is_identifiable = !entry.learned.is_empty();
+    if is_identifiable && get(session, name).await?.is_some_and(|shown| !is_the_same(&shown, &entry.learned)) {
+        tracing::warn!("Custom domain {name} was not created by this resource, so it was not deleted");
+        return Ok(());
+    }
     let mappings = api_mapping::list(session, name).await?;
     // Mappings to the API of this resource are deleted with the domain, even unmanaged ones: they serve nothing else.
     // One of them may also be a deleted mapping that AWS still returns.
@@ -353,18 +364,14 @@ fn taken_elsewhere(failure: Failure, scope: &Scope) -> Failure {
     Failure { message, ..failure }
 }
 
-fn unmanaged(operation: &Operation<'_>, name: &str, resource: &str) -> Failure {
-    let (slot, arn) = (&operation.key.slot, arn(&operation.session.scope, name));
+fn unmanaged(name: &str) -> Failure {
     Failure::new(
         Cause::Exists,
         "CreateDomainName",
         format!(
-            "custom domain {name} already exists and is not managed by this resource, so it was not changed. Use \
-             another domain_name, delete the domain (aws apigatewayv2 delete-domain-name --domain-name {name}), or tag \
-             it so that this resource adopts it (aws apigatewayv2 tag-resource --resource-arn {arn} --tags \
-             {}={resource},{}={slot}), then apply again.",
-            ownership::RESOURCE,
-            ownership::OBJECT,
+            "custom domain {name} already exists and is not managed by this resource, so it was not changed. A killed \
+             run or someone else may have created it. Use another domain_name, or delete the domain if nothing uses it \
+             (aws apigatewayv2 delete-domain-name --domain-name {name}), then apply again."
         ),
     )
 }

@@ -16,18 +16,18 @@ use crate::aws::apigateway::read::logs::{Logs, reference_to_group};
 use crate::aws::calls::ownership;
 use crate::aws::lambda::permission;
 use crate::aws::lambda::permission::{CallerId, FunctionPolicy, Statement, statement_id};
-use crate::cloud::{Failure, Observed, Root, RootState, Seen, UnfinishedRoot};
+use crate::cloud::{Failure, Namesake, Observed, Root, RootState, Seen};
 use crate::model::FunctionArn;
 use crate::model::Input;
 use crate::model::Scope;
 use crate::model::TopologyKind;
 use crate::model::keys::gateway as keys;
-use crate::model::{Caller, Entry, Key, LambdaPermission, Ref, Spec};
+use crate::model::{Caller, Entry, Key, LambdaPermission, Object, Ref, Spec};
 
 /// Reads a gateway. `None` only if AWS reports that neither the API nor any known object that outlives it exists.
 ///
-/// Objects are recognized by their IDs in `known`. If only the API is known (in an import, or if the private state is
-/// missing), every object of the API that this provider could have created counts as its own.
+/// Objects are recognized by their IDs in `known`. If nothing is known (in an import, or without private state), every
+/// object of the API that this provider could have created is returned.
 pub(crate) async fn read(
     session: &Session,
     owner: TopologyKind,
@@ -83,18 +83,46 @@ pub(crate) async fn read(
         policies: policies?,
         domains: domains?,
     };
-    if known.iter().any(|entry| !matches!(entry.applied, Spec::Api(_))) {
-        let mut objects = view.known(known);
+    if !known.is_empty() {
+        let mut objects = view.known(known, &resource);
         objects.extend(dns::known(&records?, known, &objects));
         objects.extend(dns::of_unknown_domains(session, known, &objects).await?);
-        return Ok(Some(Seen { objects, root_state, ..Seen::default() }));
+        let mut unmanaged = domain::unmanaged(&view.domains, known, root_id);
+        unmanaged.extend_from_slice(view.logs.unmanaged());
+        unmanaged.sort();
+        let requires = required_authorizers(&objects, known);
+        return Ok(Some(Seen { objects, root_state, unmanaged, requires, ..Seen::default() }));
     }
     view.logs = Logs::of_stage(session, view.stage.as_ref(), &resource).await?;
     view.policies = policies_of_functions(session, &view).await?;
     view.domains = domain::tagged(session, &resource).await?;
+    let unmanaged = domain::remove_unmanaged(&mut view.domains, root_id);
     let mut objects = view.everything(known, &resource);
     objects.extend(dns::imported(session, &objects).await?);
-    Ok(Some(Seen { objects, root_state, ..Seen::default() }))
+    Ok(Some(Seen { objects, root_state, unmanaged, ..Seen::default() }))
+}
+
+/// Finds, among objects that a plan creates, those that exist with the tags of the gateway and that no read finds.
+pub(crate) async fn leftovers(
+    session: &Session,
+    owner: TopologyKind,
+    root_id: &str,
+    objects: &[&Object],
+) -> Result<Vec<Observed>, Failure> {
+    logs::leftovers(session, &ownership::resource(owner, root_id), objects).await
+}
+
+/// The authorizers that are not in state, by the IDs of their statements that are not in state either.
+fn required_authorizers(objects: &[Observed], known: &[Entry]) -> BTreeMap<String, BTreeSet<String>> {
+    let is_unknown = |it: &&Observed| !known.iter().any(|entry| entry.id == it.id);
+    let pair = |statement: &Observed| {
+        let Spec::LambdaPermission(LambdaPermission { caller: Caller::Authorizer(key), .. }) = &statement.spec else {
+            return None;
+        };
+        let authorizer = objects.iter().filter(is_unknown).find(|it| it.key == *key)?;
+        Some((statement.id.clone(), [authorizer.id.clone()].into()))
+    };
+    objects.iter().filter(is_unknown).filter_map(pair).collect()
 }
 
 /// Whether state contains an authorizer, or a route uses one.
@@ -112,13 +140,14 @@ pub(crate) async fn roots(session: &Session, owner: TopologyKind) -> Result<Vec<
     api::roots(session, owner).await
 }
 
-/// Lists the gateways with this name whose creation by another process did not finish.
-pub(crate) async fn unfinished_roots(
+/// Lists the APIs that this provider created with this name.
+pub(crate) async fn namesakes(
     session: &Session,
     owner: TopologyKind,
     name: &str,
-) -> Result<Vec<UnfinishedRoot>, Failure> {
-    api::unfinished_roots(session, owner, name).await
+    is_compared: &(dyn Fn(&str) -> bool + Send + Sync),
+) -> Result<Vec<Namesake>, Failure> {
+    api::namesakes(session, owner, name, is_compared).await
 }
 
 /// Sets the tag `fgw:state` of an API.
@@ -130,6 +159,9 @@ pub(crate) async fn mark_root(
 ) -> Result<(), Failure> {
     api::mark_root(session, root_id, state).await
 }
+
+/// Why an object with the name and the tags of one in state is not managed.
+const CREATED_AGAIN: &str = "it was deleted and created again outside Terraform";
 
 type Policies = BTreeMap<FunctionPolicy, Vec<Statement>>;
 
@@ -157,8 +189,9 @@ struct OwnAuthorizer {
 }
 
 impl View<'_> {
-    /// The current observations of the objects in state.
-    fn known(&self, known: &[Entry]) -> Vec<Observed> {
+    /// The current observations of the objects in state, and the objects that an interrupted run may have created.
+    /// `resource` is the value of the tag `fgw:resource` for the gateway.
+    fn known(&self, known: &[Entry], resource: &str) -> Vec<Observed> {
         let (api_key, mut seen) = self.api(known);
         let mut ours = BTreeMap::new();
         for entry in known {
@@ -206,6 +239,9 @@ impl View<'_> {
             };
             seen.extend(observed);
         }
+        if !known.iter().any(|entry| matches!(entry.applied, Spec::Stage(_))) {
+            seen.extend(self.tagged_stage(&api_key, resource, |arn| reference_to_group(known, arn)));
+        }
         seen.extend(domain::unknown(&self.domains, known, self.root_id, &api_key));
         seen.extend(self.unknown_statements(known, &api_key));
         seen
@@ -216,9 +252,15 @@ impl View<'_> {
     /// distinguishes them from unmanaged ones.
     fn unknown_statements(&self, known: &[Entry], api_key: &Key) -> Vec<Observed> {
         let is_unknown = |it: &Observed| !known.iter().any(|entry| entry.id == it.id);
+        let is_in_state = |route: &types::Route| known.iter().any(|entry| Some(&entry.id) == route.route_id.as_ref());
         let of_authorizers = self.authorizers.iter().filter_map(|shown| {
             let OwnAuthorizer { authorizer, statement, .. } = self.authorizer(shown, api_key)?;
             let statement = statement.filter(is_unknown)?;
+            // A create of the authorizer compares it and the routes that use it with what is required.
+            let is_used = |route: &types::Route| route.authorizer_id == shown.authorizer_id && !is_in_state(route);
+            if self.routes.iter().any(is_used) {
+                return None;
+            }
             Some([Some(authorizer).filter(is_unknown), Some(statement)])
         });
         let of_routes = self.policies.keys().filter_map(|place| {
@@ -275,14 +317,18 @@ impl View<'_> {
             let Some(route_key) = &shown.route_key else { continue };
             seen.extend(route::read(shown, api_key.clone(), keys::route(route_key), &ours));
         }
-        seen.extend(self.stage.as_ref().filter(|shown| stage::is_tagged(shown, resource)).map(|shown| {
-            stage::read(shown, api_key.clone(), keys::stage(), |arn| match &group_key {
-                Some(key) => Ref::Key(key.clone()),
-                None => Ref::Id(arn.to_string()),
-            })
+        seen.extend(self.tagged_stage(&api_key, resource, |arn| match &group_key {
+            Some(key) => Ref::Key(key.clone()),
+            None => Ref::Id(arn.to_string()),
         }));
         seen.extend(domain::everything(&self.domains, self.root_id, &api_key));
         seen
+    }
+
+    /// The stage, if it has the tags of the gateway.
+    fn tagged_stage(&self, api_key: &Key, resource: &str, log_group: impl Fn(&str) -> Ref) -> Option<Observed> {
+        let shown = self.stage.as_ref().filter(|shown| stage::is_tagged(shown, resource))?;
+        Some(stage::read(shown, api_key.clone(), keys::stage(), log_group))
     }
 
     /// The routes that call a function and have a REQUEST authorizer or none. Other routes are unmanaged or were

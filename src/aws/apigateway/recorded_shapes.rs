@@ -161,9 +161,9 @@ async fn apis_of_all_pages_are_listed() {
     let session = aws.session("shapes");
     let roots = api::roots(&session, OWNER).await.unwrap();
     assert_eq!(roots.iter().map(|root| root.id.as_str()).collect::<Vec<_>>(), ["a1", "a2"]);
-    let unfinished = api::unfinished_roots(&session, OWNER, "shop").await.unwrap();
-    let created: Vec<_> = unfinished.iter().map(|root| (root.id.as_str(), root.created.as_deref())).collect();
-    assert_eq!(created, [("a2", Some("2026-01-26T21:16:26Z"))]);
+    let namesakes = api::namesakes(&session, OWNER, "shop", &|_| false).await.unwrap();
+    let created: Vec<_> = namesakes.iter().map(|root| (root.id.as_str(), root.created.as_deref())).collect();
+    assert_eq!(created, ["a1", "a2"].map(|id| (id, Some("2026-01-26T21:16:26Z"))));
 
     for none in [json!({ "items": [] }), json!({})] {
         let aws = Recorded::default().on("GET /v2/apis", ok(none));

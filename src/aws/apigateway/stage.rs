@@ -53,15 +53,16 @@ pub(super) fn read(shown: &Shown, api: Key, key: Key, log_group: impl Fn(&str) -
     Observed { id: DEFAULT.to_string(), key, spec: Spec::Stage(spec), learned: Learned::new() }
 }
 
-/// Creates the stage. An existing one is adopted if it has the tags of this resource.
+/// Creates the stage. An existing one is an error, unless this very call has created it and its answer was lost.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Stage) -> Result<(), Failure> {
     let session = operation.session;
     let api_id = operation.id(&spec.api)?;
-    let tags = ownership::tags_on_create(operation, &spec.tags)?;
+    let mut tags = ownership::tags_on_create(operation, &spec.tags)?;
+    let request = ownership::add_request(&mut tags);
     let access_log = access_log(operation, spec)?;
     let find = || async {
         match get(session, api_id).await? {
-            Some(existing) if is_ours(operation, &existing) => Ok(Some(())),
+            Some(existing) if ownership::is_of_request(existing.tags.as_ref(), &request) => Ok(Some(())),
             Some(_) => Err(unmanaged(api_id)),
             None => Ok(None),
         }
@@ -91,17 +92,11 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Stage) -> Result<()
             .await
     };
     match answer {
-        Ok(()) => {
-            record_id(operation, api_id);
-            Ok(())
-        }
-        Err(failure) if is_conflict(&failure) => {
-            find().await?.ok_or(failure)?;
-            record_id(operation, api_id);
-            update(operation, DEFAULT, None, spec).await
-        }
-        Err(failure) => Err(with_log_advice(failure)),
+        Err(failure) if is_conflict(&failure) => find().await?.ok_or(failure)?,
+        answer => answer.map_err(with_log_advice)?,
     }
+    record_id(operation, api_id);
+    Ok(())
 }
 
 /// Updates the stage to match its spec. A separate call disables access logs, because AWS keeps them enabled if the
@@ -239,11 +234,6 @@ fn with_log_advice(mut failure: Failure) -> Failure {
     failure
 }
 
-fn is_ours(operation: &Operation<'_>, shown: &Shown) -> bool {
-    let resource = operation.work.root_id.map(|id| ownership::resource(operation.work.owner, id));
-    resource.is_some_and(|resource| is_tagged(shown, &resource))
-}
-
 /// Whether the tags of a stage name this root as its owner.
 pub(super) fn is_tagged(shown: &Shown, resource: &str) -> bool {
     shown.tags.as_ref().and_then(|tags| tags.get(ownership::RESOURCE)).is_some_and(|it| it == resource)
@@ -254,8 +244,8 @@ fn unmanaged(api_id: &str) -> Failure {
         Cause::Exists,
         "CreateStage",
         format!(
-            "API {api_id} already has an unmanaged stage {DEFAULT}. Delete it (aws apigatewayv2 delete-stage --api-id \
-             {api_id} --stage-name '{DEFAULT}'), then apply again."
+            "API {api_id} already has an unmanaged stage {DEFAULT}. A killed run or someone else may have created it. \
+             Delete it (aws apigatewayv2 delete-stage --api-id {api_id} --stage-name '{DEFAULT}'), then apply again."
         ),
     )
 }
@@ -265,7 +255,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::aws::recorded::{Answer, Recorded, run};
+    use crate::aws::recorded::{Answer, Recorded, request_of, run, without_request};
 
     const STAGE: &str = "/v2/apis/api1/stages/%24default";
 
@@ -296,7 +286,7 @@ mod tests {
         answer.unwrap();
         assert_eq!(reported.ids, [DEFAULT]);
         assert_eq!(
-            aws.body(post),
+            without_request(aws.body(post)),
             json!({ "stageName": "$default", "autoDeploy": true,
                 "accessLogSettings": { "format": "$context.requestId",
                     "destinationArn": "arn:aws:logs:stage-create:123456789012:log-group:/http/shop" },
@@ -353,17 +343,30 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn unmanaged_stage_is_not_adopted() {
-        let aws = Recorded::default()
-            .on("POST /v2/apis/api1/stages", Answer::Error(409, "ConflictException", "Stage already exists"))
-            .on(&format!("GET {STAGE}"), Answer::Json(200, json!({ "stageName": "$default" })));
-        let session = aws.session("stage-foreign");
+    async fn existing_stage_is_adopted_only_after_a_lost_answer() {
+        const POST: &str = "POST /v2/apis/api1/stages";
+        let exists = || Answer::Error(409, "ConflictException", "Stage already exists");
+        for tags in [json!({}), json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "stage" })] {
+            let shown = json!({ "stageName": "$default", "tags": tags });
+            let aws = Recorded::default().on(POST, exists()).on(&format!("GET {STAGE}"), Answer::Json(200, shown));
+            let session = aws.session("stage-foreign");
+            let (answer, reported) =
+                run(&session, &Key::new("stage"), &ids(), async |it| create(it, &spec(false)).await).await;
+            let failure = answer.unwrap_err();
+            assert_eq!(failure.cause, Cause::Exists);
+            assert!(failure.message.contains("delete-stage --api-id api1"), "{failure}");
+            assert!(reported.ids.is_empty());
+        }
+        let created = Answer::To(|requests| {
+            let tags = json!({ "fgw:request": request_of(requests, POST) });
+            Answer::Json(200, json!({ "stageName": "$default", "tags": tags }))
+        });
+        let aws = Recorded::default().on(POST, Answer::Lost).on(&format!("GET {STAGE}"), created);
+        let session = aws.session("stage-lost");
         let (answer, reported) =
             run(&session, &Key::new("stage"), &ids(), async |it| create(it, &spec(false)).await).await;
-        let failure = answer.unwrap_err();
-        assert_eq!(failure.cause, Cause::Exists);
-        assert!(failure.message.contains("delete-stage --api-id api1"), "{failure}");
-        assert!(reported.ids.is_empty());
+        answer.unwrap();
+        assert_eq!(reported.ids, [DEFAULT]);
     }
 
     #[tokio::test(start_paused = true)]

@@ -2,8 +2,8 @@
 //! EC2, such as `CreateVpc` and `AllocateAddress`.
 //!
 //! If the response to such a call is lost, AWS may have carried out the call, and a retry would create a second object
-//! that is not in state. So the object is searched for first: by its ownership tags or its natural key, or, if it has
-//! neither, by comparison with the objects that existed before.
+//! that is not in state. So the object is searched for first: by its natural key or its tag `fgw:request`, or, if
+//! it has neither, by comparison with the objects that existed before.
 //!
 //! Some of these services also reject a change while another one is in progress, or while a new dependency is not
 //! visible yet.

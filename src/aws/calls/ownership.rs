@@ -1,7 +1,8 @@
 //! The ownership tags, which identify the topology of an object. The call that creates an object sets them, so that the
 //! objects of a killed run can be identified. Outputs and drift exclude them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher, Hasher, RandomState};
 
 use crate::aws::calls::Operation;
 use crate::cloud::{Failure, Root, RootState};
@@ -14,6 +15,28 @@ pub(crate) const RESOURCE: &str = "fgw:resource";
 pub(crate) const OBJECT: &str = "fgw:object";
 /// The progress of the creation of a root. Only on roots.
 pub(crate) const STATE: &str = "fgw:state";
+
+/// The call that created an object, for kinds whose create call takes no idempotency token. Nothing reads it later.
+pub(crate) const REQUEST: &str = "fgw:request";
+
+/// A new value of [`REQUEST`]: 128 bits from the keys of new hash maps, which the standard library chooses at random.
+fn request() -> String {
+    let random = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", random(), random())
+}
+
+/// Adds the tag [`REQUEST`], which only this call has, and returns its value. After a lost answer, the other tags do
+/// not distinguish the object that this call has created from older ones, or from those that someone else has tagged.
+pub(crate) fn add_request(tags: &mut BTreeMap<String, String>) -> String {
+    let value = request();
+    tags.insert(REQUEST.to_string(), value.clone());
+    value
+}
+
+/// Whether an object with these tags was created by the call with this value of [`REQUEST`].
+pub(crate) fn is_of_request(tags: Option<&HashMap<String, String>>, request: &str) -> bool {
+    tags.and_then(|tags| tags.get(REQUEST)).is_some_and(|value| value == request)
+}
 
 /// Whether this is the key of an ownership tag.
 pub(crate) fn is_ownership(key: &str) -> bool {

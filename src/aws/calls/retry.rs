@@ -30,7 +30,7 @@ pub(crate) fn budget(service: &'static str, capacity: Option<usize>) -> RetryPar
 /// The SDK retries a call after a 5xx or a lost response, although AWS may have created the object: the retry would
 /// create a second one that is not in state. With this override the SDK retries a call only if AWS cannot have carried
 /// it out, because AWS throttled it or there was no connection. After any other failure the caller searches for the
-/// object by its ownership tag.
+/// object by its natural key or its tag `fgw:request`.
 ///
 /// ```text
 /// session.ec2.create_vpc().cidr_block("10.0.0.0/16").customize().config_override(session.once_ec2()).send().await

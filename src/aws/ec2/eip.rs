@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aws_sdk_ec2::types::{Address, DomainType, ResourceType};
 
-use super::tags;
+use super::{nat_gateway, tags};
 use crate::aws::calls::codes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
@@ -31,7 +31,8 @@ pub(super) fn read(shown: &Shown<'_>, key: Key, address: &Address) -> Option<Obs
 
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Eip) -> Result<(), Failure> {
     let session = operation.session;
-    let tags = ownership::tags_on_create(operation, &spec.tags)?;
+    let mut tags = ownership::tags_on_create(operation, &spec.tags)?;
+    let request = tags::add_request(&mut tags);
     let (id, public_ip) = Mutation::of_ec2(operation, "AllocateAddress")
         .create(
             || {
@@ -49,11 +50,10 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Eip) -> Result<(), 
                 Ok((id.to_string(), answer.public_ip().map(str::to_string)))
             },
             || async {
-                let call = session.ec2.describe_addresses().set_filters(Some(tags::of_this_object(operation)?));
+                let call = session.ec2.describe_addresses().filters(request.clone());
                 let answer = call.send().await.map_err(|error| error.failure("DescribeAddresses"))?;
-                // An address in use existed before the call whose answer was lost.
-                let mut new = answer.addresses().iter().filter(|it| it.association_id().is_none());
-                Ok(new.find_map(|it| Some((it.allocation_id()?.to_string(), it.public_ip().map(str::to_string)))))
+                let mut found = answer.addresses().iter();
+                Ok(found.find_map(|it| Some((it.allocation_id()?.to_string(), it.public_ip().map(str::to_string)))))
             },
         )
         .await?;
@@ -89,14 +89,13 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
             return Err(failure);
         }
         let Some(address) = session.pollers.addresses.now(&session.ec2, id).await? else { return Ok(()) };
-        let mut message = failure.message.clone();
-        if let Some(association_id) = address.association_id() {
-            let call = session.ec2.disassociate_address().association_id(association_id).send().await;
-            if let Err(error) = call {
-                // AWS rejects this too while a NAT gateway uses the address. A retry succeeds later.
-                message = format!("{message}; {}", error.failure("DisassociateAddress"));
-            }
-        }
+        // An association with anything else is unmanaged, and stays.
+        nat_gateway::is_released_now(operation, id).await;
+        let user = address.instance_id().filter(|id| !id.is_empty()).or(address.network_interface_id());
+        let message = match user {
+            Some(user) => format!("{}; it is associated with {user}", failure.message.trim_end_matches('.')),
+            None => failure.message,
+        };
         Err(Failure { cause: Cause::InUse, message, ..failure })
     })
     .await
@@ -105,7 +104,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 /// Removes the ownership tags. If the role may not, they stay: a read recognizes the address by the NAT gateway for
 /// which the configuration lists it.
 pub(crate) async fn disown(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    let keys = [ownership::RESOURCE, ownership::OBJECT].map(str::to_string);
+    let keys = [ownership::RESOURCE, ownership::OBJECT, ownership::REQUEST].map(str::to_string);
     match tags::remove(operation, &entry.id, keys.into()).await {
         Err(failure) if failure.cause == Cause::NotFound => Ok(()),
         Err(failure) if failure.cause == Cause::Denied => {
@@ -152,7 +151,7 @@ mod tests {
     async fn an_address_that_is_not_released_in_time_is_in_use() {
         let aws = Recorded::default()
             .fail("ReleaseAddress", 400, "AuthFailure", "You do not have permission to access the specified resource.")
-            .on("DescribeAddresses", IN_USE);
+            .on("DescribeAddresses", &IN_USE.replace("</item>", "<instanceId>i-1</instanceId></item>"));
         let failure = Notes::default()
             .run_for(&aws.session(), &keys::eip(0), &[], Duration::from_secs(120), async |operation| {
                 delete(operation, &entry()).await
@@ -160,7 +159,7 @@ mod tests {
             .await
             .unwrap_err();
         assert_eq!((failure.cause, failure.code.as_deref()), (Cause::InUse, Some("AuthFailure")));
-        assert!(failure.message.ends_with("gave up after 120 s"), "{}", failure.message);
+        assert!(failure.message.ends_with("it is associated with i-1; gave up after 120 s"), "{}", failure.message);
     }
 
     #[tokio::test(start_paused = true)]
@@ -173,8 +172,11 @@ mod tests {
         let aws = Recorded::default().on("DeleteTags", "<return>true</return>");
         disown(&aws).await.unwrap();
         let call = &aws.calls("DeleteTags")[0];
-        let tags = ["Tag.1.Key", "Tag.2.Key"].map(|name| call[name].as_str());
-        assert_eq!((call["ResourceId.1"].as_str(), tags), ("eipalloc-1", ["fgw:resource", "fgw:object"]));
+        let tags = ["Tag.1.Key", "Tag.2.Key", "Tag.3.Key"].map(|name| call[name].as_str());
+        assert_eq!(
+            (call["ResourceId.1"].as_str(), tags),
+            ("eipalloc-1", ["fgw:resource", "fgw:object", "fgw:request"])
+        );
         assert_eq!(aws.actions(), ["DeleteTags"]);
         for (code, is_success) in
             [("UnauthorizedOperation", true), ("InvalidAllocationID.NotFound", true), ("InvalidParameterValue", false)]

@@ -36,7 +36,8 @@ pub(super) fn read(shown: &Shown<'_>, key: Key, gateway: &aws_sdk_ec2::types::In
 /// Creates the gateway and attaches it.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &InternetGateway) -> Result<(), Failure> {
     let session = operation.session;
-    let tags = ownership::tags_on_create(operation, &spec.tags)?;
+    let mut tags = ownership::tags_on_create(operation, &spec.tags)?;
+    let request = tags::add_request(&mut tags);
     let id = Mutation::of_ec2(operation, "CreateInternetGateway")
         .create(
             || {
@@ -53,12 +54,10 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &InternetGateway) ->
                 id.map(str::to_string).ok_or_else(|| incomplete_answer("CreateInternetGateway", "an id"))
             },
             || async {
-                let call = session.ec2.describe_internet_gateways().set_filters(Some(tags::of_this_object(operation)?));
+                let call = session.ec2.describe_internet_gateways().filters(request.clone());
                 let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
                 let found = found.map_err(|error| error.failure("DescribeInternetGateways"))?;
-                // An attached gateway existed before the call whose answer was lost.
-                let mut new = found.iter().filter(|it| it.attachments().is_empty());
-                Ok(new.find_map(|it| it.internet_gateway_id()).map(str::to_string))
+                Ok(found.iter().find_map(|it| it.internet_gateway_id()).map(str::to_string))
             },
         )
         .await?;

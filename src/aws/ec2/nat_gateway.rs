@@ -12,7 +12,8 @@ use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
-use crate::aws::ec2::observed::{Ours, Shown};
+use crate::aws::ec2::claims::Ours;
+use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::keys::network as keys;
@@ -57,7 +58,7 @@ pub(super) fn read(shown: &Shown<'_>, ours: Ours<'_>, gateway: &aws_sdk_ec2::typ
             (key.clone(), spec)
         }
         Ours::State(_) => return None,
-        Ours::Tag(slot) => {
+        Ours::Slot(slot) => {
             let subnet = shown.key(gateway.subnet_id()?)?.clone();
             let own = || own_address(shown, slot).map(|key| Input::Known(Ref::Key(key)));
             let allocation = if is_private { None } else { allocation.or_else(own).or(Some(Input::Unknown)) };
@@ -226,7 +227,7 @@ async fn deleting_user(operation: &Operation<'_>, address: &str) -> Result<Optio
 
 /// Releases an address from a deleted NAT gateway, and returns whether it was associated with one. After a failure, the
 /// address is still in use, which is what the user learns.
-async fn is_released_now(operation: &Operation<'_>, address: &str) -> bool {
+pub(super) async fn is_released_now(operation: &Operation<'_>, address: &str) -> bool {
     release_from_deleted(operation, address).await.unwrap_or_else(|failure| {
         tracing::warn!("{address} may be associated with a deleted NAT gateway: {failure}");
         false

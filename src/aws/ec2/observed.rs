@@ -1,15 +1,13 @@
-//! Whether an object that AWS returns is managed, and its key.
+//! The managed objects of a network with their keys.
 
 use std::collections::HashMap;
 
-use aws_sdk_ec2::types::Tag;
 use ipnet::Ipv6Net;
 
-use super::{ipv6_range, tags};
-use crate::aws::calls::ownership;
-use crate::cloud::Observed;
-use crate::model::TopologyKind;
-use crate::model::{Entry, Key, Ref, Spec, Tier};
+use super::claims::{Claims, Ours};
+use super::ipv6_range;
+use crate::cloud::{Observed, Seen};
+use crate::model::{Entry, Key, Ref, Spec};
 
 /// The objects of one network that have been read so far.
 pub(super) struct Shown<'a> {
@@ -19,54 +17,34 @@ pub(super) struct Shown<'a> {
     pub(super) vpc: Key,
     /// The entries of state, by id.
     known: &'a HashMap<&'a str, &'a Entry>,
-    /// The value of the ownership tag of all objects below the VPC.
-    resource: String,
+    /// Whether nothing was known before the read, as in an import.
+    is_first_read: bool,
+    claims: Claims<'a>,
     /// The keys of the objects that were added, by id.
     keys: HashMap<String, Key>,
     objects: Vec<Observed>,
 }
 
-/// Why an object is managed.
-#[derive(Clone, Copy)]
-pub(super) enum Ours<'a> {
-    /// Its id is in state.
-    State(&'a Entry),
-    /// It has this root's ownership tag with this slot.
-    Tag(&'a str),
-}
-
 impl<'a> Shown<'a> {
     /// A network without objects.
     pub(super) fn new(
-        owner: TopologyKind,
         root_id: &'a str,
         vpc: Key,
         known: &'a HashMap<&'a str, &'a Entry>,
+        is_first_read: bool,
+        claims: Claims<'a>,
     ) -> Shown<'a> {
-        let resource = ownership::resource(owner, root_id);
-        Shown { root_id, vpc, known, resource, keys: HashMap::new(), objects: Vec::new() }
+        Shown { root_id, vpc, known, is_first_read, claims, keys: HashMap::new(), objects: Vec::new() }
     }
 
     /// Why an object is managed; `None` for an unmanaged one.
-    pub(super) fn ours<'b>(&self, id: Option<&str>, tags: &'b [Tag]) -> Option<Ours<'b>>
-    where
-        'a: 'b,
-    {
-        if let Some(entry) = self.known(id?) {
-            return Some(Ours::State(entry));
-        }
-        let below_root = tags::value(tags, ownership::RESOURCE) == Some(self.resource.as_str());
-        tags::value(tags, ownership::OBJECT).filter(|_| below_root).map(Ours::Tag)
+    pub(super) fn ours(&self, id: Option<&str>) -> Option<Ours<'a>> {
+        self.claims.ours(id)
     }
 
     /// The entry of an object in state.
     pub(super) fn known(&self, id: &str) -> Option<&'a Entry> {
         self.known.get(id).copied()
-    }
-
-    /// Whether the configuration last applied gives an object in state an object by this id.
-    pub(super) fn is_given(&self, id: &str) -> bool {
-        self.known.values().any(|entry| entry.applied.is_given(id))
     }
 
     /// Adds a managed object.
@@ -112,20 +90,14 @@ impl<'a> Shown<'a> {
         blocks.into_iter().find(contains).map(|block| &block.key)
     }
 
-    /// Whether state is empty, as before an import.
+    /// Whether nothing was known before the read, as in an import.
     pub(super) fn is_first_read(&self) -> bool {
-        self.known.is_empty()
+        self.is_first_read
     }
 
-    /// All objects that were added.
-    pub(super) fn into_objects(self) -> Vec<Observed> {
-        self.objects
+    /// All objects that were added, with those that have the network's tags and are not managed.
+    pub(super) fn into_seen(self) -> Seen {
+        let (unmanaged, requires) = self.claims.into_parts();
+        Seen { objects: self.objects, unmanaged, requires, ..Seen::default() }
     }
-}
-
-/// Tier and index of the slot of a subnet, `subnet.<tier>.<index>`.
-pub(super) fn tier_and_index(slot: &str) -> Option<(Tier, u32)> {
-    let (tier, index) = slot.strip_prefix("subnet.")?.split_once('.')?;
-    let tier = Tier::ALL.into_iter().find(|it| it.slot() == tier)?;
-    Some((tier, index.parse().ok()?))
 }

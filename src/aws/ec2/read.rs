@@ -1,6 +1,6 @@
 //! The batched read of a network. The number of calls does not depend on the number of subnets.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use aws_sdk_ec2::types::{
     Address, InternetGateway, NatGateway, NetworkAcl, RouteTable, SecurityGroup, Subnet, Vpc, VpcEndpoint,
@@ -16,8 +16,9 @@ use super::{
 use crate::aws::Session;
 use crate::aws::calls::AwsError;
 use crate::aws::calls::ownership;
-use crate::aws::ec2::observed::{Ours, Shown, tier_and_index};
-use crate::cloud::{Failure, Seen};
+use crate::aws::ec2::claims::{Claims, Ours, tier_and_index};
+use crate::aws::ec2::observed::Shown;
+use crate::cloud::{Failure, Known, Seen};
 use crate::model::Input;
 use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
@@ -25,23 +26,25 @@ use crate::model::{Entry, Key, Spec, UnmanagedSubnet};
 
 /// The network as AWS returns it. `None` only if AWS reports that neither the VPC nor an address of it exists.
 ///
-/// An object is managed if its id is in state or if it has this root's ownership tag. Associations and routes have no
-/// tags; they are identified by their subnet or route table. Unmanaged objects are left out.
+/// [`Claims`] decides which objects are managed. Associations and routes have no tags; they are identified by their
+/// subnet or route table.
 pub(crate) async fn read(
     session: &Session,
     owner: TopologyKind,
     root_id: &str,
-    known: &[Entry],
+    known: Known<'_>,
 ) -> Result<Option<Seen>, Failure> {
-    let known: HashMap<&str, &Entry> = known.iter().map(|entry| (entry.id.as_str(), entry)).collect();
+    let Known { entries, slots } = known;
+    let known: HashMap<&str, &Entry> = entries.iter().map(|entry| (entry.id.as_str(), entry)).collect();
+    let is_first_read = entries.is_empty();
     let (vpcs, attributes, subnets, tables, gateways, nats, addresses, endpoints, groups, acls) = tokio::join!(
         vpc::with_id(session, root_id),
         vpc::read_attributes(session, root_id),
-        subnets(session, root_id),
+        subnet::in_vpc(session, root_id),
         route_tables(session, root_id),
-        internet_gateways(session, owner, root_id, &known),
+        internet_gateways(session, owner, root_id, &known, slots),
         nat_gateways(session, root_id),
-        addresses(session, owner, root_id, &known),
+        addresses(session, owner, root_id, &known, slots),
         vpc_endpoint::in_vpc(session, root_id),
         default_groups(session, root_id),
         default_acls(session, root_id),
@@ -52,13 +55,17 @@ pub(crate) async fn read(
         // remain after a destroy that failed, and AWS charges for them.
         let addresses = addresses?;
         let root = known.get(root_id).map_or_else(|| Key::new(keys::VPC), |entry| entry.key.clone());
-        let mut shown = Shown::new(owner, root_id, root, &known);
+        let mut claims = Claims::new(root_id, ownership::resource(owner, root_id), &known, slots);
+        claims.addresses(&addresses, &[], |id| is_given(&known, id));
+        let mut shown = Shown::new(root_id, root, &known, is_first_read, claims);
         add_addresses(&mut shown, &addresses);
-        let objects = shown.into_objects();
-        return Ok((!objects.is_empty()).then_some(Seen { objects, ..Seen::default() }));
+        let seen = shown.into_seen();
+        return Ok((!seen.objects.is_empty()).then_some(seen));
     };
     let (attributes, subnets, tables, gateways) = (attributes?, subnets?, tables?, gateways?);
-    let (nats, addresses, endpoints, groups, acls) = (nats?, addresses?, endpoints?, groups?, acls?);
+    let (mut nats, addresses, mut endpoints, groups, acls) = (nats?, addresses?, endpoints?, groups?, acls?);
+    nats.retain(nat_gateway::exists);
+    endpoints.retain(|it| vpc_endpoint::exists(it) && vpc_endpoint::is_gateway(it));
 
     let main_table = tables.iter().find(|table| table.associations().iter().any(|it| it.main() == Some(true)));
     let learned = [
@@ -71,8 +78,17 @@ pub(crate) async fn read(
     let learned = learned.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?.to_string())));
     let root = vpc::read(owner, root_id, known.get(root_id).copied(), vpc, attributes, learned.collect());
 
+    let mut claims = Claims::new(root_id, ownership::resource(owner, root_id), &known, slots);
+    claims.subnets(&subnets);
+    claims.route_tables(&tables);
+    claims.internet_gateways(&gateways, &tables);
+    claims.nat_gateways(&nats, &tables);
+    claims.addresses(&addresses, &nats, |id| is_given(&known, id));
+    claims.endpoints(&endpoints);
+    claims.defaults(&groups, &acls);
+
     // An object is added after the objects that it refers to.
-    let mut shown = Shown::new(owner, root_id, root.key.clone(), &known);
+    let mut shown = Shown::new(root_id, root.key.clone(), &known, is_first_read, claims);
     shown.add(Some(root));
     add_ipv6_blocks(&mut shown, vpc, &subnets, &session.scope.region);
     add_internet_gateways(&mut shown, &gateways);
@@ -87,7 +103,13 @@ pub(crate) async fn read(
     add_default_acl(&mut shown, &acls);
     add_default_group(&mut shown, &groups);
     let root_state = tags::value(vpc.tags(), ownership::STATE).and_then(ownership::state_in);
-    Ok(Some(Seen { objects: shown.into_objects(), root_state, incomplete: incomplete(vpc, &nats) }))
+    let created = created(&nats, &endpoints);
+    Ok(Some(Seen { root_state, incomplete: incomplete(vpc, &nats), created, ..shown.into_seen() }))
+}
+
+/// Whether the configuration last applied gives an object in state an address by this id.
+fn is_given(known: &HashMap<&str, &Entry>, id: &str) -> bool {
+    known.values().any(|entry| entry.applied.is_given(id))
 }
 
 /// The ids of the pending NAT gateways, which no traffic may be routed to yet, and of the associating IPv6 ranges.
@@ -103,7 +125,7 @@ fn incomplete(vpc: &Vpc, nats: &[NatGateway]) -> BTreeSet<String> {
 /// uses a range that is associating, which AWS returns as an empty one.
 fn add_ipv6_blocks(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet], region: &str) {
     let (managed, unmanaged): (Vec<&Subnet>, Vec<&Subnet>) =
-        subnets.iter().partition(|it| shown.ours(it.subnet_id(), it.tags()).is_some());
+        subnets.iter().partition(|it| shown.ours(it.subnet_id()).is_some());
     let ranges_of =
         |subnets: Vec<&Subnet>| -> Vec<Ipv6Net> { subnets.into_iter().filter_map(subnet::ipv6_range).collect() };
     let (managed, unmanaged) = (ranges_of(managed), ranges_of(unmanaged));
@@ -132,11 +154,18 @@ fn add_ipv6_blocks(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet], region:
     }
 }
 
+/// The times of creation by id, of the kinds for which EC2 returns one.
+fn created(nats: &[NatGateway], endpoints: &[VpcEndpoint]) -> BTreeMap<String, String> {
+    let nats = nats.iter().map(|it| (it.nat_gateway_id(), it.create_time.as_ref()));
+    let endpoints = endpoints.iter().map(|it| (it.vpc_endpoint_id(), it.creation_timestamp()));
+    nats.chain(endpoints).filter_map(|(id, time)| Some((id?.to_string(), time?.to_string()))).collect()
+}
+
 fn add_internet_gateways(shown: &mut Shown<'_>, gateways: &[InternetGateway]) {
     for gateway in gateways {
-        let key = match shown.ours(gateway.internet_gateway_id(), gateway.tags()) {
+        let key = match shown.ours(gateway.internet_gateway_id()) {
             Some(Ours::State(entry)) => entry.key.clone(),
-            Some(Ours::Tag(slot)) => Key::new(slot),
+            Some(Ours::Slot(slot)) => Key::new(slot),
             None => continue,
         };
         shown.add(internet_gateway::read(shown, key, gateway));
@@ -145,12 +174,11 @@ fn add_internet_gateways(shown: &mut Shown<'_>, gateways: &[InternetGateway]) {
 
 fn add_subnets(shown: &mut Shown<'_>, subnets: &[Subnet]) {
     for it in subnets {
-        let (place, key) = match shown.ours(it.subnet_id(), it.tags()) {
+        let (place, key) = match shown.ours(it.subnet_id()) {
             Some(Ours::State(Entry { key, applied: Spec::Subnet(applied), .. })) => {
                 ((applied.tier, applied.index), key.clone())
             }
-            Some(Ours::Tag(slot)) => {
-                // The tag was changed outside Terraform and no longer names a tier and an index.
+            Some(Ours::Slot(slot)) => {
                 let Some((tier, index)) = tier_and_index(slot) else { continue };
                 let zone = it.availability_zone_id().unwrap_or_default();
                 let cidr_block = Input::Known(it.cidr_block().unwrap_or_default().to_string());
@@ -175,9 +203,9 @@ fn learn_unmanaged_subnets(shown: &mut Shown<'_>, root_id: &str, subnets: &[Subn
 
 fn add_route_tables(shown: &mut Shown<'_>, tables: &[RouteTable]) {
     for table in tables {
-        let (key, applied) = match shown.ours(table.route_table_id(), table.tags()) {
+        let (key, applied) = match shown.ours(table.route_table_id()) {
             Some(Ours::State(Entry { key, applied: Spec::RouteTable(applied), .. })) => (key.clone(), Some(applied)),
-            Some(Ours::Tag(slot)) => (Key::new(slot), None),
+            Some(Ours::Slot(slot)) => (Key::new(slot), None),
             _ => continue,
         };
         shown.add(route_table::read(shown, key, applied, table));
@@ -199,11 +227,9 @@ fn add_associations(shown: &mut Shown<'_>, tables: &[RouteTable]) {
 
 fn add_addresses(shown: &mut Shown<'_>, addresses: &[Address]) {
     for address in addresses {
-        let key = match shown.ours(address.allocation_id(), address.tags()) {
+        let key = match shown.ours(address.allocation_id()) {
             Some(Ours::State(entry)) => entry.key.clone(),
-            // The user has taken it over, and the role could not remove its tags.
-            Some(Ours::Tag(_)) if address.allocation_id().is_some_and(|id| shown.is_given(id)) => continue,
-            Some(Ours::Tag(slot)) => Key::new(slot),
+            Some(Ours::Slot(slot)) => Key::new(slot),
             None => continue,
         };
         shown.add(eip::read(shown, key, address));
@@ -211,8 +237,8 @@ fn add_addresses(shown: &mut Shown<'_>, addresses: &[Address]) {
 }
 
 fn add_nat_gateways(shown: &mut Shown<'_>, gateways: &[NatGateway]) {
-    for gateway in gateways.iter().filter(|gateway| nat_gateway::exists(gateway)) {
-        if let Some(ours) = shown.ours(gateway.nat_gateway_id(), gateway.tags()) {
+    for gateway in gateways {
+        if let Some(ours) = shown.ours(gateway.nat_gateway_id()) {
             shown.add(nat_gateway::read(shown, ours, gateway));
         }
     }
@@ -243,10 +269,10 @@ fn add_routes(shown: &mut Shown<'_>, tables: &[RouteTable]) {
 }
 
 fn add_endpoints(shown: &mut Shown<'_>, endpoints: &[VpcEndpoint]) {
-    for endpoint in endpoints.iter().filter(|it| vpc_endpoint::exists(it) && vpc_endpoint::is_gateway(it)) {
-        let (key, applied) = match shown.ours(endpoint.vpc_endpoint_id(), endpoint.tags()) {
+    for endpoint in endpoints {
+        let (key, applied) = match shown.ours(endpoint.vpc_endpoint_id()) {
             Some(Ours::State(Entry { key, applied: Spec::VpcEndpoint(applied), .. })) => (key.clone(), Some(applied)),
-            Some(Ours::Tag(slot)) => {
+            Some(Ours::Slot(slot)) => {
                 (Key::fixed(slot, Input::Known(endpoint.service_name().unwrap_or_default().to_string())), None)
             }
             _ => continue,
@@ -257,11 +283,11 @@ fn add_endpoints(shown: &mut Shown<'_>, endpoints: &[VpcEndpoint]) {
 
 fn add_default_acl(shown: &mut Shown<'_>, acls: &[NetworkAcl]) {
     for acl in acls {
-        let (key, applied) = match shown.ours(acl.network_acl_id(), acl.tags()) {
+        let (key, applied) = match shown.ours(acl.network_acl_id()) {
             Some(Ours::State(Entry { key, applied: Spec::DefaultNetworkAcl(applied), .. })) => {
                 (key.clone(), Some(applied))
             }
-            Some(Ours::Tag(_)) => (keys::default_network_acl(), None),
+            Some(Ours::Slot(_)) => (keys::default_network_acl(), None),
             _ => continue,
         };
         shown.add(default_network_acl::read(shown, key, applied, acl));
@@ -270,21 +296,15 @@ fn add_default_acl(shown: &mut Shown<'_>, acls: &[NetworkAcl]) {
 
 fn add_default_group(shown: &mut Shown<'_>, groups: &[SecurityGroup]) {
     for group in groups {
-        let (key, applied) = match shown.ours(group.group_id(), group.tags()) {
+        let (key, applied) = match shown.ours(group.group_id()) {
             Some(Ours::State(Entry { key, applied: Spec::DefaultSecurityGroup(applied), .. })) => {
                 (key.clone(), Some(applied))
             }
-            Some(Ours::Tag(_)) => (keys::default_security_group(), None),
+            Some(Ours::Slot(_)) => (keys::default_security_group(), None),
             _ => continue,
         };
         shown.add(default_security_group::read(shown, key, applied, group));
     }
-}
-
-async fn subnets(session: &Session, root_id: &str) -> Result<Vec<Subnet>, Failure> {
-    let call = session.ec2.describe_subnets().filters(filter("vpc-id", root_id));
-    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    found.map_err(|error| error.failure("DescribeSubnets"))
 }
 
 async fn route_tables(session: &Session, root_id: &str) -> Result<Vec<RouteTable>, Failure> {
@@ -301,6 +321,7 @@ async fn internet_gateways(
     owner: TopologyKind,
     root_id: &str,
     known: &HashMap<&str, &Entry>,
+    slots: Option<&BTreeMap<String, String>>,
 ) -> Result<Vec<InternetGateway>, Failure> {
     let describe = |filter| async {
         let call = session.ec2.describe_internet_gateways().filters(filter);
@@ -319,7 +340,9 @@ async fn internet_gateways(
     }
     let missing = missing(
         known,
+        slots,
         |spec| matches!(spec, Spec::InternetGateway(_)),
+        |slot| slot == "internet_gateway",
         |id| found.iter().any(|it| it.internet_gateway_id() == Some(id)),
     );
     if !missing.is_empty() {
@@ -341,6 +364,7 @@ async fn addresses(
     owner: TopologyKind,
     root_id: &str,
     known: &HashMap<&str, &Entry>,
+    slots: Option<&BTreeMap<String, String>>,
 ) -> Result<Vec<Address>, Failure> {
     let describe = |filter| async {
         let answer = session.ec2.describe_addresses().filters(filter).send().await;
@@ -348,8 +372,13 @@ async fn addresses(
         Ok::<_, Failure>(answer.addresses.unwrap_or_default())
     };
     let mut found = describe(tags::below(owner, root_id)).await?;
-    let missing =
-        missing(known, |spec| matches!(spec, Spec::Eip(_)), |id| found.iter().any(|it| it.allocation_id() == Some(id)));
+    let missing = missing(
+        known,
+        slots,
+        |spec| matches!(spec, Spec::Eip(_)),
+        |slot| slot.starts_with("eip."),
+        |id| found.iter().any(|it| it.allocation_id() == Some(id)),
+    );
     if !missing.is_empty() {
         found.extend(describe(filter_any("allocation-id", missing)).await?);
     }
@@ -370,14 +399,18 @@ async fn default_acls(session: &Session, root_id: &str) -> Result<Vec<NetworkAcl
     found.map_err(|error| error.failure("DescribeNetworkAcls"))
 }
 
-/// The ids of one kind that are in state and that AWS has not returned.
+/// The ids of one kind that are in state and that AWS has not returned. Of an object whose kind state does not contain,
+/// the slot determines the kind.
 fn missing<'a>(
     known: &HashMap<&'a str, &'a Entry>,
+    slots: Option<&'a BTreeMap<String, String>>,
     is_kind: impl Fn(&Spec) -> bool,
+    is_slot: impl Fn(&str) -> bool,
     is_shown: impl Fn(&str) -> bool,
 ) -> Vec<&'a str> {
-    let mut ids: Vec<&str> =
-        known.iter().filter(|(id, entry)| is_kind(&entry.applied) && !is_shown(id)).map(|(id, _)| *id).collect();
+    let entries = known.iter().filter(|(_, entry)| is_kind(&entry.applied)).map(|(id, _)| *id);
+    let slots = slots.into_iter().flatten().filter(|(_, slot)| is_slot(slot)).map(|(id, _)| id.as_str());
+    let mut ids: Vec<&str> = entries.chain(slots).filter(|id| !is_shown(id)).collect();
     ids.sort_unstable();
     ids
 }

@@ -3,6 +3,7 @@
 mod attributes;
 mod ipv6;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use aws_sdk_ec2::types::{ResourceType, SubnetState};
@@ -11,6 +12,7 @@ use ipnet::Ipv6Net;
 use self::attributes::SubnetChange;
 use super::guardduty::{self, Within};
 use super::{filter, tags};
+use crate::aws::Session;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
@@ -28,6 +30,13 @@ const READY: Duration = Duration::from_secs(10 * 60);
 /// The IPv6 range that is associated with the subnet.
 pub(super) fn ipv6_range(subnet: &aws_sdk_ec2::types::Subnet) -> Option<Ipv6Net> {
     subnet.ipv6_cidr_block_association_set().iter().find(|it| ipv6::is_associated(it)).and_then(ipv6::range)
+}
+
+/// All subnets of a VPC.
+pub(super) async fn in_vpc(session: &Session, vpc_id: &str) -> Result<Vec<aws_sdk_ec2::types::Subnet>, Failure> {
+    let call = session.ec2.describe_subnets().filters(filter("vpc-id", vpc_id));
+    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+    found.map_err(|error| error.failure("DescribeSubnets"))
 }
 
 /// The subnet as AWS returns it. Tier and index come from state or from its tag.
@@ -79,6 +88,11 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(
         });
         Ok(in_zone.find_map(|it| it.subnet_id()).map(str::to_string))
     };
+    let is_answer_lost = AtomicBool::new(false);
+    let find_after_lost_answer = || {
+        is_answer_lost.store(true, Ordering::Relaxed);
+        find()
+    };
     let mutation = Mutation::of_ec2(operation, "CreateSubnet");
     let created = operation
         .retry_until_visible(&[vpc_id], || {
@@ -100,14 +114,16 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(
                     let id = answer.subnet().and_then(|it| it.subnet_id());
                     id.map(str::to_string).ok_or_else(|| incomplete_answer("CreateSubnet", "an id"))
                 },
-                find,
+                find_after_lost_answer,
             )
         })
         .await;
     let id = match created {
         // The range is in use: by this subnet, if an earlier answer was lost and the subnet was not visible to the
-        // search yet.
-        Err(failure) if failure.cause == Cause::Exists => find().await?.ok_or(failure)?,
+        // search yet. Without a lost answer, the tags of an existing subnet do not matter.
+        Err(failure) if failure.cause == Cause::Exists && is_answer_lost.load(Ordering::Relaxed) => {
+            find().await?.ok_or(failure)?
+        }
         created => created?,
     };
     operation.record_id(&id);

@@ -41,6 +41,11 @@ pub(super) fn of_this_object(operation: &Operation<'_>) -> Result<Vec<Filter>, F
     ])
 }
 
+/// Adds a tag that only this call has, and returns the filter for the object that it creates.
+pub(super) fn add_request(tags: &mut BTreeMap<String, String>) -> Filter {
+    filter(format!("tag:{}", ownership::REQUEST), ownership::add_request(tags))
+}
+
 /// The tags as a parameter of a call that creates an object.
 pub(super) fn on_create(kind: ResourceType, tags: &BTreeMap<String, String>) -> TagSpecification {
     TagSpecification::builder().resource_type(kind).set_tags(Some(list(tags))).build()

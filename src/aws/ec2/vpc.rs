@@ -14,7 +14,7 @@ use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
-use crate::cloud::{Failure, Observed, Root, RootState, UnfinishedRoot};
+use crate::cloud::{Failure, Namesake, Observed, Root, RootState};
 use crate::model::Input;
 use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
@@ -97,7 +97,8 @@ pub(super) fn read(
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), Failure> {
     let session = operation.session;
     let name = operation.known(&spec.name)?;
-    let tags = ownership::tags_on_create_root(operation, &spec.tags, name)?;
+    let mut tags = ownership::tags_on_create_root(operation, &spec.tags, name)?;
+    let request = tags::add_request(&mut tags);
     let cidr_block = operation.known(&spec.cidr_block)?.as_deref();
     let tenancy = operation.known(&spec.instance_tenancy)?;
     let pool_id = operation.known(&spec.ipv4_ipam_pool_id)?.as_deref();
@@ -123,10 +124,9 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
                 identify(vpc).ok_or_else(|| incomplete_answer("CreateVpc", "an id"))
             },
             || async {
-                let found = creating(session, operation.work.owner, name).await?;
-                let matching =
-                    found.iter().filter(|vpc| cidr_block.is_none_or(|cidr_block| vpc.cidr_block() == Some(cidr_block)));
-                Ok(matching.filter_map(identify).find(|vpc| !session.process.created.contains(&vpc.id)))
+                let call = session.ec2.describe_vpcs().filters(request.clone());
+                let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+                Ok(found.map_err(|error| error.failure("DescribeVpcs"))?.iter().find_map(identify))
             },
         )
     })
@@ -200,32 +200,33 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     }
 }
 
-/// The VPCs that this provider created. Filter values support wildcards, so the filter includes no name.
+/// The VPCs that this provider created.
 pub(crate) async fn roots(session: &Session, owner: TopologyKind) -> Result<Vec<Root>, Failure> {
-    let managed = filter(format!("tag:{}", ownership::RESOURCE), ownership::resource(owner, "*"));
-    let call = session.ec2.describe_vpcs().filters(managed).into_paginator().items().send();
-    let found = call.collect::<Result<Vec<_>, _>>().await.map_err(|error| error.failure("DescribeVpcs"))?;
-    let root = |vpc: &aws_sdk_ec2::types::Vpc| {
-        let tags = vpc.tags().iter().filter_map(|tag| Some((tag.key()?.to_string(), tag.value()?.to_string())));
-        ownership::root(owner, vpc.vpc_id()?, tags.collect())
-    };
-    Ok(ownership::by_id(found.iter().filter_map(root)))
+    Ok(ownership::by_id(all(session, owner).await?.iter().filter_map(|vpc| root(owner, vpc))))
 }
 
-/// The roots with this name whose creation was interrupted. Roots that this process is creating are left out.
-pub(crate) async fn unfinished_roots(
-    session: &Session,
-    owner: TopologyKind,
-    name: &str,
-) -> Result<Vec<UnfinishedRoot>, Failure> {
-    let found = creating(session, owner, name).await?;
-    Ok(found
-        .iter()
-        .filter_map(identify)
-        .filter(|vpc| !session.process.created.contains(&vpc.id))
-        // EC2 does not return the creation time of a VPC.
-        .map(|vpc| UnfinishedRoot { id: vpc.id, created: None })
-        .collect())
+/// The VPCs that this provider created with this name. EC2 does not return the creation time of a VPC.
+pub(crate) async fn namesakes(session: &Session, owner: TopologyKind, name: &str) -> Result<Vec<Namesake>, Failure> {
+    let namesake = |vpc: &aws_sdk_ec2::types::Vpc| {
+        let Root { id, state, .. } = root(owner, vpc).filter(|root| root.name == name)?;
+        let features = vpc.cidr_block().into_iter().map(str::to_string).collect();
+        Some(Namesake { id, created: None, state, features })
+    };
+    let mut found: Vec<Namesake> = all(session, owner).await?.iter().filter_map(namesake).collect();
+    found.sort_by(|a, b| a.id.cmp(&b.id));
+    Ok(found)
+}
+
+/// Filter values support wildcards, which a name may contain, so the filter includes no name.
+async fn all(session: &Session, owner: TopologyKind) -> Result<Vec<aws_sdk_ec2::types::Vpc>, Failure> {
+    let managed = filter(format!("tag:{}", ownership::RESOURCE), ownership::resource(owner, "*"));
+    let call = session.ec2.describe_vpcs().filters(managed).into_paginator().items().send();
+    call.collect::<Result<Vec<_>, _>>().await.map_err(|error| error.failure("DescribeVpcs"))
+}
+
+fn root(owner: TopologyKind, vpc: &aws_sdk_ec2::types::Vpc) -> Option<Root> {
+    let tags = vpc.tags().iter().filter_map(|tag| Some((tag.key()?.to_string(), tag.value()?.to_string())));
+    ownership::root(owner, vpc.vpc_id()?, tags.collect())
 }
 
 /// Sets the tag `fgw:state` of a VPC.
@@ -233,21 +234,6 @@ pub(crate) async fn mark_root(session: &Session, id: &str, state: RootState) -> 
     let tag = aws_sdk_ec2::types::Tag::builder().key(ownership::STATE).value(ownership::state(state)).build();
     let call = session.ec2.create_tags().resources(id).tags(tag).send().await;
     call.map(|_| ()).map_err(|error| error.failure("CreateTags"))
-}
-
-/// The VPCs with this name whose creation has not completed. Filter values support wildcards, which a name may contain,
-/// so the filter includes no name.
-async fn creating(session: &Session, owner: TopologyKind, name: &str) -> Result<Vec<aws_sdk_ec2::types::Vpc>, Failure> {
-    let call = session
-        .ec2
-        .describe_vpcs()
-        .filters(filter(format!("tag:{}", ownership::RESOURCE), ownership::resource(owner, "*")))
-        .filters(filter(format!("tag:{}", ownership::STATE), ownership::state(RootState::Creating)));
-    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    let mut found = found.map_err(|error| error.failure("DescribeVpcs"))?;
-    let resource = ownership::resource(owner, name);
-    found.retain(|vpc| tags::value(vpc.tags(), ownership::RESOURCE) == Some(resource.as_str()));
-    Ok(found)
 }
 
 /// The VPC with this ID; empty if AWS does not return it.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use aws_sdk_ec2::types::{VpcCidrBlockStateCode, VpcIpv6CidrBlockAssociation};
 use ipnet::{IpNet, Ipv6Net};
 
-use super::{ipam, ipv6_range, vpc};
+use super::{ipam, ipv6_range, subnet, vpc};
 use crate::aws::Session;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
@@ -58,16 +58,14 @@ pub(super) fn source(block: &VpcIpv6CidrBlockAssociation, region: &str) -> Ipv6S
     Ipv6Source::Pool { pool_id, cidr_block, netmask_length: Input::Known(None) }
 }
 
-/// Associates a range with the VPC, or adopts one that an interrupted run associated.
+/// Associates a range with the VPC, or adopts the one that an interrupted run associated.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcIpv6Block) -> Result<(), Failure> {
     let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
     let source = Source::of(operation, &spec.source)?;
     let before = blocks_with_ranges(operation, vpc_id).await?;
     let fits = |block: &&VpcIpv6CidrBlockAssociation| exists(block) && source.fits(block, &session.scope.region);
     let id = |block: &VpcIpv6CidrBlockAssociation| block.association_id().map(str::to_string);
-    // A matching range that is not in state was associated by a run that was killed.
-    let leftover = before.iter().filter(fits).filter_map(id).find(|id| !operation.work.known.contains(id));
-    let id = match leftover {
+    let id = match leftover(operation, vpc_id, before.iter().filter(fits).collect()).await? {
         Some(leftover) => leftover,
         None => {
             let request = source.request(session.ec2.associate_vpc_cidr_block().vpc_id(vpc_id))?;
@@ -91,6 +89,28 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcIpv6Block) -> Re
     };
     operation.record_id(&id);
     ready(operation, vpc_id, &id).await
+}
+
+/// Returns the range that an interrupted run associated: the only one of these that is not in state and that no
+/// unmanaged subnet uses. Calls nothing if all of them are in state.
+async fn leftover(
+    operation: &Operation<'_>,
+    vpc_id: &str,
+    mut ranges: Vec<&VpcIpv6CidrBlockAssociation>,
+) -> Result<Option<String>, Failure> {
+    let is_in_state = |id: Option<&str>| id.is_some_and(|id| operation.work.known.contains(id));
+    ranges.retain(|it| !is_in_state(it.association_id()));
+    if ranges.is_empty() {
+        return Ok(None);
+    }
+    let mut subnets = subnet::in_vpc(operation.session, vpc_id).await?;
+    subnets.retain(|it| !is_in_state(it.subnet_id()));
+    let used: Vec<Ipv6Net> = subnets.iter().filter_map(subnet::ipv6_range).collect();
+    ranges.retain(|it| !range(it).is_some_and(|whole| used.iter().any(|part| whole.contains(part))));
+    Ok(match ranges.as_slice() {
+        [only] => only.association_id().map(str::to_string),
+        _ => None,
+    })
 }
 
 /// Makes no change, because AWS cannot change a range. A pool that AWS did not return may become known after an import,

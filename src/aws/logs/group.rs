@@ -87,26 +87,26 @@ pub(crate) fn is_ours(found: &FoundGroup, resource: &str, slot: &str) -> bool {
     tag(ownership::RESOURCE) == Some(resource) && tag(ownership::OBJECT) == Some(slot)
 }
 
-/// Whether a log group may be the one in state. A group that was created again outside Terraform under the same name
-/// has another creation time and lacks the tags of this resource. Removed tags alone do not make a difference.
-pub(crate) fn is_the_same(found: &FoundGroup, learned: &Learned, resource: &str, slot: &str) -> bool {
-    let is_unchanged = match (learned.get(CREATION_TIME), found.shown.creation_time) {
+/// Whether a log group may be the one for which these values were learned. A group that was created again outside
+/// Terraform under the same name has another creation time. Tags make no difference, because anyone may copy them.
+pub(crate) fn is_the_same(shown: &Shown, learned: &Learned) -> bool {
+    match (learned.get(CREATION_TIME), shown.creation_time) {
         (Some(learned), Some(shown)) => *learned == shown.to_string(),
         _ => true,
-    };
-    is_unchanged || is_ours(found, resource, slot)
+    }
 }
 
-/// Creates a log group. An existing one is adopted only if it has the tags of this resource.
+/// Creates a log group. An existing one is an error, unless this very call has created it and its answer was lost.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result<(), Failure> {
     let session = operation.session;
     let name = operation.known(&spec.name)?;
     let kms_key_arn = operation.known(&spec.kms_key_arn)?;
-    let tags = ownership::tags_on_create(operation, &spec.tags)?;
-    let find_ours = || async {
+    let mut tags = ownership::tags_on_create(operation, &spec.tags)?;
+    let request = ownership::add_request(&mut tags);
+    let find_created = || async {
         match find(session, name).await? {
-            Some(found) if is_ours(&found, &resource(operation), &operation.key.slot) => Ok(Some(())),
-            Some(_) => Err(unmanaged(operation, name)),
+            Some(found) if ownership::is_of_request(Some(&found.tags), &request) => Ok(Some(())),
+            Some(_) => Err(unmanaged(name)),
             None => Ok(None),
         }
     };
@@ -136,19 +136,16 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
                     .map(|_| ())
             },
             Ok,
-            find_ours,
+            find_created,
         )
         .await
     };
+    match answer {
+        Err(failure) if failure.cause == Cause::Exists => find_created().await?.ok_or(failure)?,
+        answer => answer.map_err(|failure| of_key(failure, kms_key_arn.as_deref()))?,
+    }
     // A new group has its key and no retention period, so nothing needs to be cleared.
-    let from = match answer {
-        Ok(()) => Some(LogGroup { retention_in_days: Input::Known(None), ..spec.clone() }),
-        Err(failure) if failure.cause == Cause::Exists => {
-            find_ours().await?.ok_or(failure)?;
-            None
-        }
-        Err(failure) => return Err(of_key(failure, kms_key_arn.as_deref())),
-    };
+    let from = LogGroup { retention_in_days: Input::Known(None), ..spec.clone() };
     operation.record_id(name);
     // CreateLogGroup returns no attributes.
     let deadlines = operation.deadlines(wait::PROPAGATION);
@@ -158,7 +155,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
     });
     let created = shown.await?.creation_time;
     operation.record_learned(learned(arn(operation, name).await?, created));
-    update(operation, name, from.as_ref(), spec).await
+    update(operation, name, Some(&from), spec).await
 }
 
 /// Updates a log group to match its spec. The key is set first, so that no event without it is kept longer than before.
@@ -274,14 +271,8 @@ pub(crate) async fn lock(session: &Session, name: &str) -> OwnedMutexGuard<()> {
 /// Whether a group with the name of an entry exists that is not the group of the entry. `false` if AWS returns none,
 /// because the group may be too new to be visible.
 async fn is_unmanaged(operation: &Operation<'_>, entry: &Entry) -> Result<bool, Failure> {
-    let session = operation.session;
-    let is_it = |found: &FoundGroup| is_the_same(found, &entry.learned, &resource(operation), &entry.key.slot);
-    let Some(shown) = show(session, &entry.id).await? else { return Ok(false) };
-    // The tags are read only if the creation time differs.
-    if is_it(&FoundGroup { shown, tags: Default::default() }) {
-        return Ok(false);
-    }
-    Ok(find(session, &entry.id).await?.is_some_and(|found| !is_it(&found)))
+    let shown = show(operation.session, &entry.id).await?;
+    Ok(shown.is_some_and(|shown| !is_the_same(&shown, &entry.learned)))
 }
 
 /// Replaces the key that encrypts new events. `None` restores the default encryption of CloudWatch Logs.
@@ -361,21 +352,14 @@ fn learned(arn: String, creation_time: Option<i64>) -> Learned {
     [("arn".to_string(), arn)].into_iter().chain(created).collect()
 }
 
-fn resource(operation: &Operation<'_>) -> String {
-    ownership::resource(operation.work.owner, operation.work.root_id.unwrap_or_default())
-}
-
-fn unmanaged(operation: &Operation<'_>, name: &str) -> Failure {
-    let (resource, slot) = (resource(operation), &operation.key.slot);
+fn unmanaged(name: &str) -> Failure {
     Failure::new(
         Cause::Exists,
         "CreateLogGroup",
         format!(
-            "log group {name} already exists and is not managed by this resource, so it was not changed. Choose \
-             another name, delete the log group (aws logs delete-log-group --log-group-name {name}), or set the tags \
-             {}={resource} and {}={slot} so that this resource adopts it, then apply again.",
-            ownership::RESOURCE,
-            ownership::OBJECT,
+            "log group {name} already exists and is not managed by this resource, so it was not changed. A killed run or \
+             someone else may have created it. Choose another name, or delete the log group if nothing uses it (aws \
+             logs delete-log-group --log-group-name {name}), then apply again."
         ),
     )
 }

@@ -69,10 +69,20 @@ pub(crate) fn read(shown: &Shown, log_group: Key, key: Key, permission: Option<K
     Some(Observed { id, key, spec: Spec::LogSubscription(spec), learned: Learned::new() })
 }
 
-/// Creates the filter. An existing filter with its name was created by an interrupted run and is replaced.
+/// Creates the filter, or adopts an equal one that is not in state: an interrupted run may have created it. Another
+/// filter with its name is an error, because PutSubscriptionFilter would replace it.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &LogSubscription) -> Result<(), Failure> {
     let group = operation.id(&spec.log_group)?;
-    put(operation, group, spec).await?;
+    // A group that this process created contains no filter of an interrupted run.
+    let existing = match operation.session.process.created.contains(group) {
+        true => None,
+        false => find(operation.session, group).await?,
+    };
+    match existing {
+        Some(existing) if equals(operation, &existing, spec) => {}
+        Some(existing) => return Err(unmanaged(group, &existing)),
+        None => put(operation, group, spec).await?,
+    }
     operation.record_id(&id(group));
     Ok(())
 }
@@ -139,16 +149,30 @@ async fn put(operation: &Operation<'_>, group: &str, spec: &LogSubscription) -> 
         let request = request.set_distribution(distribution.clone()).customize();
         request.config_override(session.within_quota_logs()).send().await.map(|_| ())
     };
-    let find_equal = || async {
-        let existing = find(session, group).await?;
-        let existing =
-            existing.and_then(|it| read(&it, spec.log_group.clone(), operation.key.clone(), spec.permission.clone()));
-        Ok(existing.filter(|it| it.spec == Spec::LogSubscription(spec.clone())).map(|_| ()))
-    };
+    let find_equal = || async { Ok(find(session, group).await?.filter(|it| equals(operation, it, spec)).map(|_| ())) };
     change.create(put, Ok, find_equal).await.map_err(|failure| match codes::is_quota(&failure) {
         true => too_many(failure, group),
         false => failure,
     })
+}
+
+/// Whether a filter has these inputs.
+fn equals(operation: &Operation<'_>, shown: &Shown, spec: &LogSubscription) -> bool {
+    let found = read(shown, spec.log_group.clone(), operation.key.clone(), spec.permission.clone());
+    found.is_some_and(|it| it.spec == Spec::LogSubscription(spec.clone()))
+}
+
+fn unmanaged(group: &str, existing: &Shown) -> Failure {
+    let destination = existing.destination_arn.as_deref().unwrap_or("an unknown destination");
+    Failure::new(
+        Cause::Exists,
+        "PutSubscriptionFilter",
+        format!(
+            "log group {group} already has a subscription filter {NAME} to {destination}, which is not managed by this \
+             resource, so it was not changed. A killed run or someone else may have created it. Delete it (aws logs \
+             delete-subscription-filter --log-group-name {group} --filter-name {NAME}), then apply again."
+        ),
+    )
 }
 
 /// Whether the destination or its permission may be too new, or another change of the group is in progress.
@@ -222,7 +246,9 @@ mod tests {
         Answer::Error(400, code, message)
     }
 
+    /// Creates a filter in a group that this process has created.
     async fn created(session: &Session, spec: &LogSubscription) -> (Result<(), Failure>, Vec<String>) {
+        session.process.created.add(GROUP);
         let ids = [(group_key(), GROUP)];
         let (answer, reported) = run(session, &key(), &ids, async |it| create(it, spec).await).await;
         (answer, reported.ids)
@@ -315,6 +341,31 @@ mod tests {
                 .on("DescribeSubscriptionFilters", found(existing));
             let (answer, ids) = created(&aws.session("r"), &to_function()).await;
             assert_eq!((answer.is_ok(), ids.len()), (is_created, usize::from(is_created)), "{answer:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_existing_filter_is_adopted_only_if_it_is_equal() {
+        let filters = |destinations: &[&str]| {
+            let filter = |it: &&str| json!({ "filterName": NAME, "destinationArn": it, "filterPattern": "" });
+            Answer::Json(200, json!({ "subscriptionFilters": destinations.iter().map(filter).collect::<Vec<_>>() }))
+        };
+        let other = "arn:aws:lambda:r:123456789012:function:other";
+        for (existing, is_created, is_put) in
+            [(&[FUNCTION][..], true, false), (&[other][..], false, false), (&[][..], true, true)]
+        {
+            let aws = Recorded::default()
+                .on("DescribeSubscriptionFilters", filters(existing))
+                .on("PutSubscriptionFilter", ok());
+            let (session, ids) = (aws.session("r"), [(group_key(), GROUP)]);
+            let (answer, reported) = run(&session, &key(), &ids, async |it| create(it, &to_function()).await).await;
+            assert_eq!((answer.is_ok(), reported.ids.len()), (is_created, usize::from(is_created)), "{answer:?}");
+            assert_eq!(aws.calls().contains(&"PutSubscriptionFilter".to_string()), is_put, "{existing:?}");
+            if let Err(failure) = answer {
+                assert_eq!(failure.cause, Cause::Exists);
+                let command = "delete-subscription-filter --log-group-name /http/shop --filter-name fgw-access-logs";
+                assert!(failure.message.contains(other) && failure.message.contains(command), "{failure}");
+            }
         }
     }
 

@@ -7,14 +7,16 @@ use tokio::time::Instant;
 use super::inventory::{normalize_inventory, pending};
 use super::pending_deletion::{Found, cancel_pending_deletion, defer_deletes, take_not_attached};
 use super::run::{Run, Setup, Shared, SharedInventory};
-use crate::cloud::{Cause, Cloud, Failure, GuardDutyObjects, RootState};
+use crate::cloud::{Cause, Cloud, GuardDutyObjects, RootState};
 use crate::composite::decision::{Basis, Decision};
-use crate::composite::observe::drift;
+use crate::composite::duplicates::Comparison;
+use crate::composite::managed_roots::{BegunCreate, Found as FoundRoots};
+use crate::composite::observe::{drift, unmanaged_objects};
 use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
-use crate::composite::{diagnostics, guardduty, import, state};
+use crate::composite::{diagnostics, facts, guardduty, import, state, takeover};
 use crate::model::{Facts, Inventory, Scope};
-use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
+use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Severity, Value};
 use crate::reconcile::Outcome;
 use crate::topology::{ProtectedObjects, Topology};
 
@@ -49,9 +51,11 @@ async fn change<P: Topology>(
     let limits = || shared.retry_limits(Some(deadline), &request.stop);
     let facts = limits().scope(change.look_up(diagnostics)).await?;
     let decision = change.decide(&facts, diagnostics)?;
-    if change.creating() && limits().scope(change.finds_leftovers(diagnostics)).await {
-        return None;
-    }
+    let begun = match change.creating() {
+        true => Some(limits().scope(change.begin_create(diagnostics)).await?),
+        false => None,
+    };
+    let on_new_root = |id: &str| begun.iter().for_each(|begun| begun.has_id(id));
     let run = Run::<P>::new(Setup {
         shared,
         cloud,
@@ -62,6 +66,7 @@ async fn change<P: Topology>(
         deadline,
         in_use: (!change.creating()).then_some(UPDATE_DELETE_TIMEOUT),
         guardduty: if change.creating() { GuardDutyObjects::Keep } else { guardduty::of_update::<P>(&change.config) },
+        on_new_root: &on_new_root,
     });
     request.partial_state.set_snapshot(change.snapshot(run.shared_inventory()));
     let basis = change.basis(&facts);
@@ -107,6 +112,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         };
         private.of_create = false;
         private.protected = ProtectedObjects::default();
+        private.managed_roots.clear();
         if !request.prior.is_null() && private.inventory.at(P::KIND.root()).is_none() {
             diagnostics::root_not_in_plan::<P>(diagnostics);
             return None;
@@ -132,40 +138,34 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
     /// Returns the facts for the decision. Results from the plan are used again, so that the apply does what the plan
     /// showed.
     async fn look_up(&mut self, diagnostics: &mut Diagnostics) -> Option<Facts> {
-        let facts = self.private.facts.take().unwrap_or_default();
-        let facts = self.complete(facts).await;
+        let (cloud, planned) = (self.cloud, self.private.facts.take().unwrap_or_default());
+        let facts =
+            facts::completed(cloud, P::lookups(&self.config), planned, |facts| self.misses_something(facts)).await;
         let failed = |failure| diagnostics::failed(format!("Error applying {}", P::TYPE_NAME), &failure, diagnostics);
         facts.map_err(failed).ok()
     }
 
-    async fn complete(&mut self, mut facts: Facts) -> Result<Facts, Failure> {
-        let unanswered = facts.unanswered(P::lookups(&self.config));
-        if !unanswered.is_empty() {
-            facts = facts.with(self.cloud.facts(&unanswered).await?);
-        }
-        let incomplete = Facts::incomplete(P::lookups(&self.config), &unanswered);
-        if !incomplete.is_empty() && self.misses_something(&facts) {
-            facts = facts.with(self.cloud.facts(&incomplete).await?);
-        }
-        Ok(facts)
-    }
-
     fn misses_something(&mut self, facts: &Facts) -> bool {
-        self.decision(facts).is_some_and(|decision| !decision.missing.is_empty())
+        let decision = self.decision(facts, &mut Diagnostics::default());
+        decision.is_some_and(|decision| !decision.missing.is_empty())
     }
 
     /// Decides from the inventory. Returns `None` if the decision fails. The plan has reported the warnings.
-    fn decision(&mut self, facts: &Facts) -> Option<Decision> {
-        let mut inventory = std::mem::take(&mut self.private.inventory);
-        let decided = self.basis(facts).decide(&mut inventory, &mut Diagnostics::default());
-        self.private.inventory = inventory;
+    fn decision(&mut self, facts: &Facts, diagnostics: &mut Diagnostics) -> Option<Decision> {
+        let (mut private, mut reported) = (std::mem::take(&mut self.private), Diagnostics::default());
+        let decided = takeover::decide_at_apply(&self.basis(facts), &mut private, &mut reported);
+        self.private = private;
+        diagnostics.0.extend(reported.0.into_iter().filter(|it| it.severity == Severity::Error));
         decided.ok().flatten()
     }
 
-    /// Decides as the plan did, and reports an error if that is not possible.
+    /// Decides as the plan did, and reports an error if that is not possible. A value that was unknown in the plan may
+    /// be the reason.
     fn decide(&mut self, facts: &Facts, diagnostics: &mut Diagnostics) -> Option<Decision> {
-        let Some(decision) = self.decision(facts) else {
-            diagnostics::not_as_planned::<P>(&self.name, diagnostics);
+        let Some(decision) = self.decision(facts, diagnostics) else {
+            if !diagnostics.has_errors() {
+                diagnostics::not_as_planned::<P>(&self.name, diagnostics);
+            }
             return None;
         };
         if !decision.missing.is_empty() {
@@ -175,18 +175,19 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         Some(decision)
     }
 
-    /// Whether a killed create has left a root with this name. A failed lookup counts as one.
-    async fn finds_leftovers(&self, diagnostics: &mut Diagnostics) -> bool {
-        let name = &self.name;
-        match self.cloud.unfinished_roots(P::KIND, name).await {
-            Ok(roots) => {
-                let roots = self.shared.created_here.others(roots);
-                diagnostics::leftovers::<P>(name, &roots, diagnostics);
-                !roots.is_empty()
+    /// Begins a create, unless a root exists that it would create again. A failed lookup stops it too.
+    async fn begin_create(&self, diagnostics: &mut Diagnostics) -> Option<BegunCreate<'a>> {
+        let (name, roots) = (&self.name, &self.shared.managed_roots);
+        let comparison = Comparison::of::<P>(&self.config);
+        match roots.look_up::<P>(self.cloud, name, &comparison).await {
+            Ok(FoundRoots { unfinished, complete, .. }) => {
+                diagnostics::leftovers::<P>(name, &unfinished, diagnostics);
+                diagnostics::duplicates::<P>(name, comparison.is_of_name_alone(), &complete, diagnostics);
+                (unfinished.is_empty() && complete.is_empty()).then(|| roots.begin(name))
             }
             Err(failure) => {
                 diagnostics::failed(format!("Error creating {} {name:?}", P::TYPE_NAME), &failure, diagnostics);
-                true
+                None
             }
         }
     }
@@ -194,6 +195,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
     /// Hands the inventory over to the run. Pending deletions of objects that are required again are canceled.
     fn take_inventory(&mut self, decision: &Decision) -> Inventory {
         self.private.imported = self.private.is_as_imported(&decision.plan, &decision.objects);
+        self.private.takes_over = false;
         self.private.last_applied = None;
         cancel_pending_deletion(&mut self.private.inventory, &decision.objects);
         std::mem::take(&mut self.private.inventory)
@@ -210,10 +212,12 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
             attributes: self.attributes.clone(),
             config: self.config.clone(),
             scope: self.cloud.scope().clone(),
+            unmanaged: self.request.planned.get("unmanaged_objects").clone(),
         };
         let mut private = self.private.clone();
         private.last_applied = self.last_applied();
         private.root_state = if self.creating() { Some(RootState::Creating) } else { private.root_state };
+        private.in_creation |= self.creating();
         private.pending.insert(P::KIND.root().into(), "the last apply ended with a panic".into());
         move || {
             let mut private = private.clone();
@@ -249,7 +253,6 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         };
         let root_id = inventory.at(P::KIND.root()).map(|root| root.id.clone());
         if let Some(root_id) = &root_id {
-            self.record_created(root_id);
             match not_deployed {
                 // Several deletions have waited for the same deployment.
                 Some(failure) => diagnostics::not_deployed::<P>(root_id, &failure, true, diagnostics),
@@ -262,6 +265,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         self.private.pending.extend(not_attached);
         self.private.last_applied = self.last_applied().filter(|_| !outcome.is_complete());
         self.private.inventory = inventory;
+        self.private.in_creation = (creating || self.private.in_creation) && diagnostics.has_errors();
         // If no client receives the state, the root keeps the tag `fgw:state = creating`, by which the next create
         // finds it.
         if let Some(root_id) = &root_id
@@ -269,15 +273,9 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         {
             self.mark(root_id, diagnostics).await;
         }
-        let PreparedApply { attributes, config, private, cloud, .. } = self;
-        StateEncoder::<P> { attributes, config, scope: cloud.scope().clone() }.encode(&private)
-    }
-
-    /// Records a root that this process has created, so that a later create does not take it for one of a killed run.
-    fn record_created(&self, root_id: &str) {
-        if self.creating() {
-            self.shared.created_here.add(root_id);
-        }
+        let PreparedApply { attributes, config, private, cloud, request, .. } = self;
+        let unmanaged = request.planned.get("unmanaged_objects").clone();
+        StateEncoder::<P> { attributes, config, scope: cloud.scope().clone(), unmanaged }.encode(&private)
     }
 
     async fn verify_deployment(&self, run: &Run<'_, P>, root_id: &str, diagnostics: &mut Diagnostics) {
@@ -320,15 +318,22 @@ struct StateEncoder<P: Topology> {
     attributes: Value,
     config: P::Config,
     scope: Scope,
+    /// The planned value of `unmanaged_objects`.
+    unmanaged: Value,
 }
 
 impl<P: Topology> StateEncoder<P> {
     /// Returns the state and the encoded private state, or `None` if no root exists.
     fn encode(&self, private: &Private) -> Option<(Value, Vec<u8>)> {
         let root_id = &private.inventory.at(P::KIND.root())?.id;
-        let (inventory, notes) = (&private.inventory, drift(private));
-        let state =
+        let (inventory, notes) = (&private.inventory, drift(private, P::KIND.root()));
+        let mut state =
             state::of_inventory::<P>(&self.attributes, Some(&self.config), root_id, inventory, notes, &self.scope);
+        let unmanaged = match self.unmanaged.is_unknown() {
+            true => unmanaged_objects(private).into(),
+            false => self.unmanaged.clone(),
+        };
+        state.set("unmanaged_objects", unmanaged);
         Some((state, private.encode()))
     }
 }

@@ -8,7 +8,7 @@ use super::run::{Run, Setup, Shared, SharedInventory};
 use crate::cloud::{Cloud, Failure};
 use crate::composite::observe::drift;
 use crate::composite::private_state::Private;
-use crate::composite::{diagnostics, guardduty, location, protected, refresh, state};
+use crate::composite::{diagnostics, guardduty, import, location, protected, refresh, state};
 use crate::model::Scope;
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::reconcile::{self, Plan};
@@ -21,7 +21,10 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
     let Some(root_id) = request.prior.get("id").as_str() else { return nothing(diagnostics) };
     let summary = format!("Error destroying {} {root_id}", P::TYPE_NAME);
     let private = match existing::<P>(cloud, root_id, &request).await {
-        Ok(Some(private)) => private,
+        Ok(Some(mut private)) => {
+            import::keep_rules(&mut private);
+            private
+        }
         Ok(None) => return nothing(diagnostics),
         Err(failure) => {
             diagnostics::failed(summary, &failure, &mut diagnostics);
@@ -78,8 +81,10 @@ async fn destroy<P: Topology>(
         deadline: Instant::now() + Duration::from_secs(timeouts.of_delete()),
         in_use: None,
         guardduty: guardduty::of_destroy::<P>(&request.prior),
+        on_new_root: &|_| (),
     });
-    let remains = remains::<P>(request.prior.clone(), run.shared_inventory(), cloud.scope().clone());
+    let in_creation = private.in_creation;
+    let remains = remains::<P>(request.prior.clone(), in_creation, run.shared_inventory(), cloud.scope().clone());
     request.partial_state.set_snapshot(remains.clone());
     let outcome = run.execute(plan).await;
     run.resolve_unknown_outcomes(plan, &outcome, diagnostics).await;
@@ -90,18 +95,22 @@ async fn destroy<P: Topology>(
 }
 
 /// Returns a function that builds the state and private state of the objects that remain when it is called.
+/// `in_creation` is whether the creation of their root has not completed.
 fn remains<P: Topology>(
     prior: Value,
+    in_creation: bool,
     inventory: SharedInventory,
     scope: Scope,
 ) -> impl Fn() -> (Value, Vec<u8>) + Clone + Send + Sync + use<P> {
     move || {
-        let private = Private::of(inventory.now());
+        let mut private = Private::of(inventory.now());
+        private.in_creation = in_creation;
         let root_id = prior.get("id").as_str().unwrap_or_default();
         let config = state::decode::<P>(&prior).ok().map(|(_, config)| config);
-        let notes = drift(&private);
+        let notes = drift(&private, P::KIND.root());
         let (config, inventory) = (config.as_ref(), &private.inventory);
         let mut state = state::of_inventory::<P>(&prior, config, root_id, inventory, notes, &scope);
+        state.set("unmanaged_objects", prior.get("unmanaged_objects").clone());
         location::keep::<P>(&prior, inventory, &mut state);
         (state, private.encode())
     }

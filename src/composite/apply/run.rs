@@ -7,28 +7,28 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::created_here::CreatedHere;
 use super::pending_deletion::cancel_pending_deletion;
 use super::unknown_outcomes;
 use crate::cloud::retries::{Retry, RetryLimits};
 use crate::cloud::{Cause, Cloud, Deadlines, DependentsByOp, Failure, GuardDutyObjects};
 use crate::composite::decision::Decision;
+use crate::composite::managed_roots::ManagedRoots;
 use crate::composite::{dependents, diagnostics};
 use crate::model::{Inventory, Timeouts};
 use crate::plugin::{ApplyRequest, Diagnostics};
 use crate::reconcile::{self, Execution, Outcome, Plan, Progress};
 use crate::topology::Topology;
 
-/// The state that all applies of a process share.
+/// The state that all plans and applies of a process share.
 pub(in crate::composite) struct Shared {
     progress: Arc<Progress>,
-    pub(super) created_here: CreatedHere,
+    pub(in crate::composite) managed_roots: ManagedRoots,
 }
 
 impl Shared {
-    /// No root has been created yet.
+    /// No root is known yet.
     pub(in crate::composite) fn new(progress: Arc<Progress>) -> Shared {
-        Shared { progress, created_here: CreatedHere::default() }
+        Shared { progress, managed_roots: ManagedRoots::default() }
     }
 
     /// Returns limits of retries that report to the progress file.
@@ -59,6 +59,8 @@ pub(super) struct Setup<'a> {
     pub(super) in_use: Option<Duration>,
     /// What a deletion does with the objects of GuardDuty that block it.
     pub(super) guardduty: GuardDutyObjects,
+    /// Called with the id of a new root, as soon as it is recorded.
+    pub(super) on_new_root: &'a (dyn Fn(&str) + Send + Sync),
 }
 
 /// One execution. Its inventory is always up to date, so that a snapshot can be taken at any moment.
@@ -87,7 +89,7 @@ impl SharedInventory {
 impl<'a, P: Topology> Run<'a, P> {
     /// Creates a run.
     pub(super) fn new(setup: Setup<'a>) -> Run<'a, P> {
-        let Setup { shared, cloud, request, name, inventory, timeouts, deadline, in_use, guardduty } = setup;
+        let Setup { shared, cloud, request, name, inventory, timeouts, deadline, in_use, guardduty, .. } = setup;
         let execution = Execution {
             cloud,
             owner: P::KIND,
@@ -99,6 +101,7 @@ impl<'a, P: Topology> Run<'a, P> {
             guardduty,
             stop: request.stop.clone(),
             progress: Arc::clone(&shared.progress),
+            on_new_root: setup.on_new_root,
             root_id: request.prior.get("id").as_str().map(str::to_string),
             done: Default::default(),
         };

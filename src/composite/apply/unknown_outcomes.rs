@@ -33,11 +33,12 @@ pub(super) async fn resolve<P: Topology>(
     let timed_out = |_| Failure::new(Cause::TimedOut, "Reading", format!("timed out after {} s", READ.as_secs()));
     // A read can be canceled at any time because it changes nothing.
     let seen = tokio::time::timeout(READ, read).await.map_err(timed_out)??;
-    merge(plan, unknown, &seen.map(|private| private.inventory).unwrap_or_default(), inventory);
+    merge(plan, unknown, seen.unwrap_or_default(), inventory);
     Ok(())
 }
 
-fn merge(plan: &Plan, unknown: &[&Action], seen: &Inventory, inventory: &mut Inventory) {
+fn merge(plan: &Plan, unknown: &[&Action], seen: Private, inventory: &mut Inventory) {
+    let Private { inventory: seen, candidates, .. } = seen;
     let is_seen = |entry: &Entry| seen.present().any(|it| it.kind_and_id() == entry.kind_and_id());
     // Objects that are deleted with their parent have no call of their own.
     let is_to_be_deleted = |entry: &Entry| {
@@ -53,7 +54,8 @@ fn merge(plan: &Plan, unknown: &[&Action], seen: &Inventory, inventory: &mut Inv
             entry.id.clone_from(&seen.id);
         }
     }
-    let is_new = |entry: &&Entry| !inventory.entries.iter().any(|it| it.kind_and_id() == entry.kind_and_id());
-    let created: Vec<Entry> = seen.present().filter(is_new).cloned().collect();
-    inventory.entries.extend(created);
+    let is_created = |entry: &Entry| {
+        unknown.iter().any(|action| matches!(action, Action::Create(object) if object.key == entry.key))
+    };
+    inventory.entries.extend(candidates.into_iter().map(|it| it.entry).filter(is_created));
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::text::{dependents, detail, message, shortened};
-use crate::cloud::{Dependents, DependentsByOp, Failure, GuardDutyObjects, UnfinishedRoot};
+use crate::cloud::{Dependents, DependentsByOp, Failure, GuardDutyObjects, Namesake};
 use crate::model::{Key, printable};
 use crate::plugin::Diagnostics;
 use crate::reconcile::{Outcome, Plan};
@@ -103,22 +103,64 @@ pub(in crate::composite) fn still_unknown<P: Topology>(name: &str, keys: Vec<Str
 }
 
 /// A create that finds the objects of a killed create.
-pub(in crate::composite) fn leftovers<P: Topology>(name: &str, left: &[UnfinishedRoot], diagnostics: &mut Diagnostics) {
+pub(in crate::composite) fn leftovers<P: Topology>(name: &str, left: &[Namesake], diagnostics: &mut Diagnostics) {
     for root in left {
-        let created = root.created.as_ref().map(|time| format!(", created {}", printable(time))).unwrap_or_default();
         let id = printable(&root.id);
         diagnostics.error(
             format!("Error creating {} {name:?}: unfinished {id} exists", P::TYPE_NAME),
             format!(
-                "{id}{created} has the tag fgw:state = creating: the run that created it was killed or is still in \
-                 progress.\n\nIf another run is in progress, wait for it. If not, import the existing objects and create \
-                 the missing ones:\n\n  terraform import ADDRESS {id}\n  terraform apply\n\nReplace ADDRESS with the address \
-                 of this resource. If state contains another resource at this address, which was about to be replaced, \
-                 move it first; the apply then destroys it:\n\n  terraform state mv ADDRESS {kind}.replaced",
-                kind = P::TYPE_NAME,
+                "{id}{} has the tag fgw:state = creating: the run that created it was killed or is still in progress, its \
+                 role may not change tags, or another user has set this tag.\n\nIf another run is in progress, wait for \
+                 it. If another resource manages it, choose another name. If not, make sure that the provider created \
+                 it, for example with the event of its creation in CloudTrail. Then import the existing objects and \
+                 create the missing ones:{}",
+                created(root),
+                import::<P>(&root.id),
             ),
         );
     }
+}
+
+/// A create that finds complete roots with its name and its features, or with its name if that is sufficient.
+pub(in crate::composite) fn duplicates<P: Topology>(
+    name: &str,
+    is_of_name_alone: bool,
+    found: &[Namesake],
+    diagnostics: &mut Diagnostics,
+) {
+    let (root_kind, features) = (P::KIND.root_kind(), P::FEATURES);
+    let features = if is_of_name_alone { String::new() } else { format!(" and the same {features}") };
+    for root in found {
+        let id = printable(&root.id);
+        diagnostics.error(
+            format!("Error creating {} {name:?}: {id} exists already", P::TYPE_NAME),
+            format!(
+                "The {root_kind} {id}{created} has the tags of this provider and the same name{features}. Nothing was \
+                 created.\n\nCheck whether another resource of this configuration, another workspace or another state \
+                 manages it, or whether this plan replaces it with create_before_destroy. If so, choose another name, or \
+                 set allow_duplicate_name = true to create a second one.\n\nIf no state contains it, the run that \
+                 created it was probably killed before its state was saved. Others can set these tags too, so check the \
+                 event of its creation in CloudTrail. Then import it:{import}",
+                created = created(root),
+                import = import::<P>(&root.id),
+            ),
+        );
+    }
+}
+
+fn created(root: &Namesake) -> String {
+    root.created.as_ref().map(|time| format!(", created {},", printable(time))).unwrap_or_default()
+}
+
+/// The commands that import an existing root instead of creating another one.
+fn import<P: Topology>(root_id: &str) -> String {
+    format!(
+        "\n\n  terraform import ADDRESS {id}\n  terraform apply\n\nReplace ADDRESS with the address of this resource. \
+         If state contains another resource at this address, which was about to be replaced, move it first; the apply \
+         then destroys it:\n\n  terraform state mv ADDRESS {kind}.replaced",
+        kind = P::TYPE_NAME,
+        id = printable(root_id),
+    )
 }
 
 /// A plan whose private data has the format of another version.

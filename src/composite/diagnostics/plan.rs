@@ -1,10 +1,10 @@
 //! Warnings and errors of a plan.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::text::{counted, deleted_with, detail, listed, lost, of_guardduty};
 use crate::cloud::{Dependent, Dependents, GuardDutyObjects};
-use crate::model::{Entry, Inventory, Object, Ref, printable};
+use crate::model::{Entry, Inventory, Key, Object, Ref, printable};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 use crate::reconcile::{Action, Op, Outage, Phase, Plan, Unorderable};
 use crate::topology::{IgnoredDrift, Topology};
@@ -46,6 +46,27 @@ pub(in crate::composite) fn warn_of_unmatched_patterns<P: Topology>(
              route_table.public; * matches any text.",
         );
     }
+}
+
+/// Objects of an interrupted run that the apply takes over instead of creating them.
+pub(in crate::composite) fn warn_of_takeover<P: Topology>(
+    name: &str,
+    taken: &BTreeMap<Key, String>,
+    diagnostics: &mut Diagnostics,
+) {
+    if taken.is_empty() {
+        return;
+    }
+    let lines: Vec<String> = taken.iter().map(|(key, id)| format!("{key}: {id}")).collect();
+    diagnostics.warning(
+        format!("{} {name:?} takes over objects that are not in state", P::TYPE_NAME),
+        format!(
+            "The configuration requires these objects, which exist and are not in state. They have the tags of this \
+             resource or belong to objects that have them. An interrupted run probably created them. The apply adds them \
+             to state, and changes what differs. Check the list, because others can set tags too:\n\n  {}",
+            lines.join("\n  ")
+        ),
+    );
 }
 
 /// The objects that an update deletes, with the network interfaces that are still in its subnets.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::cloud::{Cause, Dependent, Dependents, Failure, GuardDutyObjects, Root, RootFilter, UnfinishedRoot};
+use crate::cloud::{Cause, Dependent, Dependents, Failure, GuardDutyObjects, Namesake, Root, RootFilter};
 use crate::model::{Eip, Entry, Input, Inventory, Key, RouteTable, Spec, Tags};
 use crate::plugin::Diagnostics;
 use crate::topology::four_tier_vpc::FourTierVpc;
@@ -62,7 +62,12 @@ fn failures_and_dependents_add_no_line() {
     unknown_outcomes::<FourTierVpc>("prod", FORGED, &mut found);
     leftovers::<FourTierVpc>(
         "prod",
-        &[UnfinishedRoot { id: FORGED.to_string(), created: Some(FORGED.to_string()) }],
+        &[Namesake {
+            id: FORGED.to_string(),
+            created: Some(FORGED.to_string()),
+            state: None,
+            features: Default::default(),
+        }],
         &mut found,
     );
     let dependent = Dependent {

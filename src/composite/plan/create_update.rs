@@ -1,27 +1,26 @@
 //! The plan of a create or of an update.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Roots;
 use super::planned_state::Announcement;
-use crate::cloud::{Cloud, Connected, Connection, Dependents, Failure, GuardDutyObjects};
+use crate::cloud::{Cloud, Connected, Connection, Dependents, Failure, GuardDutyObjects, Observed};
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::diagnostics::End;
+use crate::composite::duplicates::Comparison;
 use crate::composite::observe::remove_ignored_tags;
 use crate::composite::private_state::Private;
 use crate::composite::protected::{self, Protection};
-use crate::composite::refresh::ReadRoots;
-use crate::composite::{dependents, diagnostics, guardduty, import, location, refresh, state};
-use crate::model::{Claim, Entry, Ids, Inventory, Object, Scope};
+use crate::composite::{dependents, diagnostics, facts, guardduty, import, location, refresh, state, takeover};
+use crate::model::{Claim, Entry, Facts, Ids, Inventory, Key, Lookup, Object, Scope};
 use crate::plugin::{AttributePath, Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::reconcile::{Action, Plan};
 use crate::topology::{ProtectedObjects, Topology};
 
 /// Plans a create or an update. On errors, the response contains the proposed state unchanged.
-pub(super) async fn plan<P: Topology>(
-    connection: &Connection,
-    read_roots: &ReadRoots,
-    request: PlanRequest,
-) -> PlanResponse {
+pub(super) async fn plan<P: Topology>(connection: &Connection, roots: Roots<'_>, request: PlanRequest) -> PlanResponse {
     let mut diagnostics = Diagnostics::default();
-    match planned::<P>(connection, read_roots, &request, &mut diagnostics).await {
+    match planned::<P>(connection, roots, &request, &mut diagnostics).await {
         Some(Planned { state, requires_replace, private }) => {
             PlanResponse { planned: state, requires_replace, private, diagnostics }
         }
@@ -54,7 +53,7 @@ struct PreparedPlan<'a, P: Topology> {
 
 async fn planned<P: Topology>(
     connection: &Connection,
-    read_roots: &ReadRoots,
+    roots: Roots<'_>,
     request: &PlanRequest,
     diagnostics: &mut Diagnostics,
 ) -> Option<Planned> {
@@ -62,7 +61,7 @@ async fn planned<P: Topology>(
     match connection.get() {
         Connected::Ready(cloud) => {
             let is_reachable = location::is_reachable::<P>(&request.prior, cloud.scope(), diagnostics);
-            if is_reachable { change.planned(cloud.as_ref(), read_roots, diagnostics).await } else { None }
+            if is_reachable { change.planned(cloud.as_ref(), roots, diagnostics).await } else { None }
         }
         Connected::Unknown => Some(change.without_account()),
         Connected::Missing => {
@@ -102,21 +101,20 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         Announcement { prior: &request.prior, attributes, config, scope }
     }
 
-    async fn planned(
-        &self,
-        cloud: &dyn Cloud,
-        read_roots: &ReadRoots,
-        diagnostics: &mut Diagnostics,
-    ) -> Option<Planned> {
+    async fn planned(&self, cloud: &dyn Cloud, roots: Roots<'_>, diagnostics: &mut Diagnostics) -> Option<Planned> {
         let PreparedPlan { request, attributes, config, .. } = self;
-        let failed = |failure: Failure, diagnostics: &mut Diagnostics| {
-            diagnostics::failed(format!("Error planning {}", P::TYPE_NAME), &failure, diagnostics);
-        };
         let existing = existing::<P>(cloud, request).await;
-        let mut private = existing.map_err(|failure| failed(failure, diagnostics)).ok()?;
+        let mut private = existing.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
         let has_removed = import::remove_unclaimed::<P>(&mut private, attributes, diagnostics);
-        let facts = cloud.facts(&P::lookups(config)).await;
-        let facts = facts.map_err(|failure| failed(failure, diagnostics)).ok()?;
+        let shown = Private::decode_plan(&request.planned_private).unwrap_or_default();
+        let lookups = P::lookups(config);
+        if request.prior.is_null() {
+            shown.managed_roots.iter().for_each(|root_id| roots.managed.add(root_id));
+            private.managed_roots = self.managed_namesakes(cloud, roots, diagnostics).await?;
+        }
+        let of_refresh = private.facts.take().map(|facts| facts::applicable::<P>(facts, &request.prior, &lookups));
+        let facts = self.facts(cloud, lookups, shown.facts.or(of_refresh), &private.inventory).await;
+        let facts = facts.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
 
         let requires_replace = self.replacement(cloud, &private.inventory, diagnostics).await;
         let replacing = !requires_replace.is_empty();
@@ -138,12 +136,13 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         }
         let basis = Basis::<P> { config, prior, scope, facts: &facts, protection };
         let announcement = self.announcement(Some(scope));
-        let mut decision = basis.decide(&mut private.inventory, diagnostics).ok()?;
-        if let Some(root_id) = request.prior.get("id").as_str().filter(|root_id| !read_roots.contains(root_id))
+        let (mut decision, taken) = self.decide(cloud, roots, &basis, &mut private, diagnostics).await?;
+        private.takes_over = !taken.is_empty();
+        if let Some(root_id) = request.prior.get("id").as_str().filter(|root_id| !roots.read.contains(root_id))
             && decision.as_ref().is_some_and(|decision| decision.plan.is_empty())
             && refresh::find_lost::<P>(cloud, &request.prior, root_id, &mut private)
                 .await
-                .map_err(|failure| failed(failure, diagnostics))
+                .map_err(|failure| failed::<P>(&failure, diagnostics))
                 .ok()?
         {
             // The first decision has reported the warnings.
@@ -160,7 +159,7 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
                 }
                 match !has_removed && private.is_as_imported(&decision.plan, &decision.objects) {
                     true => import::kept::<P>(&request.prior, &request.config, attributes),
-                    false => announcement.decided(&private, &decision),
+                    false => announcement.decided(&private, &decision, private.takes_over),
                 }
             }
         };
@@ -171,6 +170,107 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         private.facts = Some(facts);
         private.protected = ProtectedObjects::of(&request.prior);
         Some(Planned { state, requires_replace, private: private.encode() })
+    }
+
+    /// Decides, and takes over the objects of an interrupted run that nothing unmanaged uses.
+    async fn decide(
+        &self,
+        cloud: &dyn Cloud,
+        roots: Roots<'_>,
+        basis: &Basis<'_, P>,
+        private: &mut Private,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<(Option<Decision>, BTreeMap<Key, String>)> {
+        let root_id = self.request.prior.get("id").as_str();
+        let (mut is_current, mut is_searched) = (root_id.is_none_or(|id| roots.read.contains(id)), false);
+        let mut before = private.clone();
+        loop {
+            let mut reported = Diagnostics::default();
+            let decided = takeover::decide(basis, private, &mut reported);
+            let taken = decided.as_ref().map(|(_, taken)| taken.clone()).unwrap_or_default();
+            if !is_current && !taken.is_empty() {
+                let read = self.read_candidates(cloud, &mut before).await;
+                read.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
+                (is_current, is_searched) = (true, false);
+                private.clone_from(&before);
+                continue;
+            }
+            if let (false, Ok((Some(decision), _))) = (is_searched, &decided) {
+                is_searched = true;
+                let found = leftovers::<P>(cloud, &before.inventory, decision).await;
+                let found = found.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
+                if !found.is_empty() {
+                    takeover::add(&mut before, found, &basis.scope.ignore_tags);
+                    private.clone_from(&before);
+                    continue;
+                }
+            }
+            let used = dependents::of_taken_over::<P>(cloud, &private.inventory, &taken).await;
+            let used = used.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
+            if used.is_empty() {
+                diagnostics.0.extend(reported.0);
+                let (decision, taken) = decided.ok()?;
+                diagnostics::warn_of_takeover::<P>(&state::name::<P>(&self.config), &taken, diagnostics);
+                return Some((decision, taken));
+            }
+            // Other subnets may be required then. Each round refuses further ones, so this ends.
+            takeover::refuse(&mut before, &used);
+            private.clone_from(&before);
+        }
+    }
+
+    /// Reads the candidates again. Without a refresh, they are those of an earlier run, and others may use them since.
+    async fn read_candidates(&self, cloud: &dyn Cloud, private: &mut Private) -> Result<(), Failure> {
+        let prior = &self.request.prior;
+        let Some(root_id) = prior.get("id").as_str() else { return Ok(()) };
+        let current = refresh::within::<P>(cloud, prior, root_id, Some(private.clone())).await?;
+        let Private { candidates, unmanaged, .. } = current.unwrap_or_default();
+        (private.candidates, private.unmanaged) = (candidates, unmanaged);
+        Ok(())
+    }
+
+    /// Rejects a create if a root exists that it would create again. Returns the ids of the other roots with its
+    /// name.
+    async fn managed_namesakes(
+        &self,
+        cloud: &dyn Cloud,
+        roots: Roots<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<BTreeSet<String>> {
+        let comparison = Comparison::of::<P>(&self.config);
+        let Comparison::With(identity) = &comparison else { return Some(BTreeSet::new()) };
+        match roots.managed.look_up::<P>(cloud, &identity.name, &comparison).await {
+            // The create of an unfinished root may end before the apply, which stops otherwise.
+            Ok(found) => {
+                let is_of_name_alone = comparison.is_of_name_alone();
+                diagnostics::duplicates::<P>(&identity.name, is_of_name_alone, &found.complete, diagnostics);
+                found.complete.is_empty().then_some(found.managed)
+            }
+            Err(failure) => {
+                failed::<P>(&failure, diagnostics);
+                None
+            }
+        }
+    }
+
+    /// Returns the facts for the decision. `earlier` are those of the plan that was shown, if this one repeats it and
+    /// the host passes them, otherwise those of the last refresh.
+    async fn facts(
+        &self,
+        cloud: &dyn Cloud,
+        lookups: Vec<Lookup>,
+        earlier: Option<Facts>,
+        existing: &Inventory,
+    ) -> Result<Facts, Failure> {
+        let Some(earlier) = earlier else { return cloud.facts(&lookups).await };
+        let misses_something = |facts: &Facts| {
+            let scope = cloud.scope();
+            let protection = Protection::none();
+            let basis = Basis::<P> { config: &self.config, prior: self.prior.as_ref(), scope, facts, protection };
+            let decision = basis.decide(&mut existing.clone(), &mut Diagnostics::default());
+            decision.ok().flatten().is_some_and(|decision| !decision.missing.is_empty())
+        };
+        facts::completed(cloud, lookups, earlier, misses_something).await
     }
 
     /// Returns the attributes that require a replacement of the topology, and warns of the objects that it deletes.
@@ -197,6 +297,10 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
     }
 }
 
+fn failed<P: Topology>(failure: &Failure, diagnostics: &mut Diagnostics) {
+    diagnostics::failed(format!("Error planning {}", P::TYPE_NAME), failure, diagnostics);
+}
+
 /// Warns of the effects of an update, and rejects updates that cannot succeed.
 async fn check_effects<P: Topology>(
     cloud: &dyn Cloud,
@@ -220,6 +324,22 @@ async fn check_effects<P: Topology>(
     diagnostics::warn_of_outages::<P>(name, plan, diagnostics);
     diagnostics::warn_of_refused_requests::<P>(name, plan, diagnostics);
     refuse_another_root::<P>(inventory, decision, diagnostics);
+}
+
+/// Returns the objects of an interrupted run that a plan would create again and that no read finds. An object that
+/// exists in place of a missing one of the inventory is not among them, because it may be that of someone else.
+async fn leftovers<P: Topology>(
+    cloud: &dyn Cloud,
+    inventory: &Inventory,
+    decision: &Decision,
+) -> Result<Vec<Observed>, Failure> {
+    let Some(root) = inventory.at(P::KIND.root()) else { return Ok(Vec::new()) };
+    let is_known = |key: &Key| inventory.entries.iter().any(|entry| entry.key == *key);
+    let created = decision.plan.ops.iter().filter_map(|op| match &op.action {
+        Action::Create(object) if !is_known(&object.key) => Some(object),
+        _ => None,
+    });
+    cloud.leftovers(P::KIND, &root.id, &created.collect::<Vec<_>>()).await
 }
 
 /// Returns the existing objects from private state or, if it is not usable, from AWS.

@@ -4,13 +4,14 @@
 use crate::cloud::{Cloud, Connected, Connection, Dependents};
 use crate::composite::diagnostics::End;
 use crate::composite::private_state::Private;
-use crate::composite::{dependents, diagnostics, guardduty, location, protected, refresh, state};
+use crate::composite::{dependents, diagnostics, guardduty, import, location, protected, refresh, state};
 use crate::plugin::{Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::topology::Topology;
 
 pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequest) -> PlanResponse {
     let mut diagnostics = Diagnostics::default();
     let mut private = Private::decode(&request.prior_private);
+    private.iter_mut().for_each(import::keep_rules);
     let id = request.prior.get("id").as_str().unwrap_or_default();
     let dependents = match connection.get() {
         Connected::Ready(cloud) if !location::is_reachable::<P>(&request.prior, cloud.scope(), &mut diagnostics) => {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::cloud::Unmanaged;
 use crate::composite::decision::Decision;
 use crate::composite::private_state::Private;
 use crate::composite::state;
@@ -26,20 +27,33 @@ impl<P: Topology> Announcement<'_, P> {
     /// Returns the planned state while the set of objects is unknown.
     pub(super) fn undecided(&self, ids: &Ids) -> Value {
         let mut planned = self.base(None, ids);
-        for name in ["aws_objects", "drift", "pending_deletion"] {
+        for name in ["aws_objects", "drift", "pending_deletion", "unmanaged_objects"] {
             planned.set(name, Value::Unknown);
         }
         planned
     }
 
     /// Returns the planned state when the set of objects is known. Ids that do not change are known too.
-    pub(super) fn decided(&self, private: &Private, decision: &Decision) -> Value {
+    pub(super) fn decided(&self, private: &Private, decision: &Decision, takes_over: bool) -> Value {
         let prior = self.prior;
         let ids = unchanged_ids(&private.inventory, decision);
         let mut planned = self.base(Some(&decision.objects), &ids);
         let objects = decision.objects.iter();
         planned.set("aws_objects", Value::map(objects.map(|object| (object.key.slot.clone(), ids.id(&object.key)))));
         planned.set("drift", Value::Map(BTreeMap::new()));
+        // The create of a default group or ACL adopts the existing one.
+        let is_adopted = |it: &Unmanaged| {
+            decision.plan.ops.iter().any(|op| match &op.action {
+                Action::Create(object) => object.spec.is_adopted() && it.slot.as_ref() == Some(&object.key.slot),
+                Action::Update { .. } | Action::Delete { .. } => false,
+            })
+        };
+        if !prior.is_null() && !takes_over && !private.unmanaged.iter().any(is_adopted) {
+            // An apply looks for no further ones.
+            planned.set("unmanaged_objects", prior.get("unmanaged_objects").clone());
+        } else {
+            planned.set("unmanaged_objects", Value::Unknown);
+        }
         let may_defer = private.inventory.present().any(|entry| entry.pending_deletion)
             || (!prior.is_null() && decision.plan.deleted().any(|entry| entry.spec().holds_network_interfaces()));
         planned.set("pending_deletion", if may_defer { Value::Unknown } else { Value::Map(BTreeMap::new()) });

@@ -67,6 +67,19 @@ pub(super) fn is_found(object: &Object, objects: &[Object]) -> bool {
     }
 }
 
+/// Whether a create uses an existing object with its key instead: `false` if that is an error, `None` if AWS creates a
+/// second one. Tags do not suffice: a create adopts no log group, domain or stage. `is_of_root` tells whether the
+/// existing object was created for the same root.
+pub(super) fn may_be_adopted(new: &Object, existing: &Object, is_of_root: bool) -> Option<bool> {
+    match &new.spec {
+        Spec::LogGroup(_) | Spec::DomainName(_) | Spec::Stage(_) => Some(false),
+        Spec::Authorizer(_) | Spec::Integration(_) | Spec::ApiRoute(_) | Spec::LogSubscription(_) => {
+            Some(new.spec == existing.spec)
+        }
+        spec => (outlives_root(spec) && is_of_root).then_some(true),
+    }
+}
+
 pub(super) fn outlives_root(spec: &Spec) -> bool {
     matches!(
         spec,

@@ -248,16 +248,16 @@ async fn drift_of_a_domain_and_its_mapping_is_corrected() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_domain_of_a_killed_update_is_completed_or_deleted() {
+async fn a_domain_of_a_killed_update_is_taken_over_only_if_required() {
     let of = |name: &str| {
         let mut config = with_domain(name);
         config.set("create_dns_entry", true.into());
         config.set("hosted_zone_id", "Z0123456789A".into());
         config
     };
-    for (wanted, expected) in [
-        ("a.example.com", vec!["delete api_mapping", "delete domain"]),
-        ("b.example.com", vec!["create dns_record", "delete api_mapping", "delete dns_record", "delete domain"]),
+    for (wanted, expected, is_left) in [
+        ("a.example.com", vec![], true),
+        ("b.example.com", vec!["create dns_record", "delete api_mapping", "delete dns_record", "delete domain"], false),
     ] {
         let mut terraform = Terraform::<HttpGateway>::new(1);
         terraform.assert_applies(&of("a.example.com")).await;
@@ -274,16 +274,17 @@ async fn a_domain_of_a_killed_update_is_completed_or_deleted() {
         terraform.refresh().await;
         let objects = terraform.state.get("aws_objects").as_map().unwrap().clone();
         assert_eq!(objects["domain"], Value::from("a.example.com"));
-        assert_eq!(objects["stray.b.example.com"], Value::from("b.example.com"), "{objects:?}");
-        let drift = terraform.state.get("drift").as_map().unwrap().clone();
-        assert!(drift.contains_key("stray.b.example.com"), "{drift:?}");
+        let unmanaged = terraform.state.get("unmanaged_objects").as_map().unwrap().clone();
+        assert!(unmanaged.contains_key("b.example.com"), "{unmanaged:?}");
         terraform.assert_applies(&of(wanted)).await;
         let mut calls = terraform.account.take_calls();
         calls.sort();
         assert_eq!(calls, expected, "{wanted}");
-        assert_eq!(terraform.account.ids_of("domain"), [wanted.to_string()].into());
-        assert!(!terraform.destroy().await.has_errors());
-        assert_eq!(terraform.account.slots(), Vec::<String>::new());
+        assert!(terraform.account.ids_of("domain").contains(wanted));
+        // AWS does not delete an API with a mapping, so the leftovers must be deleted first.
+        let destroyed = terraform.destroy().await;
+        assert_eq!(destroyed.has_errors(), is_left, "{destroyed:?}");
+        assert_eq!(terraform.account.slots().is_empty(), !is_left, "{wanted}");
     }
 }
 

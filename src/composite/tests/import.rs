@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::properties::some_network;
 use super::*;
-use crate::plugin::Nested;
+use crate::plugin::{Diagnostic, Nested};
 
 /// Removes a topology from state and imports it, as `terraform state rm` and `terraform import` do.
 pub(super) async fn reimport<P: Topology>(terraform: &mut Terraform<P>) {
@@ -15,7 +15,8 @@ pub(super) async fn reimport<P: Topology>(terraform: &mut Terraform<P>) {
 async fn import<P: Topology>(terraform: &mut Terraform<P>, id: &str) {
     terraform.account.take_calls();
     let imported = terraform.resource.import(id).await;
-    assert_eq!(imported.diagnostics, Diagnostics::default());
+    let lists_objects = |it: &Diagnostic| it.summary.ends_with("objects found by their tags");
+    assert!(!imported.diagnostics.has_errors() && imported.diagnostics.0.iter().all(lists_objects));
     terraform.state = imported.state.expect("the topology is found");
     terraform.private = imported.private;
     assert_conforms(&terraform.state, &terraform.kind, "state");
@@ -44,6 +45,49 @@ pub(super) async fn assert_imports_quietly<P: Topology>(terraform: &mut Terrafor
 
 fn entries(pairs: &[(&str, &str)]) -> Value {
     Value::map(pairs.iter().map(|(key, value)| (*key, Value::from(*value))))
+}
+
+fn forgets_default_objects(config: &Value, next: &Value) -> bool {
+    let is_on = |config: &Value, name: &str| *config.get(name) == true.into();
+    let names = ["apply_default_nacl_rules", "enable_default_security_group"];
+    names.iter().any(|name| is_on(config, name) && !is_on(next, name))
+}
+
+#[tokio::test(start_paused = true)]
+async fn default_objects_found_by_their_tags_are_forgotten_and_not_reset() {
+    let mut terraform = Terraform::<FourTierVpc>::new(1);
+    let default = |is_on: bool| {
+        network(&[("apply_default_nacl_rules", is_on.into()), ("enable_default_security_group", is_on.into())])
+    };
+    terraform.assert_applies(&default(true)).await;
+    reimport(&mut terraform).await;
+    let plan = terraform.plan(&default(false)).await;
+    let forgotten = plan.diagnostics.0.iter().filter(|it| it.summary.ends_with("is not in the configuration"));
+    assert_eq!(forgotten.count(), 2, "{:?}", plan.diagnostics);
+    terraform.assert_applies(&default(false)).await;
+    assert_eq!(terraform.account.take_calls(), [""; 0], "their rules stay");
+    assert!(terraform.state.get("aws_objects").get("default_network_acl").is_null());
+
+    // A destroy right after an import leaves them to AWS too.
+    terraform.assert_applies(&default(true)).await;
+    reimport(&mut terraform).await;
+    assert_eq!(terraform.destroy().await, Diagnostics::default());
+    let calls = terraform.account.take_calls();
+    assert!(!calls.iter().any(|call| call.starts_with("delete default_")), "{calls:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_import_lists_the_objects_that_it_finds_by_their_tags() {
+    let mut terraform = Terraform::<FourTierVpc>::new(1);
+    terraform.assert_applies(&network(&[("num_nat_gateways", 1.into())])).await;
+    let (id, objects) = (terraform.state.get("id").as_str().unwrap(), terraform.state.get("aws_objects"));
+    let imported = terraform.resource.import(id).await;
+    let detail = &imported.diagnostics.0[0].detail;
+    for slot in ["subnet.public.0", "eip.0", "nat_gateway.0", "internet_gateway", "route_table.public"] {
+        let line = format!("  {slot}: {}", objects.get(slot).as_str().unwrap());
+        assert!(detail.contains(&line), "{line} is not in {detail}");
+    }
+    assert!(!detail.contains("route."), "routes are part of their tables: {detail}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -197,7 +241,12 @@ proptest! {
                     terraform.assert_applies(config).await;
                     // Without subnets the number of AZs cannot be derived.
                     if terraform.account.slots().iter().any(|slot| slot.starts_with("subnet.")) {
+                        let before = (terraform.state.clone(), terraform.private.clone());
                         assert_imports_quietly(&mut terraform, config).await;
+                        // After an import, default objects that are no longer required keep their rules and tags.
+                        if configs.get(number + 1).is_some_and(|next| forgets_default_objects(config, next)) {
+                            (terraform.state, terraform.private) = before;
+                        }
                     }
                 }
             }
@@ -226,6 +275,7 @@ async fn changed_patterns_and_timeouts_show_after_an_import() {
         ("ignore_drift", vec!["vpc"].into()),
         ("protected_objects", vec!["vpc"].into()),
         ("route_table_deletion_timeout", "1h".into()),
+        ("allow_duplicate_name", true.into()),
         ("delete_guardduty_resources", true.into()),
     ]);
     terraform.assert_applies(&other).await;

@@ -225,6 +225,120 @@ async fn a_complete_root_that_may_not_be_tagged_is_protected() {
     assert_refused(&terraform.replace(&config, Vec::new()).await, refused, &[]);
 }
 
+/// Asserts that a destroy, a deletion by an update and each of two replacements of a tainted root are refused.
+async fn assert_stays_protected(terraform: &mut Terraform<FourTierVpc>) {
+    let config = two_azs(1, &["*"], &[]);
+    terraform.refresh().await;
+    terraform.account.take_calls();
+    let refused = "Error destroying fgw_four_tier_vpc vpc-2";
+    assert_refused(&terraform.plan_end().await.diagnostics, refused, &[]);
+    let fewer = terraform.plan(&two_azs(0, &["*"], &[])).await;
+    assert_refused(&fewer.diagnostics, "Error planning fgw_four_tier_vpc \"main\"", &["nat_gateway.0"]);
+    for _ in 0..2 {
+        assert_refused(&terraform.replace(&config, Vec::new()).await, refused, &[]);
+        terraform.refresh().await;
+        assert_refused(&terraform.destroy().await, refused, &[]);
+    }
+    assert_eq!(terraform.account.take_calls(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn neither_refused_tags_nor_drift_lift_the_protection() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    *terraform.account.tagging_failure.lock().unwrap() = Some(Cause::Denied);
+    assert!(!terraform.apply(&two_azs(1, &["*"], &[])).await.has_errors());
+    assert_stays_protected(&mut terraform).await;
+    terraform.account.delete_outside("route.public.ipv4");
+    terraform.refresh().await;
+    assert_ne!(terraform.state.get("drift"), &Value::Map(Default::default()));
+    assert_stays_protected(&mut terraform).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_update_does_not_lift_the_protection() {
+    for tagging in [None, Some(Cause::Denied)] {
+        let mut terraform = Terraform::<FourTierVpc>::new(2);
+        *terraform.account.tagging_failure.lock().unwrap() = tagging;
+        assert!(!terraform.apply(&two_azs(1, &["*"], &[])).await.has_errors());
+        terraform.account.failing.lock().unwrap().push("nat_gateway.1".into());
+        assert!(terraform.apply(&two_azs(2, &["*"], &[])).await.has_errors());
+        assert_ne!(terraform.state.get("drift").get("nat_gateway.1"), &Value::Null);
+        terraform.account.failing.lock().unwrap().clear();
+        assert_stays_protected(&mut terraform).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tag_that_someone_sets_does_not_lift_the_protection() {
+    for planted in [RootState::Creating, RootState::Incomplete] {
+        let mut terraform = Terraform::<FourTierVpc>::new(2);
+        let config = two_azs(1, &["*"], &[]);
+        terraform.assert_applies(&config).await;
+        *terraform.account.root_state.lock().unwrap() = Some(planted);
+        assert_stays_protected(&mut terraform).await;
+        let replacement = terraform.plan_requested_replacement(&config).await;
+        assert_refused(&replacement.diagnostics, "Error replacing fgw_four_tier_vpc vpc-2", &[]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_creation_is_protected_once_an_apply_completes_it() {
+    let config = two_azs(1, &["*"], &[]);
+    for tagging in [None, Some(Cause::Denied)] {
+        let mut terraform = Terraform::<FourTierVpc>::new(2);
+        *terraform.account.tagging_failure.lock().unwrap() = tagging;
+        terraform.account.failing.lock().unwrap().push("nat_gateway.0".into());
+        assert!(terraform.apply(&config).await.has_errors());
+        assert!(terraform.apply(&config).await.has_errors());
+        assert!(!terraform.plan_end().await.diagnostics.has_errors());
+        terraform.account.failing.lock().unwrap().clear();
+        assert!(!terraform.apply(&config).await.has_errors());
+        assert_stays_protected(&mut terraform).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_destroy_of_a_failed_creation_can_be_repeated() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let config = two_azs(1, &["*"], &[]);
+    terraform.account.failing.lock().unwrap().push("nat_gateway.0".into());
+    assert!(terraform.apply(&config).await.has_errors());
+    *terraform.account.failing.lock().unwrap() = vec!["eip.0".into()];
+    for _ in 0..2 {
+        terraform.account.take_calls();
+        let failed = terraform.replace(&config, Vec::new()).await;
+        assert!(terraform.account.take_calls().contains(&"delete eip.0".to_string()), "{failed:?}");
+        // Even if only the address remains.
+        terraform.account.delete_root_outside();
+        terraform.refresh().await;
+    }
+    terraform.account.failing.lock().unwrap().clear();
+    assert!(!terraform.plan_end().await.diagnostics.has_errors());
+    assert!(!terraform.replace(&config, Vec::new()).await.has_errors());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_that_reports_no_unfinished_creation_is_protected() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let config = two_azs(1, &["*"], &[]);
+    terraform.account.failing.lock().unwrap().push("nat_gateway.0".into());
+    assert!(terraform.apply(&config).await.has_errors());
+    // Without private state, the reported drift decides.
+    terraform.private = Vec::new();
+    assert!(!terraform.plan_end().await.diagnostics.has_errors());
+    terraform.refresh().await;
+    assert!(!terraform.plan_end().await.diagnostics.has_errors());
+    terraform.private = Vec::new();
+    terraform.state.set("drift", Value::Map(Default::default()));
+    let refused = "Error destroying fgw_four_tier_vpc vpc-2";
+    assert_refused(&terraform.plan_end().await.diagnostics, refused, &[]);
+    // An import counts as complete.
+    let imported = terraform.resource.import("vpc-2").await;
+    (terraform.state, terraform.private) = (imported.state.unwrap(), imported.private);
+    terraform.state.set("protected_objects", Value::from(vec!["*"]));
+    assert_refused(&terraform.plan_end().await.diagnostics, refused, &[]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_missing_root_does_not_lift_the_protection_of_the_rest() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
@@ -252,7 +366,9 @@ async fn a_pattern_that_was_unknown_at_plan_is_checked_at_apply() {
     let plan = terraform.plan(&two_azs(1, &[], &[("protected_objects", Value::Unknown)])).await;
     assert!(!plan.diagnostics.has_errors(), "{:?}", plan.diagnostics);
     let diagnostics = terraform.apply_plan(&two_azs(1, &["nat_gateway.*"], &[]), plan).await;
-    assert!(diagnostics.has_errors());
+    let summaries: Vec<&str> = diagnostics.0.iter().map(|it| it.summary.as_str()).collect();
+    assert_eq!(summaries, ["Error planning fgw_four_tier_vpc \"main\": protected objects"]);
+    assert_refused(&diagnostics, "Error planning fgw_four_tier_vpc \"main\"", &["  nat_gateway.1 ("]);
     assert_eq!(terraform.account.take_calls(), [""; 0]);
 }
 
@@ -273,6 +389,20 @@ async fn a_pending_deletion_is_not_refused_again() {
     terraform.account.in_use.lock().unwrap().clear();
     terraform.assert_applies(&one_az(&["subnet.*"])).await;
     assert_eq!(pending(&terraform), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_nat_gateway_is_replaced_although_it_is_protected() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let config = |nats: i64| two_azs(nats, &["*"], &[]);
+    terraform.assert_applies(&config(2)).await;
+    let (works, failed) = (terraform.object("nat_gateway.0"), terraform.object("nat_gateway.1"));
+    terraform.account.fail_nat_gateway("nat_gateway.1");
+    terraform.refresh().await;
+    terraform.assert_applies(&config(2)).await;
+    assert_ne!(terraform.object("nat_gateway.1"), failed);
+    assert_eq!(terraform.object("nat_gateway.0"), works);
+    assert!(terraform.plan_end().await.diagnostics.has_errors());
 }
 
 #[tokio::test(start_paused = true)]

@@ -315,6 +315,12 @@ crate::attributes! {
         /// about them, and AWS rejects the deletion of subnets that contain an interface of the endpoint. A destroy
         /// uses the value of the last apply.
         delete_guardduty_resources: Input<bool> = default(false).changes_nothing().remark(NOT_YET_RUN),
+        /// Whether to create the network although this account and Region contain another one that this provider
+        /// created with the same `vpc_name` and the same `cidr_block`, or with the same `vpc_name` if an IPAM pool
+        /// chooses the block. By default, the plan and the create stop then, because a run that was killed before its
+        /// state was saved may have left that network. Set it for networks that several resources, workspaces or
+        /// states create alike, and for a replacement with `create_before_destroy`.
+        allow_duplicate_name: Input<bool> = default(false).changes_nothing(),
         /// Patterns of keys in `aws_objects`, such as `subnet.public.*`, where `*` matches any text. Drift of matching
         /// objects is neither reported nor corrected until a change of the configuration affects these objects.
         ignore_drift: Input<Option<Vec<Input<String>>>> = optional().changes_nothing(),

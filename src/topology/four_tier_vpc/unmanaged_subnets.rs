@@ -6,7 +6,7 @@ use ipnet::Ipv4Net;
 
 use super::config::Config;
 use crate::model::keys::network as keys;
-use crate::model::{Inventory, Spec, Tier, UnmanagedSubnet};
+use crate::model::{Entry, Inventory, Spec, Subnet, Tier, UnmanagedSubnet};
 use crate::plugin::{AttributePath, Input, Problem};
 
 /// The unmanaged subnets that the last read found.
@@ -16,6 +16,23 @@ impl UnmanagedSubnets {
     pub(super) fn of(existing: &Inventory) -> UnmanagedSubnets {
         let learned = existing.at(keys::VPC).and_then(|vpc| vpc.learned.get(UnmanagedSubnet::LEARNED));
         UnmanagedSubnets(learned.map(|text| UnmanagedSubnet::split(text)).unwrap_or_default())
+    }
+
+    /// Adds further subnets to those that the last read found.
+    pub(super) fn add(existing: &mut Inventory, unmanaged: &[&Entry]) {
+        let mut all = UnmanagedSubnets::of(existing).0;
+        for entry in unmanaged {
+            if let Spec::Subnet(Subnet { cidr_block: Input::Known(block), .. }) = &entry.applied
+                && let Ok(block) = block.parse()
+                && !all.iter().any(|subnet| subnet.id == entry.id)
+            {
+                all.push(UnmanagedSubnet { id: entry.id.clone(), block });
+            }
+        }
+        let root = existing.entries.iter_mut().find(|entry| entry.is_present() && entry.key.slot == keys::VPC);
+        if let Some(root) = root.filter(|_| !all.is_empty()) {
+            root.learned.insert(UnmanagedSubnet::LEARNED.to_string(), UnmanagedSubnet::join(all));
+        }
     }
 
     pub(super) fn blocks(&self) -> impl Iterator<Item = Ipv4Net> {

@@ -53,11 +53,11 @@ crate::attributes! {
         description: Input<Option<String>> = optional().in_place(),
         /// Version identifier of the API, at most 64 characters. It has no effect on requests.
         api_version: Input<Option<String>> = optional().in_place(),
-        /// Tags of the API. They override `default_tags`. At most 48 tags, including `default_tags`: AWS allows 50, and
-        /// the provider sets 2.
+        /// Tags of the API. They override `default_tags`. At most 47 tags, including `default_tags`: AWS allows 50, and
+        /// the provider sets 3.
         api_tags: Tags = default(Value::Map(BTreeMap::new())).in_place(),
-        /// Tags of the stage. They override `default_tags`. At most 48 tags, including `default_tags`: AWS allows 50,
-        /// and the provider sets 2.
+        /// Tags of the stage. They override `default_tags`. At most 47 tags, including `default_tags`: AWS allows 50,
+        /// and the provider sets 3.
         stage_tags: Tags = default(Value::Map(BTreeMap::new())).in_place(),
         /// Cross-origin resource sharing (CORS). If set, API Gateway answers preflight requests itself and adds the
         /// CORS headers to every response. At least one attribute must be set. By default, CORS is off.
@@ -79,8 +79,8 @@ crate::attributes! {
         /// without `access_log_logservice_group_name`.
         access_log_logservice_group_retention_in_days: Input<Option<i64>>
             = optional().check(retention()).in_place(),
-        /// Tags of the log group. They override `default_tags`. At most 48 tags, including `default_tags`: AWS allows
-        /// 50, and the provider sets 2. Has no effect without `access_log_logservice_group_name`.
+        /// Tags of the log group. They override `default_tags`. At most 47 tags, including `default_tags`: AWS allows
+        /// 50, and the provider sets 3. Has no effect without `access_log_logservice_group_name`.
         access_log_logservice_group_tags: Input<Option<BTreeMap<String, Input<String>>>> = optional().in_place(),
         /// Format of the access logs: `CLF` (Common Log Format) and `JSON` are AWS's formats for HTTP APIs, and
         /// `CUSTOM` is the format in `custom_access_log_format`. Has no effect without
@@ -151,6 +151,12 @@ crate::attributes! {
         hosted_zone_id: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(
             "creates the record in the new zone and deletes it from the old one"
         )),
+        /// Whether to create the gateway although this account and Region contain another one that this provider
+        /// created with the same `name` and the same keys in `route_config`. By default, the plan and the create stop
+        /// then, because a run that was killed before its state was saved may have left that gateway. Set it for
+        /// gateways that several resources, workspaces or states create alike, and for a replacement with
+        /// `create_before_destroy`.
+        allow_duplicate_name: Input<bool> = default(false).changes_nothing(),
         /// Patterns of keys in `aws_objects`, such as `route.*`, where `*` matches any text. Drift of matching objects
         /// is neither reported nor corrected until a change of the configuration affects these objects. Drift of
         /// `domain` is also corrected when a plan chooses another certificate; set `certificate_arn` to prevent this.

@@ -121,6 +121,7 @@ fn settings() -> Vec<Example> {
         plain("certificate_domain", json!(null), json!("*.example.com")),
         plain("create_dns_entry", json!(true), json!(false)),
         plain("hosted_zone_id", json!("Z0123456789ABCDEFGHIJ"), json!("Z0123456789ABCDEFGHIK")),
+        plain("allow_duplicate_name", json!(false), json!(true)),
         plain("ignore_drift", json!(null), json!(["route.*"])),
         plain("protected_objects", json!(null), json!(["route.*"])),
     ]);

@@ -66,6 +66,7 @@ fn switches() -> Vec<Example> {
         plain("enable_dns_hostnames", json!(true), json!(false)),
         plain("enable_dns_support", json!(true), json!(false)),
         plain("enable_network_address_usage_metrics", json!(false), json!(true)),
+        plain("allow_duplicate_name", json!(false), json!(true)),
         plain("delete_guardduty_resources", json!(false), json!(true)),
     ]
 }

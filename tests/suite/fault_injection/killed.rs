@@ -22,8 +22,8 @@ fn a_killed_run_of_a_gateway_can_be_completed() {
     campaign("kill -9, gateway", sample(kills(Kind::Gateway), 3), |kill| kill.run(&mut Subject::new(kill.kind)));
 }
 
-/// Two networks may have the same name: the network of another workspace is not taken for a leftover and not modified.
-/// Two gateways would need different domains and log groups, and the same code finds them.
+/// Two networks may have the same name, if their ranges differ: the network of another workspace is not taken for a
+/// leftover and not modified. Two gateways would need different domains and log groups, and the same code finds them.
 #[test]
 fn a_network_of_the_same_name_in_another_workspace_is_kept() {
     let rotating = Moment::all().into_iter().enumerate();
@@ -44,11 +44,40 @@ fn a_network_of_the_same_name_in_another_workspace_is_kept() {
     });
 }
 
-/// If a create is killed between its last call, which marks the root as ready, and the write of the state, a complete
-/// network remains. A later create does not stop because of it, since ready networks with the same name are legal. The
-/// network is complete, is marked as such, and can be imported.
+/// A network of another workspace that has the name and the range of a killed one looks like a leftover. The create
+/// stops because of both, and changes neither.
 #[test]
-fn a_network_killed_before_the_last_answer_can_be_imported() {
+fn an_equal_network_in_another_workspace_stops_a_create() {
+    let mut subject = Subject::new(Kind::Network);
+    let neighbor = Workspace::new(&subject.proxy);
+    neighbor.config(NEIGHBOR);
+    neighbor.apply(&[]).succeeded();
+    subject.neighbors = super::state_check::existing(subject.proxy.account());
+    let before = listed(&subject);
+    subject.prepare(Phase::Create);
+    let vpc = recovery::roots(&subject).remove(0);
+    subject.workspace.apply(&[]).failed_with(&format!("{} exists already", vpc.id));
+    assert_eq!(subject.proxy.mutations().len(), 0);
+    assert_eq!(listed(&subject), before, "the network of the other workspace was modified");
+    neighbor.config(&NEIGHBOR.replace("10.0.0.0/16", "10.9.0.0/16"));
+    neighbor.apply(&[]).succeeded();
+    subject.neighbors = super::state_check::existing(subject.proxy.account());
+    subject.run(Phase::Create).succeeded();
+    subject.destroy();
+}
+
+const NEIGHBOR: &str = r#"
+resource "fgw_four_tier_vpc" "this" {
+  vpc_name         = "main"
+  cidr_block       = "10.0.0.0/16"
+  num_nat_gateways = 1
+}
+"#;
+
+/// If a create is killed between its last call, which marks the root as ready, and the write of the state, a complete
+/// network remains. The next create stops because of it, and names it. It can be imported.
+#[test]
+fn a_network_killed_before_the_last_answer_is_found() {
     let subject = Subject::new(Kind::Network);
     subject.prepare(Phase::Create);
     slow_down(&subject.proxy);
@@ -56,11 +85,8 @@ fn a_network_killed_before_the_last_answer_can_be_imported() {
     subject.proxy.pause_when(1, marks);
     let running = subject.workspace.start(&Subject::command(Phase::Create));
     Victim::Both.kill(running, &subject.proxy);
-    let vpc = recovery::roots(&subject).remove(0);
-    assert_eq!(vpc.state, "ready");
-    subject.workspace.import(subject.address(), &vpc.id).succeeded();
-    subject.workspace.assert_nothing_to_do();
-    subject.assert_state_is_accurate();
+    assert_eq!(recovery::roots(&subject).remove(0).state, "ready");
+    recovery::import_and_finish(&subject);
     subject.destroy();
 }
 

@@ -112,6 +112,14 @@ impl Subject {
         [verb, "-no-color", "-input=false", "-auto-approve"]
     }
 
+    /// Restores the empty state before the first run, as if its backend had not yet written another one.
+    pub(super) fn lose_state(&self) {
+        for file in ["terraform.tfstate", "terraform.tfstate.backup"] {
+            let removed = std::fs::remove_file(self.workspace.path().join(file));
+            assert!(removed.is_ok() || !self.workspace.path().join(file).exists(), "{file} is ours");
+        }
+    }
+
     /// Runs a phase to its end, whether it succeeds or fails.
     pub(super) fn run(&self, phase: Phase) -> Run {
         self.workspace.run(&Self::command(phase))
@@ -154,8 +162,21 @@ impl Subject {
         }
         self.run(phase).succeeded();
         if phase != Phase::Destroy {
+            self.release_unused_addresses();
             self.workspace.assert_nothing_to_do();
             self.assert_state_is_accurate();
+        }
+    }
+
+    /// Releases the addresses that an interrupted run allocated and did not yet use, as `unmanaged_objects` tells users
+    /// to. Their tags alone do not show that they belong to the network.
+    pub(super) fn release_unused_addresses(&self) {
+        let state = self.workspace.state();
+        let Some(resource) = state.resource(self.address()) else { return };
+        for (id, reason) in resource["unmanaged_objects"].as_object().into_iter().flatten() {
+            if reason.as_str().is_some_and(|reason| reason.contains("no NAT gateway of this network uses it")) {
+                self.proxy.account().boto("ec2", "release_address", json!({ "AllocationId": id }));
+            }
         }
     }
 

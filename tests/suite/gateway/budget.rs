@@ -15,8 +15,9 @@ fn an_apply_takes_one_changing_call_per_object_and_few_reads() {
     let objects = env.attribute("aws_objects").as_object().map_or(0, serde_json::Map::len);
     // API, stage, log group, authorizer and its statement, two integrations and statements, ten routes.
     assert_eq!(objects, 19);
-    // The last call sets the tag `fgw:state` to `ready`.
-    assert_calls(&env.proxy, objects + 1, 3, "a create");
+    // The last call sets the tag `fgw:state` to `ready`. Both plans and the create list the APIs, both processes read
+    // the account.
+    assert_calls(&env.proxy, objects + 1, 5, "a create");
 
     let [few, many] = [10, 40].map(|routes| {
         env.config(&protected(&env, routes));

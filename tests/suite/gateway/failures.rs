@@ -169,6 +169,31 @@ fn an_unfinished_gateway_blocks_a_create_until_imported() {
 }
 
 #[test]
+fn a_complete_gateway_that_no_state_contains_is_not_built_twice() {
+    let env = TestEnv::new();
+    let routes = |keys: &[&str]| -> Value { keys.iter().map(|key| ((*key).to_owned(), env.to("orders"))).collect() };
+    let gateway = |keys: &[&str]| json!({ "route_config": routes(keys) });
+    env.apply(&gateway(&["GET /a", "$default"]));
+    let id = text(&env.attribute("id"));
+    // The state of a killed run is lost.
+    env.workspace.forget(THIS);
+    env.proxy.clear_calls();
+    let error = format!("Error creating fgw_http_gateway \"shop\": {id} exists already");
+    for run in [env.workspace.plan(&[]), env.workspace.apply(&[])] {
+        run.failed_with(&error).failed_with("the same route keys");
+    }
+    assert_eq!(env.proxy.mutations().len(), 0);
+    // With other route keys it is another gateway.
+    env.apply(&gateway(&["GET /a"]));
+    assert_eq!(env.proxy.account().list_of("apis").len(), 2);
+    env.workspace.destroy().succeeded();
+    env.workspace.import(THIS, &id).succeeded();
+    env.apply(&gateway(&["GET /a", "$default"]));
+    assert_eq!(text(&env.attribute("id")), id);
+    env.destroy();
+}
+
+#[test]
 fn a_failed_deployment_is_an_error_with_the_message_of_aws() {
     let env = TestEnv::new();
     env.apply(&json!({ "route_config": { "GET /a": env.to("orders") } }));

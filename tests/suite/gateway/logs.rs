@@ -429,6 +429,7 @@ fn a_refresh_with_logs_takes_nine_calls_and_one_per_policy() {
     let mut calls = env.proxy.by_action();
     calls.remove("GetCallerIdentity");
     assert_eq!(calls.remove("GetPolicy"), Some(2));
+    assert_eq!(calls.remove("DescribeKey"), Some(1), "the next plan needs the ARN of the key");
     assert_eq!(calls.values().sum::<usize>(), 9, "{calls:?}");
     env.destroy();
 }

@@ -80,7 +80,8 @@ fn a_network_is_found_by_id_name_and_tags_with_its_outputs() {
 #[test]
 fn a_missing_or_ambiguous_network_is_an_error_with_a_hint() {
     let env = TestEnv::new();
-    let second = network(&format!("{SMALL}  custom_tags = {{ env = \"test\" }}")).replace("\"this\"", "\"second\"");
+    let second = network(&format!("{SMALL}  custom_tags = {{ env = \"test\" }}\n  allow_duplicate_name = true"))
+        .replace("\"this\"", "\"second\"");
     let first = network(&format!("{SMALL}  custom_tags = {{ env = \"prod\" }}"));
     let other = Workspace::new(&env.proxy);
     let rejected = |lines: &str| {
@@ -98,7 +99,7 @@ fn a_missing_or_ambiguous_network_is_an_error_with_a_hint() {
     rejected("  id = \"vpc-00000000000000000\"")
         .failed_with("Error reading fgw_four_tier_vpc vpc-00000000000000000: not found");
 
-    // One after the other, because a create stops when it finds an unfinished network of the same name.
+    // One after the other: the second one is created while a network with its name and range exists.
     for config in [first.clone(), first + &second] {
         env.workspace.config(&config);
         env.workspace.apply(&[]).succeeded();

@@ -197,6 +197,7 @@ fn a_killed_create_is_imported_and_finished_by_one_apply() {
     assert!(!finished.calls.contains("CreateVpc 1"), "{finished:#?}");
     assert!(!finished.calls.contains("Delete"), "existing objects are used: {finished:#?}");
     assert_eq!(env.proxy.account().list_of("vpcs")[0]["tags"]["fgw:state"], "ready");
+    env.release_unused_addresses();
     env.assert_state_matches_aws();
     env.config(attributes);
     env.destroy();

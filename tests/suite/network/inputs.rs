@@ -79,7 +79,7 @@ fn inputs_without_an_effect_in_aws_cause_no_changing_call() {
     env.change(&one_az(""));
     let objects = env.attribute("aws_objects");
     let unseen = one_az(
-        "  cloud_region = \"eu-west-1\"\n  route_table_creation_timeout = \"7m\"\n  route_table_update_timeout = \
+        "  allow_duplicate_name = true\n  cloud_region = \"eu-west-1\"\n  route_table_creation_timeout = \"7m\"\n  route_table_update_timeout = \
          \"90s\"\n  route_table_deletion_timeout = \"1h\"\n  timeouts {\n    create = \"50m\"\n    update = \"40m\"\n    \
          delete = \"30m\"\n    read = \"5m\"\n  }",
     );

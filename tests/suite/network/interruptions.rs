@@ -15,7 +15,7 @@ fn makes_a_subnet(record: &Record) -> bool {
 }
 
 /// Kills Terraform and the provider when AWS has created this many subnets. Calls in flight still reach AWS.
-fn apply_killed(env: &TestEnv, subnets: usize) {
+pub(super) fn apply_killed(env: &TestEnv, subnets: usize) {
     env.proxy.pause_when(subnets, makes_a_subnet);
     let mut running = env.workspace.start(&APPLY);
     running.reach(|| env.proxy.is_paused());
@@ -74,6 +74,7 @@ fn a_killed_create_is_reported_imported_and_finished() {
     let finished = env.apply();
     assert!(!finished.calls.contains("CreateVpc"), "{finished:#?}");
     assert!(!finished.calls.contains("Delete"), "existing objects are used: {finished:#?}");
+    env.release_unused_addresses();
     env.assert_state_matches_aws();
     assert_eq!(env.id("vpc"), vpc);
     assert_eq!(env.proxy.account().list_of("vpcs")[0]["tags"]["fgw:state"], "ready");

@@ -1,7 +1,8 @@
 use serde_json::json;
 
 use super::*;
-use crate::aws::recorded::{Answer, OWNER, Recorded, run};
+use crate::aws::recorded::{Answer, OWNER, Recorded, request_of, run, without_request};
+use crate::cloud::Cause;
 
 fn spec() -> Api {
     Api {
@@ -26,7 +27,7 @@ async fn create_sets_ownership_tags_and_records_id_and_endpoint() {
     let session = aws.session("api-create");
     let (answer, reported) = run(&session, &Key::new("api"), &[], async |it| create(it, &spec()).await).await;
     answer.unwrap();
-    let body = aws.body("POST /v2/apis");
+    let body = without_request(aws.body("POST /v2/apis"));
     assert_eq!(
         body,
         json!({ "name": "shop", "protocolType": "HTTP", "tags": {
@@ -38,14 +39,18 @@ async fn create_sets_ownership_tags_and_records_id_and_endpoint() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lost_create_is_resolved_by_tags_across_pages() {
-    let ready = json!({ "apiId": "other", "tags": {
-        "fgw:resource": "http_gateway/shop", "fgw:state": "ready"
-    } });
+async fn lost_create_is_resolved_by_the_tag_of_the_request() {
+    let created = Answer::To(|requests| {
+        let mut api = unfinished_api("lost1");
+        api["tags"]["fgw:request"] = request_of(requests, "POST /v2/apis");
+        Answer::Json(200, json!({ "items": [api] }))
+    });
+    // Someone else has set the same tags, except the random one.
+    let forged = json!({ "items": [unfinished_api("forged1")], "nextToken": "p2" });
     let aws = Recorded::default()
         .on("POST /v2/apis", Answer::Lost)
-        .on("GET /v2/apis", Answer::Json(200, json!({ "items": [ready], "nextToken": "p2" })))
-        .on("GET /v2/apis?nextToken=p2", Answer::Json(200, json!({ "items": [unfinished_api("lost1")] })));
+        .on("GET /v2/apis", Answer::Json(200, forged))
+        .on("GET /v2/apis?nextToken=p2", created);
     let session = aws.session("api-lost");
     let (answer, reported) = run(&session, &Key::new("api"), &[], async |it| create(it, &spec()).await).await;
     answer.unwrap();
@@ -145,17 +150,36 @@ async fn delete_retries_concurrent_changes_but_not_mappings() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unfinished_roots_exclude_apis_created_by_this_process() {
-    let here = Answer::Json(201, json!({ "apiId": "here1" }));
-    let aws = Recorded::default().on("POST /v2/apis", here).on(
-        "GET /v2/apis",
-        Answer::Json(200, json!({ "items": [unfinished_api("here1"), unfinished_api("killed1")] })),
-    );
-    let session = aws.session("api-left");
-    run(&session, &Key::new("api"), &[], async |it| create(it, &spec()).await).await.0.unwrap();
-    let found = unfinished_roots(&session, OWNER, "shop").await.unwrap();
-    assert_eq!(found.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["killed1"]);
-    assert!(unfinished_roots(&session, OWNER, "sho").await.unwrap().is_empty());
+async fn namesakes_have_their_route_keys_if_they_are_compared() {
+    let api = |id: &str, name: &str, state: &str| {
+        let tags = json!({ "fgw:resource": format!("http_gateway/{name}"), "fgw:state": state });
+        json!({ "apiId": id, "name": "front", "tags": tags })
+    };
+    let items = [
+        api("managed1", "shop", "ready"),
+        api("killed1", "shop", "creating"),
+        api("ready1", "shop", "ready"),
+        api("gone1", "shop", "incomplete"),
+        api("other1", "shopping", "ready"),
+    ];
+    let routes = |keys: &[&str]| keys.iter().map(|key| json!({ "routeKey": key })).collect::<Vec<_>>();
+    let first = json!({ "items": routes(&["GET /a"]), "nextToken": "p2" });
+    let no_api = Answer::Error(404, "NotFoundException", "Invalid API identifier specified");
+    let aws = Recorded::default()
+        .on("GET /v2/apis", Answer::Json(200, json!({ "items": items })))
+        .on("GET /v2/apis/ready1/routes", Answer::Json(200, first))
+        .on("GET /v2/apis/ready1/routes?nextToken=p2", Answer::Json(200, json!({ "items": routes(&["$default"]) })))
+        .on("GET /v2/apis/gone1/routes", no_api);
+    let session = aws.session("api-namesakes");
+    let found = namesakes(&session, OWNER, "shop", &|id| id != "managed1").await.unwrap();
+    let found: Vec<_> = found.iter().map(|it| (it.id.as_str(), it.state, it.features.len())).collect();
+    let expected = [
+        ("killed1", Some(RootState::Creating), 0),
+        ("managed1", Some(RootState::Ready), 0),
+        ("ready1", Some(RootState::Ready), 2),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(aws.calls().len(), 4, "only the routes of compared and complete APIs are listed");
 }
 
 #[tokio::test(start_paused = true)]

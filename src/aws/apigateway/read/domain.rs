@@ -6,8 +6,9 @@ use aws_sdk_apigatewayv2::types::{ApiMapping, DomainName};
 use futures::future::join_all;
 
 use super::super::{api_mapping, domain_name};
+use super::CREATED_AGAIN;
 use crate::aws::Session;
-use crate::cloud::{Cause, Failure, Observed};
+use crate::cloud::{Cause, Failure, Observed, Unmanaged};
 use crate::model::Input;
 use crate::model::keys::gateway as keys;
 use crate::model::{Entry, Key, Spec};
@@ -18,13 +19,14 @@ pub(super) struct FoundDomain {
     name: String,
     shown: Option<DomainName>,
     mappings: Vec<ApiMapping>,
-    is_ours: bool,
+    /// Whether it has the tags of the gateway.
+    is_tagged: bool,
 }
 
 /// Reads the domains in state and those that an interrupted update created. `resource` is the value of the tag
 /// `fgw:resource` for the gateway.
 pub(super) async fn known(session: &Session, known: &[Entry], resource: &str) -> Result<Vec<FoundDomain>, Failure> {
-    if known.iter().all(|entry| matches!(entry.applied, Spec::Api(_))) {
+    if known.is_empty() {
         // An import finds domains only by their tags, see `tagged`.
         return Ok(Vec::new());
     }
@@ -48,12 +50,18 @@ pub(super) async fn known(session: &Session, known: &[Entry], resource: &str) ->
             None => domain_name::get(session, name).await?,
             listed => listed,
         };
-        let is_ours = shown.as_ref().is_some_and(|shown| is_tagged(shown, resource));
-        found.push(FoundDomain { name: name.to_string(), shown, mappings: mappings?, is_ours });
+        let is_tagged = shown.as_ref().is_some_and(|shown| is_tagged(shown, resource));
+        found.push(FoundDomain { name: name.to_string(), shown, mappings: mappings?, is_tagged });
     }
-    let strays = listed.into_values().filter(|shown| is_tagged(shown, resource));
-    for stray in join_all(strays.map(|shown| with_mappings(session, shown))).await {
-        found.push(stray?);
+    let others = listed.into_values().filter(|shown| is_tagged(shown, resource));
+    for other in join_all(others.map(|shown| with_mappings(session, shown))).await {
+        match other {
+            // Anyone may copy the tags to a domain that the role has no access to.
+            Err(failure) if failure.cause == Cause::Denied => {
+                tracing::warn!("Skipping a custom domain with the tags of the gateway: {failure}");
+            }
+            other => found.push(other?),
+        }
     }
     Ok(found)
 }
@@ -68,7 +76,7 @@ pub(super) async fn tagged(session: &Session, resource: &str) -> Result<Vec<Foun
 async fn with_mappings(session: &Session, shown: DomainName) -> Result<FoundDomain, Failure> {
     let name = shown.domain_name.clone().unwrap_or_default();
     let mappings = api_mapping::list(session, &name).await?;
-    Ok(FoundDomain { name, shown: Some(shown), mappings, is_ours: true })
+    Ok(FoundDomain { name, shown: Some(shown), mappings, is_tagged: true })
 }
 
 /// The current observation of a known domain or mapping.
@@ -77,10 +85,8 @@ pub(super) fn read(domains: &[FoundDomain], entry: &Entry, root_id: &str, api: &
     match &entry.applied {
         Spec::DomainName(_) => {
             let shown = found.shown.as_ref()?;
-            // The domain may have been deleted and created again outside Terraform. The new domain has another target,
-            // while the original one keeps its target even if its tags are removed.
-            let learned = domain_name::learned(shown);
-            let is_the_same = found.is_ours || (!entry.learned.is_empty() && entry.learned == learned);
+            // The domain may have been deleted and created again outside Terraform.
+            let is_the_same = domain_name::is_the_same(shown, &entry.learned);
             is_the_same.then(|| domain_name::read(shown, api.clone(), entry.key.clone()))?
         }
         Spec::ApiMapping(applied) => {
@@ -91,10 +97,84 @@ pub(super) fn read(domains: &[FoundDomain], entry: &Entry, root_id: &str, api: &
     }
 }
 
-/// The domains that are missing in state, with their root mappings.
+/// The domains that are missing in state, with their root mappings, unless something is known against them.
 pub(super) fn unknown(domains: &[FoundDomain], known: &[Entry], root_id: &str, api: &Key) -> Vec<Observed> {
-    let is_known = |found: &&FoundDomain| known.iter().any(|entry| name(entry) == Some(found.name.as_str()));
-    everything(domains.iter().filter(|found| !is_known(found)), root_id, api)
+    let free = domains.iter().filter(|found| is_unknown(found, known) && objection(found, root_id).is_none());
+    everything(free, root_id, api)
+}
+
+/// The domains with the tags of the gateway that are unmanaged although they have its tags: those that are missing in
+/// state, if something is known against them, and those that replace the one in state.
+pub(super) fn unmanaged(domains: &[FoundDomain], known: &[Entry], root_id: &str) -> Vec<Unmanaged> {
+    let reason = |found: &FoundDomain| match is_unknown(found, known) {
+        true => objection(found, root_id),
+        false => is_replaced(found, known).then(|| CREATED_AGAIN.to_string()),
+    };
+    let unmanaged = domains.iter().filter(|found| found.is_tagged).filter_map(|found| {
+        let slot = keys::domain(&Input::Unknown).slot;
+        Some(Unmanaged { id: found.name.clone(), slot: Some(slot), reason: reason(found)? })
+    });
+    unmanaged.collect()
+}
+
+/// Removes the domains that an import does not take in, although they have the tags of the gateway. A gateway has one
+/// domain: the one whose root mapping points to the API or, if there is none, one without a mapping to another API.
+pub(super) fn remove_unmanaged(domains: &mut Vec<FoundDomain>, root_id: &str) -> Vec<Unmanaged> {
+    let is_mapped = |found: &FoundDomain| root_mapping(found, root_id).is_some();
+    let has_mapped = domains.iter().any(is_mapped);
+    let known_against = |found: &FoundDomain| match foreign_endpoint(found) {
+        None if has_mapped => (!is_mapped(found)).then(|| "another domain has a mapping to the API".to_string()),
+        None => foreign_api(found, root_id).map(mapped_to),
+        objection => objection,
+    };
+    let left: Vec<&str> = domains.iter().filter(|it| known_against(it).is_none()).map(|it| it.name.as_str()).collect();
+    let ambiguous = (left.len() > 1).then(|| format!("{} have the same tags", left.join(" and ")));
+    let reason = |found: &FoundDomain| known_against(found).or_else(|| ambiguous.clone());
+    let unmanaged = domains.extract_if(.., |found| reason(found).is_some()).map(|found| {
+        let (slot, reason) = (keys::domain(&Input::Unknown).slot, reason(&found).unwrap_or_default());
+        Unmanaged { id: found.name, slot: Some(slot), reason }
+    });
+    let mut unmanaged: Vec<Unmanaged> = unmanaged.collect();
+    unmanaged.sort();
+    unmanaged
+}
+
+/// The mapping of the root path of a domain to the API.
+fn root_mapping<'a>(found: &'a FoundDomain, root_id: &str) -> Option<&'a ApiMapping> {
+    let is_it = |it: &&ApiMapping| api_mapping::path(it).is_empty() && it.api_id.as_deref() == Some(root_id);
+    found.mappings.iter().find(is_it)
+}
+
+/// Whether the domain in state was deleted, and this one was created under its name.
+fn is_replaced(found: &FoundDomain, known: &[Entry]) -> bool {
+    let is_it = |entry: &&Entry| matches!(entry.applied, Spec::DomainName(_)) && entry.id == found.name;
+    let entry = known.iter().find(is_it);
+    let is_another = |shown: &DomainName| entry.is_some_and(|it| !domain_name::is_the_same(shown, &it.learned));
+    found.shown.as_ref().is_some_and(is_another)
+}
+
+/// Why the tags of a domain alone do not make it managed.
+fn objection(found: &FoundDomain, root_id: &str) -> Option<String> {
+    foreign_api(found, root_id).map(mapped_to).or_else(|| foreign_endpoint(found))
+}
+
+fn mapped_to(api: &str) -> String {
+    format!("it has a mapping to the API {api}")
+}
+
+/// The endpoint type, if this provider never creates a domain with it.
+fn foreign_endpoint(found: &FoundDomain) -> Option<String> {
+    let kind = domain_name::endpoint_type(found.shown.as_ref()?);
+    (kind != crate::model::DomainName::REGIONAL).then(|| format!("its endpoint type is {kind}"))
+}
+
+fn is_unknown(found: &FoundDomain, known: &[Entry]) -> bool {
+    !known.iter().any(|entry| name(entry) == Some(found.name.as_str()))
+}
+
+/// Another API to which a domain has a mapping.
+fn foreign_api<'a>(found: &'a FoundDomain, root_id: &str) -> Option<&'a str> {
+    found.mappings.iter().filter_map(|mapping| mapping.api_id.as_deref()).find(|id| *id != root_id)
 }
 
 /// The domains and their root mappings to the API of the gateway.
@@ -104,14 +184,13 @@ pub(super) fn everything<'a>(
     api: &Key,
 ) -> Vec<Observed> {
     let mut seen = Vec::new();
-    for FoundDomain { name, shown, mappings, .. } in domains {
-        let key = keys::domain(&Input::Known(name.clone()));
-        let Some(domain) = shown.as_ref().and_then(|it| domain_name::read(it, api.clone(), key.clone())) else {
+    for found in domains {
+        let key = keys::domain(&Input::Known(found.name.clone()));
+        let Some(domain) = found.shown.as_ref().and_then(|it| domain_name::read(it, api.clone(), key.clone())) else {
             continue;
         };
         seen.push(domain);
-        let ours = |it: &&ApiMapping| api_mapping::path(it).is_empty() && it.api_id.as_deref() == Some(root_id);
-        seen.extend(mappings.iter().find(ours).and_then(|mapping| {
+        seen.extend(root_mapping(found, root_id).and_then(|mapping| {
             api_mapping::read(mapping, root_id, api.clone(), key.clone(), keys::api_mapping(&key))
         }));
     }
@@ -238,6 +317,32 @@ mod tests {
         assert_eq!(about_domains, 3, "{:?}", aws.calls());
     }
 
+    #[test]
+    fn import_takes_in_one_domain_at_most() {
+        let found = |name: &str, mappings: &[(&str, &str)]| {
+            let mapping = |(api, key): &(&str, &str)| ApiMapping::builder().api_id(*api).api_mapping_key(*key).build();
+            let shown = Some(DomainName::builder().domain_name(name).build());
+            FoundDomain { name: name.into(), shown, mappings: mappings.iter().map(mapping).collect(), is_tagged: true }
+        };
+        let (ours, shared) = (found("ours", &[("api1", "")]), found("shared", &[("api1", ""), ("api2", "v1")]));
+        let (path, free) = (found("path", &[("api1", "v1")]), found("free", &[]));
+        let theirs = found("theirs", &[("api2", "")]);
+        for (domains, expected) in [
+            (vec![&ours], vec!["ours"]),
+            (vec![&shared, &theirs, &free, &path], vec!["shared"]),
+            (vec![&ours, &shared], vec![]),
+            (vec![&free], vec!["free"]),
+            (vec![&free, &theirs], vec!["free"]),
+            (vec![&free, &path], vec![]),
+            (vec![&theirs], vec![]),
+        ] {
+            let mut left: Vec<FoundDomain> = domains.iter().copied().cloned().collect();
+            let unmanaged = remove_unmanaged(&mut left, "api1");
+            assert_eq!(left.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), expected);
+            assert_eq!(left.len() + unmanaged.len(), domains.len());
+        }
+    }
+
     #[tokio::test(start_paused = true)]
     async fn known_domain_reads_as_imported() {
         let (_, found) = imported().await;
@@ -256,11 +361,14 @@ mod tests {
             domain("theirs.example.com", "d-2", &other_tags),
             domain(other, "d-3", &ours()),
         ];
-        let mappings = [mapping("m9", "api2", "prod", "v1"), mapping("m2", "api1", "$default", "")];
-        let aws = api()
-            .on("GET /v2/domainnames", items(&listed))
-            .on(&format!("GET /v2/domainnames/{NAME}/apimappings"), items(&[mapping("m1", "api1", "$default", "")]))
-            .on(&format!("GET /v2/domainnames/{other}/apimappings"), items(&mappings));
+        let shared = [mapping("m9", "api2", "prod", "v1"), mapping("m2", "api1", "$default", "")];
+        let with_mappings = |mappings: &[Value]| {
+            api()
+                .on("GET /v2/domainnames", items(&listed))
+                .on(&format!("GET /v2/domainnames/{NAME}/apimappings"), items(&[mapping("m1", "api1", "$default", "")]))
+                .on(&format!("GET /v2/domainnames/{other}/apimappings"), items(mappings))
+        };
+        let aws = with_mappings(&shared[1..]);
         let found = seen(&aws, &known().await).await;
         let slots: Vec<(&str, &str)> = found.iter().map(|it| (it.key.slot.as_str(), it.id.as_str())).collect();
         assert_eq!(slots, [("domain", NAME), ("api_mapping", "m1"), ("domain", other), ("api_mapping", "m2")]);
@@ -270,6 +378,25 @@ mod tests {
         let route = ApiRoute { api: keys::api(), route_key: "GET /a".into(), integration: None, authorizer: None };
         let without = [Entry::new(keys::route("GET /a"), "r1", Spec::ApiRoute(route))];
         assert_eq!(seen(&aws, &without).await.len(), 4);
+
+        // A domain that another API uses is unmanaged, whatever its tags are.
+        let session = with_mappings(&shared).session("domains");
+        let read = crate::aws::apigateway::read::read(&session, OWNER, "api1", &known().await).await.unwrap().unwrap();
+        assert!(!read.objects.iter().any(|it| it.id == other), "{:?}", read.objects);
+        assert_eq!(read.unmanaged[0].id, other);
+        assert!(read.unmanaged[0].reason.contains("api2"), "{:?}", read.unmanaged);
+
+        // So is one that this provider cannot have created.
+        let mut edge = domain(other, "d-3", &ours());
+        edge["domainNameConfigurations"][0]["endpointType"] = "EDGE".into();
+        let aws = api()
+            .on("GET /v2/domainnames", items(&[domain(NAME, "d-1", &ours()), edge]))
+            .on(&format!("GET /v2/domainnames/{NAME}/apimappings"), items(&[mapping("m1", "api1", "$default", "")]))
+            .on(&format!("GET /v2/domainnames/{other}/apimappings"), items(&[]));
+        let session = aws.session("domains");
+        let read = crate::aws::apigateway::read::read(&session, OWNER, "api1", &known().await).await.unwrap().unwrap();
+        assert!(!read.objects.iter().any(|it| it.id == other), "{:?}", read.objects);
+        assert_eq!(read.unmanaged[0].reason, "its endpoint type is EDGE");
     }
 
     #[tokio::test(start_paused = true)]
@@ -295,10 +422,17 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn domain_is_recognized_by_its_target_or_its_tags() {
+    async fn domain_in_state_is_recognized_by_its_target() {
         let mappings = || items(&[mapping("m7", "api2", "prod", "")]);
-        let aws = with(api(), Some(domain(NAME, "d-2", &json!({}))), mappings());
-        assert_eq!(seen(&aws, &known().await).await, [], "another target without the tags");
+        for (tags, is_reported) in [(json!({}), false), (ours(), true)] {
+            let aws = with(api(), Some(domain(NAME, "d-2", &tags)), mappings());
+            let session = aws.session("domains");
+            let known = known().await;
+            let read = crate::aws::apigateway::read::read(&session, OWNER, "api1", &known).await.unwrap().unwrap();
+            assert!(!read.objects.iter().any(|it| it.id == NAME), "another target, with the tags {tags}");
+            let unmanaged: Vec<&str> = read.unmanaged.iter().map(|it| it.id.as_str()).collect();
+            assert_eq!(unmanaged == [NAME], is_reported, "{tags}");
+        }
 
         let aws = with(api(), Some(domain(NAME, "d-1", &json!({}))), mappings());
         let found = seen(&aws, &known().await).await;

@@ -7,16 +7,16 @@ use aws_sdk_cloudwatchlogs::types::SubscriptionFilter;
 use futures::future::join_all;
 
 use crate::aws::Session;
-use crate::aws::apigateway::read::{View, stage};
+use crate::aws::apigateway::read::{CREATED_AGAIN, View, stage};
 use crate::aws::lambda::permission;
 use crate::aws::lambda::permission::{CallerId, FunctionPolicy, statement_id};
 use crate::aws::logs::group;
 use crate::aws::logs::group::FoundGroup;
 use crate::aws::logs::subscription;
-use crate::cloud::{Failure, Observed};
+use crate::cloud::{Failure, Observed, Unmanaged};
 use crate::model::keys::gateway as keys;
-use crate::model::{Caller, Entry, Key, Ref, Spec};
-use crate::model::{Destination, FunctionArn};
+use crate::model::{Caller, Entry, Key, LogGroup, Object, Ref, Spec};
+use crate::model::{Destination, FunctionArn, Input};
 
 /// The log groups and filters that AWS returned.
 #[derive(Default)]
@@ -24,6 +24,8 @@ pub(super) struct Logs {
     groups: Vec<FoundGroup>,
     /// The filters of this provider, each with the name of its group.
     filters: Vec<(String, SubscriptionFilter)>,
+    /// The groups with the tags of this resource that replace the one in state.
+    unmanaged: Vec<Unmanaged>,
 }
 
 impl Logs {
@@ -43,16 +45,20 @@ impl Logs {
         let filters: Vec<_> = filters.into_iter().flat_map(Result::transpose).collect::<Result<_, _>>()?;
         // A group that was created again outside Terraform under the same name is unmanaged, and so are its filters.
         let is_ours = |found: &FoundGroup| {
-            let Some(entry) = found.shown.log_group_name.as_deref().and_then(|name| entries.get(name)) else {
-                return false;
-            };
-            let slot = keys::log_group(&entry.id.clone().into()).slot;
-            group::is_the_same(found, &entry.learned, resource, &slot)
+            let entry = found.shown.log_group_name.as_deref().and_then(|name| entries.get(name));
+            entry.is_some_and(|entry| group::is_the_same(&found.shown, &entry.learned))
         };
         let (ours, others): (Vec<FoundGroup>, Vec<FoundGroup>) = groups.into_iter().partition(is_ours);
         let is_unmanaged = |name: &str| others.iter().any(|found| found.shown.log_group_name.as_deref() == Some(name));
         let filters = filters.into_iter().filter(|(group, _)| !is_unmanaged(group)).collect();
-        Ok(Logs { groups: ours, filters })
+        let slot = keys::log_group(&Input::Unknown).slot;
+        let tagged = others.iter().filter(|found| group::is_ours(found, resource, &slot));
+        let unmanaged = tagged.filter_map(|found| {
+            let (id, slot) = (found.shown.log_group_name.clone()?, Some(slot.clone()));
+            Some(Unmanaged { id, slot, reason: CREATED_AGAIN.to_string() })
+        });
+        let unmanaged = unmanaged.collect();
+        Ok(Logs { groups: ours, filters, unmanaged })
     }
 
     /// Reads the group that a stage logs to, with its filter, if the group has the tags of this resource.
@@ -64,7 +70,12 @@ impl Logs {
         let found = group::find(session, name).await?.filter(|found| group::is_ours(found, resource, &slot));
         let Some(group) = found else { return Ok(Logs::default()) };
         let filter = filter_of(session, name).await?;
-        Ok(Logs { groups: vec![group], filters: filter.into_iter().collect() })
+        Ok(Logs { groups: vec![group], filters: filter.into_iter().collect(), unmanaged: Vec::new() })
+    }
+
+    /// The groups with the tags of this resource that replace the one in state.
+    pub(super) fn unmanaged(&self) -> &[Unmanaged] {
+        &self.unmanaged
     }
 
     /// The current observation of a group or filter in state.
@@ -116,6 +127,22 @@ impl View<'_> {
         seen.extend(subscription::read(filter, group, key, permission));
         seen
     }
+}
+
+/// The log groups among `objects` that exist with the tags of this resource. Their names are not part of the API, so a
+/// read cannot find them.
+pub(super) async fn leftovers(
+    session: &Session,
+    resource: &str,
+    objects: &[&Object],
+) -> Result<Vec<Observed>, Failure> {
+    let mut found = Vec::new();
+    for object in objects {
+        let Spec::LogGroup(LogGroup { api, name: Input::Known(name), .. }) = &object.spec else { continue };
+        let group = group::find(session, name).await?.filter(|it| group::is_ours(it, resource, &object.key.slot));
+        found.extend(group.and_then(|it| group::read(&it, api.clone(), object.key.clone())));
+    }
+    Ok(found)
 }
 
 /// A reference to the log group with this ARN: by key if it is in state, otherwise by ARN.

@@ -224,8 +224,21 @@ async fn authorizer_of_an_interrupted_update_is_found_by_statement() {
     before.key = Key::new("authorizer_permission.before");
     before.id = statement_id("api1", &place(CHECK), CallerId::Authorizer("a0"));
     known.push(before);
-    let seen = read_in_a_task(aws("left").session("left"), known).await.unwrap();
-    assert!(created.iter().all(|it| seen.contains(it)), "{seen:#?}");
+    let seen = read(&aws("left").session("left"), OWNER, "api1", &known).await.unwrap().unwrap();
+    assert!(created.iter().all(|it| seen.objects.contains(it)), "{seen:#?}");
+    let statement = created.iter().find(|it| it.key.slot == slots[1]).unwrap();
+    assert_eq!(seen.requires, [(statement.id.clone(), ["a1".to_string()].into())].into());
+}
+
+/// Everything in the API of a create that was killed early has at most copied tags, or none.
+#[tokio::test(start_paused = true)]
+async fn only_tagged_objects_are_candidates_if_state_has_the_api_alone() {
+    let imported = read_in_a_task(aws("alone").session("alone"), vec![]).await.unwrap();
+    let mut known = entries(&imported);
+    known.retain(|entry| entry.key.slot == "api");
+    let seen = read_in_a_task(aws("alone").session("alone"), known).await.unwrap();
+    let slots: Vec<&str> = seen.iter().map(|it| it.key.slot.as_str()).collect();
+    assert_eq!(slots, ["api", "stage"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -248,7 +261,7 @@ async fn statement_with_another_source_counts_as_deleted() {
         policies,
         domains: vec![],
     };
-    assert_eq!(view.known(&entries(&imported)).len(), 1, "only the API remains");
+    assert_eq!(view.known(&entries(&imported), "http_gateway/api1").len(), 1, "only the API remains");
 }
 
 #[tokio::test(start_paused = true)]

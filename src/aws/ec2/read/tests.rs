@@ -61,7 +61,7 @@ fn network_with(inside: &str, answers: &[(&str, &str)]) -> Recorded {
 }
 
 async fn objects(aws: &Recorded, known: &[Entry]) -> Vec<Observed> {
-    read(&aws.session(), OWNER, "vpc-1", known).await.unwrap().expect("the VPC exists").objects
+    read(&aws.session(), OWNER, "vpc-1", Known::entries(known)).await.unwrap().expect("the VPC exists").objects
 }
 
 fn at<'a>(objects: &'a [Observed], slot: &str) -> &'a Observed {
@@ -78,7 +78,7 @@ async fn a_vpc_that_aws_does_not_return_reads_as_none() {
     for (action, inside) in EMPTY {
         aws = aws.on(action, inside);
     }
-    assert_eq!(read(&aws.session(), OWNER, "vpc-1", &[]).await, Ok(None));
+    assert_eq!(read(&aws.session(), OWNER, "vpc-1", Known::default()).await, Ok(None));
 }
 
 #[tokio::test(start_paused = true)]
@@ -88,7 +88,7 @@ async fn a_failed_call_is_an_error_and_not_an_absence() {
     for (action, inside) in &EMPTY[..8] {
         aws = aws.on(action, inside);
     }
-    let failure = read(&aws.session(), OWNER, "vpc-1", &[]).await.unwrap_err();
+    let failure = read(&aws.session(), OWNER, "vpc-1", Known::default()).await.unwrap_err();
     assert_eq!((failure.action.as_str(), failure.code.as_deref()), ("DescribeVpcs", Some("Unavailable")));
 }
 
@@ -245,6 +245,13 @@ async fn a_network_without_state_reads_like_a_blueprint() {
     assert_eq!(spec.policy, Input::Known(None));
 }
 
+/// The route table of a public subnet, in state.
+fn public_table() -> Entry {
+    let table =
+        crate::model::RouteTable { vpc: Key::new("vpc"), propagating_gateways: Input::Known(vec![]), tags: none() };
+    Entry::new(Key::new("route_table.public"), "rtb-1", Spec::RouteTable(table))
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_blackhole_reads_as_another_target() {
     let known = Route {
@@ -255,7 +262,7 @@ async fn a_blackhole_reads_as_another_target() {
     let key = Key::new("route.public.ipv4");
     let entry = Entry::new(key, "rtb-1_0.0.0.0/0", Spec::Route(known));
     let target = "<natGatewayId>nat-1</natGatewayId><state>blackhole</state>";
-    let objects = read_public_subnet(target, &[entry]).await;
+    let objects = read_public_subnet(target, &[entry, public_table()]).await;
     let Spec::Route(spec) = &at(&objects, "route.public.ipv4").spec else { panic!("no route") };
     assert_eq!(spec.target, Ref::Id("blackhole nat-1".into()));
 }
@@ -460,7 +467,11 @@ async fn addresses_are_read_without_their_vpc() {
     for (action, inside) in EMPTY.into_iter().filter(|(action, _)| *action != "DescribeAddresses") {
         aws = aws.on(action, inside);
     }
-    let seen = read(&aws.session(), OWNER, "vpc-1", &[]).await.unwrap().expect("an address is left");
+    // Its tags alone do not make it part of a network that does not exist.
+    assert_eq!(read(&aws.session(), OWNER, "vpc-1", Known::default()).await, Ok(None));
+    let slots = [("eipalloc-1".to_string(), "eip.0".to_string())].into();
+    let listed = Known { entries: &[], slots: Some(&slots) };
+    let seen = read(&aws.session(), OWNER, "vpc-1", listed).await.unwrap().expect("an address is left");
     let ids: Vec<&str> = seen.objects.iter().map(|it| it.id.as_str()).collect();
     assert_eq!((ids, seen.objects[0].key.slot.as_str(), seen.root_state), (vec!["eipalloc-1"], "eip.0", None));
 }
@@ -472,7 +483,7 @@ async fn an_unreadable_address_list_is_an_error_and_not_an_absence() {
     for (action, inside) in EMPTY.into_iter().filter(|(action, _)| *action != "DescribeAddresses") {
         aws = aws.on(action, inside);
     }
-    let failure = read(&aws.session(), OWNER, "vpc-1", &[]).await.unwrap_err();
+    let failure = read(&aws.session(), OWNER, "vpc-1", Known::default()).await.unwrap_err();
     assert_eq!(failure.action, "DescribeAddresses");
 }
 
@@ -496,7 +507,7 @@ async fn an_unattached_internet_gateway_is_found_by_its_tag() {
 #[tokio::test(start_paused = true)]
 async fn the_root_state_comes_from_its_tag() {
     let aws = network(&[]);
-    let seen = read(&aws.session(), OWNER, "vpc-1", &[]).await.unwrap().expect("the VPC exists");
+    let seen = read(&aws.session(), OWNER, "vpc-1", Known::default()).await.unwrap().expect("the VPC exists");
     assert_eq!(seen.root_state, Some(RootState::Ready));
 }
 
@@ -578,6 +589,7 @@ async fn unmanaged_subnets_are_learned_until_they_are_deleted() {
     assert_eq!(learned(&seen).as_deref(), Some(""));
 }
 
+mod claims;
 mod ipv6;
 mod recorded_shapes;
 

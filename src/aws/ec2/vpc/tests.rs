@@ -65,15 +65,15 @@ fn default_object_answers(aws: Recorded) -> Recorded {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_answer_is_resolved_by_tags_without_a_second_vpc() {
+async fn a_lost_answer_is_resolved_by_the_tag_of_the_request() {
     let aws = vpc_answers(Recorded::default().fail("CreateVpc", 500, "InternalError", "An internal error"));
     let notes = Notes::default();
     notes.run(&aws.session(), &key(), &[], async |operation| create(operation, &spec()).await).await.unwrap();
     assert_eq!(aws.calls("CreateVpc").len(), 1);
-    let search = &aws.calls("DescribeVpcs")[0];
-    assert_eq!(search["Filter.1.Name"], "tag:fgw:resource");
-    assert_eq!(search["Filter.1.Value.1"], "four_tier_vpc/*");
-    assert_eq!(search["Filter.2.Value.1"], "creating");
+    let (create, search) = (&aws.calls("CreateVpc")[0], &aws.calls("DescribeVpcs")[0]);
+    assert_eq!(create["TagSpecification.1.Tag.2.Key"], "fgw:request");
+    assert_eq!(search["Filter.1.Name"], "tag:fgw:request");
+    assert_eq!(search["Filter.1.Value.1"], create["TagSpecification.1.Tag.2.Value"]);
     assert_eq!(notes.ids(), ["vpc-1"]);
 }
 
@@ -86,8 +86,8 @@ async fn a_new_vpc_has_ownership_tags_and_learns_its_defaults() {
     let notes = Notes::default();
     notes.run(&aws.session(), &key(), &[], async |operation| create(operation, &spec()).await).await.unwrap();
     let call = &aws.calls("CreateVpc")[0];
-    let tags: Vec<_> = (1..=3).map(|n| call[&format!("TagSpecification.1.Tag.{n}.Key")].as_str()).collect();
-    assert_eq!(tags, ["Name", "fgw:resource", "fgw:state"]);
+    let tags: Vec<_> = (1..=4).map(|n| call[&format!("TagSpecification.1.Tag.{n}.Key")].as_str()).collect();
+    assert_eq!(tags, ["Name", "fgw:request", "fgw:resource", "fgw:state"]);
     let learned = notes.learned.lock().unwrap().clone();
     assert_eq!(learned["owner_id"], "123456789012");
     assert_eq!(learned["default_route_table_id"], "rtb-main");
@@ -141,15 +141,17 @@ const ATTRIBUTES: &str = "<enableDnsSupport><value>true</value></enableDnsSuppor
 async fn a_name_with_wildcards_finds_only_its_own_vpc() {
     let item = |id: &str, name: &str| {
         format!(
-            "<item><vpcId>{id}</vpcId><tagSet><item><key>fgw:resource</key><value>four_tier_vpc/{name}</value></item>\
-             </tagSet></item>"
+            "<item><vpcId>{id}</vpcId><cidrBlock>10.0.0.0/16</cidrBlock><tagSet><item><key>fgw:resource</key>\
+             <value>four_tier_vpc/{name}</value></item><item><key>fgw:state</key><value>ready</value></item></tagSet></item>"
         )
     };
     let found = format!("<vpcSet>{}{}</vpcSet>", item("vpc-1", "prod-a"), item("vpc-2", "prod-*"));
     let aws = Recorded::default().on("DescribeVpcs", &found);
     for (name, expected) in [("prod-*", vec!["vpc-2"]), ("prod-a", vec!["vpc-1"]), ("prod-?", vec![])] {
-        let roots = unfinished_roots(&aws.session(), TopologyKind::FourTierVpc, name).await.unwrap();
+        let roots = namesakes(&aws.session(), TopologyKind::FourTierVpc, name).await.unwrap();
         assert_eq!(roots.iter().map(|root| root.id.as_str()).collect::<Vec<_>>(), expected, "{name}");
+        let ready = |root: &Namesake| root.state == Some(RootState::Ready) && root.features.contains("10.0.0.0/16");
+        assert!(roots.iter().all(ready), "{roots:?}");
     }
 }
 

@@ -136,6 +136,7 @@ async fn only_a_matching_range_of_a_killed_run_is_adopted() {
         let new = item("assoc-8", "any", RANGE, "associated");
         let aws = Recorded::default()
             .on("DescribeVpcs", &leftover(pool_shown))
+            .on("DescribeSubnets", "<subnetSet/>")
             .on("AssociateVpcCidrBlock", &association(&new))
             .on("DescribeVpcs", &shown(&[item("assoc-7", pool_shown, RANGE, "associated"), new]));
         create_on(&aws, &notes, &wanted).await.unwrap();
@@ -143,6 +144,31 @@ async fn only_a_matching_range_of_a_killed_run_is_adopted() {
         assert_eq!(notes.ids(), [expected], "{wanted:?} with an existing range of {pool_shown}");
         assert_eq!(aws.calls("AssociateVpcCidrBlock").is_empty(), adopted, "{wanted:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_range_is_not_adopted_if_others_use_it_or_if_there_are_two() {
+    let other = "2600:1f18:0:1100::/56";
+    let subnets = "<subnetSet><item><subnetId>subnet-9</subnetId><ipv6CidrBlockAssociationSet><item><ipv6CidrBlock>\
+                   2600:1f18:0:ab07::/64</ipv6CidrBlock><ipv6CidrBlockState><state>associated</state>\
+                   </ipv6CidrBlockState></item></ipv6CidrBlockAssociationSet></item></subnetSet>";
+    let used = [item("assoc-7", AMAZON, RANGE, "associated")];
+    let two = ["assoc-6", "assoc-7"].map(|id| item(id, AMAZON, other, "associated"));
+    for (before, subnets) in [(used.as_slice(), subnets), (&two, "<subnetSet/>")] {
+        let new = item("assoc-8", AMAZON, RANGE, "associated");
+        let aws = Recorded::default()
+            .on("DescribeVpcs", &shown(before))
+            .on("DescribeSubnets", subnets)
+            .on("AssociateVpcCidrBlock", &association(&new))
+            .on("DescribeVpcs", &shown(&[before, &[new]].concat()));
+        let notes = Notes::default();
+        create_on(&aws, &notes, &amazon(None)).await.unwrap();
+        assert_eq!(notes.ids(), ["assoc-8"]);
+    }
+    let own = Recorded::default().on("DescribeVpcs", &shown(&used)).on("DescribeSubnets", subnets);
+    let notes = Notes { known: vec!["subnet-9"], ..Notes::default() };
+    create_on(&own, &notes, &amazon(None)).await.unwrap();
+    assert_eq!(notes.ids(), ["assoc-7"], "a managed subnet may use it");
 }
 
 #[tokio::test(start_paused = true)]
@@ -187,6 +213,7 @@ async fn an_empty_range_of_a_killed_run_is_judged_when_it_is_known() {
         let aws = Recorded::default()
             .on("DescribeVpcs", &shown(&[item("assoc-7", "IPAM Managed", "", "associating")]))
             .on("DescribeVpcs", &shown(std::slice::from_ref(&old)))
+            .on("DescribeSubnets", "<subnetSet/>")
             .on("AssociateVpcCidrBlock", &association(&new))
             .on("DescribeVpcs", &shown(&[old, new]));
         let notes = Notes::default();

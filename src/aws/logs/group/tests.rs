@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::*;
-use crate::aws::recorded::{Answer, Recorded, run};
+use crate::aws::recorded::{Answer, Recorded, request_of, run, without_request};
 
 const NAME: &str = "/http/shop";
 const KEY: &str = "arn:aws:kms:r:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab";
@@ -52,7 +52,7 @@ async fn create_sets_the_tags_and_then_the_retention_period() {
     let (answer, reported) = run(&session, &key(), &[], async |it| create(it, &spec(Some(30))).await).await;
     answer.unwrap();
     assert_eq!(
-        aws.body("CreateLogGroup"),
+        without_request(aws.body("CreateLogGroup")),
         json!({ "logGroupName": NAME, "tags": {
             "team": "web", "fgw:resource": "http_gateway/api1", "fgw:object": "log_group"
         } })
@@ -63,38 +63,50 @@ async fn create_sets_the_tags_and_then_the_retention_period() {
     assert_eq!(reported.learned["creation_time"], "1700000000123");
 }
 
+/// The tags that the last create set.
+fn of_this_request() -> Answer {
+    Answer::To(|requests| {
+        let request = request_of(requests, "CreateLogGroup");
+        Answer::Json(200, json!({ "tags": { "fgw:request": request } }))
+    })
+}
+
+/// Also with the tags of this gateway, which anyone may copy.
 #[tokio::test(start_paused = true)]
-async fn unmanaged_group_is_not_adopted() {
-    let aws = Recorded::default()
-        .on("CreateLogGroup", exists())
-        .on("DescribeLogGroups", groups(&[shown("/http/shop-2")], Some("p2")))
-        .on("DescribeLogGroups", groups(&[shown(NAME)], None))
-        .on("ListTagsForResource", Answer::Json(200, json!({ "tags": { "fgw:resource": "http_gateway/api2" } })));
-    let (answer, reported) = run(&aws.session("r"), &key(), &[], async |it| create(it, &spec(None)).await).await;
-    let failure = answer.unwrap_err();
-    assert_eq!(failure.cause, Cause::Exists);
-    assert!(failure.message.contains("delete-log-group"), "{failure}");
-    assert!(reported.ids.is_empty());
-    assert_eq!(
-        aws.body("ListTagsForResource"),
-        json!({ "resourceArn": "arn:aws:logs:r:123456789012:log-group:/http/shop" })
-    );
+async fn existing_group_is_not_adopted_whatever_its_tags_are() {
+    for tags in [
+        json!({ "fgw:resource": "http_gateway/api2" }),
+        json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "log_group", "fgw:request": "0123" }),
+    ] {
+        let aws = Recorded::default()
+            .on("CreateLogGroup", exists())
+            .on("DescribeLogGroups", groups(&[shown("/http/shop-2")], Some("p2")))
+            .on("DescribeLogGroups", groups(&[shown(NAME)], None))
+            .on("ListTagsForResource", Answer::Json(200, json!({ "tags": tags })));
+        let (answer, reported) = run(&aws.session("r"), &key(), &[], async |it| create(it, &spec(None)).await).await;
+        let failure = answer.unwrap_err();
+        assert_eq!(failure.cause, Cause::Exists);
+        for part in ["A killed run or someone else", "delete-log-group --log-group-name /http/shop", "another name"] {
+            assert!(failure.message.contains(part), "no {part} in {failure}");
+        }
+        assert!(reported.ids.is_empty());
+        let calls = ["CreateLogGroup", "DescribeLogGroups", "DescribeLogGroups", "ListTagsForResource"];
+        assert_eq!(aws.calls(), calls, "nothing is changed");
+    }
 }
 
 #[tokio::test(start_paused = true)]
-async fn group_of_an_interrupted_run_is_adopted_and_updated() {
-    let tags = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" });
+async fn group_of_a_lost_answer_is_not_an_existing_one() {
     let aws = Recorded::default()
+        .on("CreateLogGroup", Answer::Lost)
+        .on("DescribeLogGroups", groups(&[], None))
+        .on("DescribeLogGroups", groups(&[], None))
         .on("CreateLogGroup", exists())
         .on("DescribeLogGroups", groups(&[shown(NAME)], None))
-        .on("ListTagsForResource", Answer::Json(200, json!({ "tags": tags })))
-        .on("DeleteRetentionPolicy", Answer::Json(200, json!({})))
-        .on("TagResource", Answer::Json(200, json!({})));
+        .on("ListTagsForResource", of_this_request());
     let (answer, reported) = run(&aws.session("r"), &key(), &[], async |it| create(it, &spec(None)).await).await;
     answer.unwrap();
     assert_eq!(reported.ids, [NAME]);
-    assert_eq!(aws.body("DeleteRetentionPolicy"), json!({ "logGroupName": NAME }));
-    assert_eq!(aws.body("TagResource")["tags"], json!({ "team": "web" }));
 }
 
 #[tokio::test(start_paused = true)]
@@ -150,7 +162,7 @@ async fn delete_spares_a_group_that_was_created_again_elsewhere() {
     for (answer, tags, is_deleted) in [
         (created_at(Some(1)), &theirs, true),
         (created_at(Some(2)), &theirs, false),
-        (created_at(Some(2)), &ours, true),
+        (created_at(Some(2)), &ours, false),
         (created_at(None), &theirs, true),
         // A new group may not be visible yet.
         (groups(&[], None), &theirs, true),
@@ -207,14 +219,13 @@ async fn rejected_key_is_reported_as_key_policy_problem_not_as_denied() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lost_create_with_key_is_resolved_by_tags() {
-    let tags = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" });
+async fn lost_create_with_key_is_resolved_by_its_request() {
     let mut group = shown(NAME);
     group["kmsKeyId"] = json!(KEY);
     let aws = Recorded::default()
         .on("CreateLogGroup", Answer::Lost)
         .on("DescribeLogGroups", groups(&[group], None))
-        .on("ListTagsForResource", Answer::Json(200, json!({ "tags": tags })));
+        .on("ListTagsForResource", of_this_request());
     let wanted = with_key(Some(KEY), None);
     let (answer, reported) = run(&aws.session("r"), &key(), &[], async |it| create(it, &wanted).await).await;
     answer.unwrap();

@@ -510,7 +510,7 @@ fn names_and_zones() -> Vec<Rule> {
             &["257"],
             tags("a", &"#".repeat(256)),
         ),
-        ("AWS allows 50 tags", many(49), &["vpc_custom_tags"], &["49", "50"], many(48)),
+        ("AWS allows 50 tags", many(48), &["vpc_custom_tags"], &["48", "50"], many(47)),
         (
             "a policy is JSON",
             json!({"objectstore_endpoint_policy": "{"}),

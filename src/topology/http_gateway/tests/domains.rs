@@ -216,3 +216,18 @@ fn weakened_security_policy_is_described() {
     let differences = Spec::DomainName(spec).differences(&Spec::DomainName(found));
     assert_eq!(differences, ["security_policy is TLS_1_0 instead of TLS_1_2"]);
 }
+
+/// If private state is lost, only the output `domain_target` distinguishes a domain from its successor.
+#[test]
+fn a_domain_with_another_target_than_in_state_is_not_owned() {
+    let objects = objects(&with_domain(json!({})));
+    let domain = objects.into_iter().find(|it| it.key.slot == "domain").expect("the gateway has a domain");
+    let target = |name: &str| Value::map([("domain_target", Value::map([("domain_name", name.into())]))]);
+    let mut found = Entry::new(domain.key, DOMAIN, domain.spec);
+    let may_own = |state: &Value, found: &Entry| HttpGateway::may_own(state, found, &Inventory::default());
+    assert!(may_own(&target("d-1"), &found), "AWS returned no target");
+    found.learned = [("target_domain_name".to_string(), "d-1".to_string())].into();
+    assert!(may_own(&target("d-1"), &found));
+    assert!(!may_own(&target("d-2"), &found));
+    assert!(may_own(&Value::map([("domain_target", Value::Null)]), &found), "a configuration has no outputs");
+}

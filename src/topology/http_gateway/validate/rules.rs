@@ -70,18 +70,18 @@ fn tags() -> Vec<Rule> {
     let many = |count: usize| -> Json { (0..count).map(|it| (format!("k{it}"), Json::from("v"))).collect() };
     let group = |tags: Json| json!({"access_log_logservice_group_name": "g", "access_log_logservice_group_tags": tags});
     vec![
-        ("AWS allows 50 tags on an API", json!({"api_tags": many(49)}), &["api_tags"], &["49", "50"], {
-            json!({"api_tags": many(48)})
+        ("AWS allows 50 tags on an API", json!({"api_tags": many(48)}), &["api_tags"], &["48", "50"], {
+            json!({"api_tags": many(47)})
         }),
-        ("AWS allows 50 tags on a stage", json!({"stage_tags": many(50)}), &["stage_tags"], &["50", "Remove 2"], {
-            json!({"stage_tags": many(48)})
+        ("AWS allows 50 tags on a stage", json!({"stage_tags": many(49)}), &["stage_tags"], &["49", "Remove 2"], {
+            json!({"stage_tags": many(47)})
         }),
         (
             "AWS allows 50 tags on a log group",
-            group(many(49)),
-            &["access_log_logservice_group_tags"],
-            &["49", "50"],
             group(many(48)),
+            &["access_log_logservice_group_tags"],
+            &["48", "50"],
+            group(many(47)),
         ),
         ("the tag prefix aws: is reserved", tag("AWS:x", "y"), &["api_tags[\"AWS:x\"]"], &["AWS"], tag("x:aws", "y")),
         (

@@ -180,6 +180,50 @@ async fn group_filter_and_statement_outlive_the_api() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn group_of_an_interrupted_run_is_found_by_name_and_tags() {
+    let (region, arn) = ("logs-leftovers", "arn:aws:logs:logs-leftovers:123456789012:log-group:/http/shop");
+    let name = Input::Known(GROUP.to_string());
+    let (retention_in_days, kms_key_arn) = (Input::Known(None), Input::Known(None));
+    let spec = LogGroup {
+        api: keys::api(),
+        name: name.clone(),
+        retention_in_days,
+        kms_key_arn,
+        tags: Input::Known([].into()),
+    };
+    let wanted = Object::new(keys::log_group(&name), Spec::LogGroup(spec));
+    let tags = |root: &str, slot: &str| json!({ "fgw:resource": format!("http_gateway/{root}"), "fgw:object": slot });
+    let found = async |aws: &Recorded, objects: &[&Object]| {
+        crate::aws::apigateway::read::leftovers(&aws.session(region), OWNER, "api1", objects).await.unwrap()
+    };
+    for (tags, is_found) in [
+        (tags("api1", "log_group"), true),
+        (tags("api2", "log_group"), false),
+        (tags("api1", "stage"), false),
+        (tags("api1", "log_group\n\u{202e}"), false),
+        (json!({}), false),
+    ] {
+        let aws = with_groups(Recorded::default(), arn, &tags, Some(&[]));
+        let found = found(&aws, &[&wanted]).await;
+        let ids: Vec<&str> = found.iter().map(|it| it.id.as_str()).collect();
+        assert_eq!(ids == [GROUP], is_found, "{tags}");
+    }
+    assert_eq!(found(&with_groups(Recorded::default(), arn, &json!({}), None), &[&wanted]).await, []);
+    let (aws, api) = (Recorded::default(), Object::new(keys::stage(), Spec::Api(api())));
+    assert_eq!((found(&aws, &[&api]).await, aws.calls()), (vec![], vec![]), "a read finds all other kinds");
+}
+
+fn api() -> crate::model::Api {
+    crate::model::Api {
+        name: Input::Known("shop".into()),
+        description: Input::Known(None),
+        version: Input::Known(None),
+        cors: Input::Known(None),
+        tags: Input::Known([].into()),
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn group_created_again_elsewhere_is_unmanaged_with_its_filter() {
     let region = "logs-again";
     let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{GROUP}");
@@ -198,11 +242,12 @@ async fn group_created_again_elsewhere_is_unmanaged_with_its_filter() {
     let found = async |aws: Recorded, known: &[Entry]| {
         let seen = seen(&aws, region, known).await.unwrap();
         let slots = slots(&seen).into_iter().map(str::to_string);
-        slots.filter(|slot| slot.starts_with("log_")).collect::<Vec<_>>()
+        let unmanaged: Vec<String> = seen.unmanaged.iter().map(|it| it.id.clone()).collect();
+        (slots.filter(|slot| slot.starts_with("log_")).collect::<Vec<_>>(), unmanaged)
     };
-    let both = ["log_group", "log_subscription"];
-    assert_eq!(found(group(2, theirs.clone()), &known).await, Vec::<String>::new());
-    assert_eq!(found(group(2, ours), &known).await, both, "it has the tags of this resource");
+    let both = (["log_group", "log_subscription"].map(String::from).to_vec(), vec![]);
+    assert_eq!(found(group(2, theirs.clone()), &known).await, (vec![], vec![]));
+    assert_eq!(found(group(2, ours), &known).await, (vec![], vec![GROUP.to_string()]), "it has copied tags");
     assert_eq!(found(group(1, theirs.clone()), &known).await, both, "tags removed outside Terraform");
     let unlearned: Vec<Entry> = known.into_iter().map(|it| Entry { learned: Default::default(), ..it }).collect();
     assert_eq!(found(group(2, theirs), &unlearned).await, both, "the creation time is unknown");

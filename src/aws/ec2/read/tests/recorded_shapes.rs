@@ -291,14 +291,14 @@ async fn a_pending_nat_gateway_is_incomplete() {
         .replace("2600:1f18:0:ab00::/56", "")
         .replace("<ipv6CidrBlockState><state>associated", "<ipv6CidrBlockState><state>associating");
     let aws = network(&[("DescribeNatGateways", &pending), ("DescribeSubnets", &subnet_answer())]);
-    let seen = read(&aws.session(), OWNER, "vpc-1", &[]).await.unwrap().expect("the VPC exists");
+    let seen = read(&aws.session(), OWNER, "vpc-1", Known::default()).await.unwrap().expect("the VPC exists");
     assert_eq!(seen.incomplete.into_iter().collect::<Vec<_>>(), ["nat-1"]);
     assert_eq!(at(&seen.objects, "nat_gateway.0").learned.get("public_ip"), None);
     let mut aws = Recorded::default().on("DescribeVpcs", &associating).on("DescribeVpcAttribute", ATTRIBUTES);
     for (action, inside) in &EMPTY[..8] {
         aws = aws.on(action, inside);
     }
-    let seen = read(&aws.session(), OWNER, "vpc-1", &[]).await.unwrap().expect("the VPC exists");
+    let seen = read(&aws.session(), OWNER, "vpc-1", Known::default()).await.unwrap().expect("the VPC exists");
     assert_eq!(seen.incomplete.into_iter().collect::<Vec<_>>(), ["vpc-cidr-assoc-2"]);
 }
 

@@ -1,0 +1,173 @@
+//! The roots that this process knows to be managed by the current state, and the lookup of all others.
+//!
+//! Terraform tells a provider neither the address of a resource nor which other resources a state contains. A process
+//! learns the ids of managed roots from the requests that it receives, and from its own creates.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::watch;
+
+use super::duplicates::{Comparison, is_unfinished};
+use crate::cloud::{Cloud, Failure, Namesake};
+use crate::topology::Topology;
+
+/// The managed roots of one resource type.
+#[derive(Debug, Default)]
+pub(super) struct ManagedRoots(watch::Sender<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    ids: BTreeSet<String>,
+    /// The number of creates, by name, whose root has no id yet: AWS may have created it already.
+    without_id: BTreeMap<String, usize>,
+}
+
+/// The roots that stop a create, and those that do not because they are managed.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Found {
+    pub(super) unfinished: Vec<Namesake>,
+    pub(super) complete: Vec<Namesake>,
+    /// The ids of the roots that are managed.
+    pub(super) managed: BTreeSet<String>,
+}
+
+/// A create that has begun. Until its root has an id, others with its name wait before they take a root that they find
+/// for one of another process.
+pub(super) struct BegunCreate<'a> {
+    roots: &'a ManagedRoots,
+    name: String,
+    is_without_id: AtomicBool,
+}
+
+impl ManagedRoots {
+    /// Adds a managed root.
+    pub(super) fn add(&self, id: &str) {
+        self.0.send_if_modified(|known| known.ids.insert(id.to_string()));
+    }
+
+    /// Begins a create. To be called before the first call that creates something.
+    pub(super) fn begin(&self, name: &str) -> BegunCreate<'_> {
+        self.0.send_modify(|known| *known.without_id.entry(name.to_string()).or_default() += 1);
+        BegunCreate { roots: self, name: name.to_string(), is_without_id: AtomicBool::new(true) }
+    }
+
+    /// Lists the roots with this name that stop a create, and those that do not because they are managed.
+    pub(super) async fn look_up<P: Topology>(
+        &self,
+        cloud: &dyn Cloud,
+        name: &str,
+        comparison: &Comparison,
+    ) -> Result<Found, Failure> {
+        let is_compared = |id: &str| matches!(comparison, Comparison::With(_)) && !self.contains(id);
+        let mut roots = cloud.namesakes(P::KIND, name, &is_compared).await?;
+        roots.retain(|root| is_unfinished(root) || comparison.finds(root) || self.contains(&root.id));
+        if roots.iter().any(|root| !self.contains(&root.id)) {
+            self.creates_have_ids(name).await;
+        }
+        let mut found = Found::default();
+        for root in roots {
+            match (self.contains(&root.id), is_unfinished(&root)) {
+                (true, _) => drop(found.managed.insert(root.id)),
+                (false, true) => found.unfinished.push(root),
+                (false, false) => found.complete.push(root),
+            }
+        }
+        Ok(found)
+    }
+
+    fn contains(&self, id: &str) -> bool {
+        self.0.borrow().ids.contains(id)
+    }
+
+    /// Waits until each create of this name that has begun has an id or has ended.
+    async fn creates_have_ids(&self, name: &str) {
+        let has_ids = |known: &Known| !known.without_id.contains_key(name);
+        let mut changes = self.0.subscribe();
+        // An error would mean that the sender was dropped, but it is `self`.
+        let _known = changes.wait_for(has_ids).await;
+    }
+}
+
+impl BegunCreate<'_> {
+    /// Records the id of the root.
+    pub(super) fn has_id(&self, id: &str) {
+        self.roots.add(id);
+        self.ends_without_id();
+    }
+
+    fn ends_without_id(&self) {
+        if !self.is_without_id.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        self.roots.0.send_modify(|known| {
+            if let Entry::Occupied(mut count) = known.without_id.entry(self.name.clone()) {
+                *count.get_mut() -= 1;
+                if *count.get() == 0 {
+                    count.remove();
+                }
+            }
+        });
+    }
+}
+
+/// The create has ended, perhaps without a root.
+impl Drop for BegunCreate<'_> {
+    fn drop(&mut self) {
+        self.ends_without_id();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::cloud::RootState;
+    use crate::composite::simulation::Simulation;
+    use crate::topology::four_tier_vpc::FourTierVpc;
+
+    async fn found(roots: &ManagedRoots, account: &Simulation) -> Found {
+        roots.look_up::<FourTierVpc>(account, "main", &Comparison::Allowed).await.unwrap()
+    }
+
+    fn unfinished(id: &str) -> Namesake {
+        Namesake { id: id.into(), created: None, state: Some(RootState::Creating), features: BTreeSet::new() }
+    }
+
+    /// AWS has created the root of a sibling, but its answer has not arrived yet.
+    #[tokio::test(start_paused = true)]
+    async fn a_create_waits_for_the_id_of_a_sibling_in_flight() {
+        let (roots, account) = (Arc::new(ManagedRoots::default()), Simulation::new(1));
+        account.namesakes.lock().unwrap().push(unfinished("vpc-1"));
+        let (sibling, of_another_name) = (roots.begin("main"), roots.begin("other"));
+        let lookup = found(&roots, &account);
+        tokio::pin!(lookup);
+        assert!(futures::poll!(&mut lookup).is_pending(), "the root may be that of the sibling");
+        sibling.has_id("vpc-1");
+        sibling.has_id("vpc-1");
+        assert_eq!(lookup.await, Found { managed: ["vpc-1".to_string()].into(), ..Found::default() });
+        drop((sibling, of_another_name));
+        assert!(roots.0.borrow().without_id.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_root_without_a_sibling_in_flight_is_unfinished() {
+        let (roots, account) = (ManagedRoots::default(), Simulation::new(1));
+        account.namesakes.lock().unwrap().push(unfinished("vpc-1"));
+        let failed = [roots.begin("main"), roots.begin("main")];
+        let lookup = found(&roots, &account);
+        tokio::pin!(lookup);
+        assert!(futures::poll!(&mut lookup).is_pending());
+        drop(failed);
+        assert_eq!(lookup.await.unfinished, [unfinished("vpc-1")]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_waits_if_no_root_is_found() {
+        let (roots, account) = (ManagedRoots::default(), Simulation::new(1));
+        let _in_flight = roots.begin("main");
+        assert_eq!(found(&roots, &account).await, Found::default());
+    }
+}

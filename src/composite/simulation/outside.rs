@@ -1,0 +1,68 @@
+//! Changes that are made outside Terraform.
+
+use std::sync::atomic::Ordering;
+
+use super::Simulation;
+use super::shapes::outlives_root;
+use crate::model::{Claim, Inventory, Object, Ref, Spec, keys};
+use crate::plugin::Value;
+
+impl Simulation {
+    /// Deletes an object outside Terraform.
+    pub(crate) fn delete_outside(&self, slot: &str) {
+        self.objects().retain(|object| object.key.slot != slot);
+    }
+
+    /// Creates an object of an inventory again outside Terraform, with this id.
+    pub(crate) fn create_outside(&self, inventory: &Inventory, slot: &str, id: &Value) {
+        let entry = inventory.at(slot).expect("the inventory contains the slot");
+        self.objects().push(Object::new(entry.key.clone(), entry.applied.clone()));
+        let id = id.as_str().expect("ids are strings").to_string();
+        self.ids.lock().unwrap().insert(entry.key.clone(), id);
+        self.created_for.lock().unwrap().remove(&entry.key);
+    }
+
+    /// Deletes the root outside Terraform, with all objects that do not outlive it.
+    pub(crate) fn delete_root_outside(&self) {
+        self.objects().retain(|object| outlives_root(&object.spec));
+    }
+
+    /// Creates an unmanaged subnet in the VPC, if there is one, unless its block overlaps another one.
+    pub(crate) fn create_unmanaged_subnet(&self, block: &'static str) {
+        let wanted = Claim::Addresses(block.parse().expect("the test sets valid blocks"));
+        let mut subnets = self.unmanaged_subnets.lock().unwrap();
+        let others = subnets.iter().map(|(_, other)| Claim::Addresses(other.parse().expect("it was valid")));
+        let claims = self.objects().iter().flat_map(|object| object.spec.claims()).chain(others).collect::<Vec<_>>();
+        let has_vpc = self.objects().iter().any(|object| matches!(object.spec, Spec::Vpc(_)));
+        if has_vpc && !claims.iter().any(|claim| claim.collides(&wanted)) {
+            subnets.push(("subnet-unmanaged", block));
+        }
+    }
+
+    /// Removes the ownership tag of the root.
+    pub(crate) fn remove_ownership_tag(&self) {
+        self.is_unowned.store(true, Ordering::Relaxed);
+    }
+
+    /// Changes an object outside Terraform.
+    pub(crate) fn change_outside(&self, slot: &str, change: impl Fn(&mut Spec)) {
+        self.objects().iter_mut().filter(|object| object.key.slot == slot).for_each(|object| change(&mut object.spec));
+    }
+
+    /// Lets AWS report that a NAT gateway has failed.
+    pub(crate) fn fail_nat_gateway(&self, slot: &str) {
+        let mut objects = self.objects();
+        let object = objects.iter_mut().find(|object| object.key.slot == slot).expect("it exists");
+        let failed = keys::network::failed_nat_gateway(object.key.clone());
+        let old = std::mem::replace(&mut object.key, failed.clone());
+        let mut ids = self.ids.lock().unwrap();
+        let id = ids.remove(&old).expect("it has an id");
+        ids.insert(failed.clone(), id);
+        for object in objects.iter_mut() {
+            match &mut object.spec {
+                Spec::Route(route) if route.target == Ref::Key(old.clone()) => route.target = Ref::Key(failed.clone()),
+                _ => {}
+            }
+        }
+    }
+}

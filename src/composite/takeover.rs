@@ -1,0 +1,135 @@
+//! Takes over objects that an interrupted run created. Pure.
+//!
+//! Tags alone give no right to an object. A candidate is taken over only if the configuration requires an object with
+//! its key, which contains all properties that cannot change, and state has none.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::decision::{Basis, Decision};
+use super::observe::found_entry;
+use super::private_state::{Candidate, Private};
+use crate::cloud::Observed;
+use crate::model::{Entry, IgnoreTags, Inventory, Key, Object, Spec};
+use crate::plugin::Diagnostics;
+use crate::topology::Topology;
+
+/// Decides, and moves the candidates that are taken over to the inventory. Returns their keys and ids too.
+pub(super) fn decide<P: Topology>(
+    basis: &Basis<'_, P>,
+    private: &mut Private,
+    diagnostics: &mut Diagnostics,
+) -> Result<(Option<Decision>, BTreeMap<Key, String>), ()> {
+    let before = private.inventory.clone();
+    let is_free = |it: &&Candidate| it.refused.is_none() && !before.present().any(|entry| entry.key == it.entry.key);
+    // The first blueprint may use the ranges of all candidates. Those that it does not require are then avoided, which
+    // may change the blueprint, so that it requires fewer of the others.
+    let mut taken: Vec<&Candidate> = private.candidates.iter().filter(is_free).collect();
+    retain_complete(&before, &mut taken);
+    let mut is_inserted = taken.is_empty();
+    loop {
+        let is_left = |it: &&Candidate| !taken.iter().any(|taken| taken.entry.id == it.entry.id);
+        let left: Vec<&Candidate> = private.candidates.iter().filter(is_left).collect();
+        let mut inventory = before.clone();
+        if is_inserted {
+            insert(&mut inventory, &taken);
+        }
+        P::avoid(&mut inventory, &left.iter().map(|it| &it.entry).collect::<Vec<_>>());
+        let mut reported = Diagnostics::default();
+        let decision = basis.decide(&mut inventory, &mut reported);
+        let Ok(Some(decision)) = decision else {
+            diagnostics.0.extend(reported.0);
+            return decision.map(|_| (None, BTreeMap::new()));
+        };
+        let ids: BTreeMap<String, Key> = taken.iter().map(|it| (it.entry.id.clone(), it.entry.key.clone())).collect();
+        let is_required = |it: &Candidate| {
+            let mut spec = it.entry.applied.clone();
+            spec.refer_by_key(&ids);
+            let is_equal = |wanted: &Spec| {
+                let found = Entry { applied: spec.clone(), ..it.entry.clone() };
+                found.normalized_against(wanted) == *wanted
+            };
+            let is_it = |object: &&Object| object.key == it.entry.key;
+            let wanted = decision.objects.iter().find(is_it).filter(|_| !spec.leads_to_unmanaged());
+            wanted.is_some_and(|object| !spec.is_recognized_by_content() || is_equal(&object.spec))
+        };
+        let count = taken.len();
+        taken.retain(|it| is_required(it));
+        retain_complete(&before, &mut taken);
+        if is_inserted && taken.len() == count {
+            diagnostics.0.extend(reported.0);
+            let taken: BTreeMap<Key, String> = ids.into_iter().map(|(id, key)| (key, id)).collect();
+            let left = left.into_iter().cloned().collect();
+            (private.inventory, private.candidates) = (inventory, left);
+            return Ok((Some(decision), taken));
+        }
+        is_inserted = true;
+    }
+}
+
+/// Decides at apply. Only a plan takes over candidates, after it has looked for what uses them, so those that it left
+/// stay unmanaged here, even if the configuration requires them because a value has become known.
+pub(super) fn decide_at_apply<P: Topology>(
+    basis: &Basis<'_, P>,
+    private: &mut Private,
+    diagnostics: &mut Diagnostics,
+) -> Result<Option<Decision>, ()> {
+    let left: Vec<&Entry> = private.candidates.iter().map(|it| &it.entry).collect();
+    P::avoid(&mut private.inventory, &left);
+    basis.decide(&mut private.inventory, diagnostics)
+}
+
+/// Removes the candidates that depend on one which is not taken over: they are part of it, in it, or used by it.
+fn retain_complete(inventory: &Inventory, taken: &mut Vec<&Candidate>) {
+    loop {
+        let ids: BTreeSet<&str> = taken.iter().map(|it| it.entry.id.as_str()).collect();
+        let keys: BTreeSet<&Key> = taken.iter().map(|it| &it.entry.key).collect();
+        let exists = |key: &Key| keys.contains(key) || inventory.present().any(|entry| entry.key == *key);
+        let is_complete = |it: &Candidate| {
+            it.requires.iter().all(|id| ids.contains(id.as_str())) && it.entry.applied.parent().is_none_or(exists)
+        };
+        let complete: Vec<&Candidate> = taken.iter().copied().filter(|it| is_complete(it)).collect();
+        if complete.len() == taken.len() {
+            return;
+        }
+        *taken = complete;
+    }
+}
+
+/// Adds candidates that a read does not find.
+pub(super) fn add(private: &mut Private, found: Vec<Observed>, ignore: &IgnoreTags) {
+    let candidates = found.into_iter().map(|object| Candidate {
+        entry: found_entry(object, ignore),
+        requires: BTreeSet::new(),
+        refused: None,
+        referrers: Vec::new(),
+    });
+    private.candidates.extend(candidates);
+}
+
+/// Keeps candidates from being taken over, for these reasons by id.
+pub(super) fn refuse(private: &mut Private, reasons: &BTreeMap<String, String>) {
+    for candidate in &mut private.candidates {
+        if let Some(reason) = reasons.get(&candidate.entry.id) {
+            candidate.refused = Some(reason.clone());
+        }
+    }
+}
+
+fn insert(inventory: &mut Inventory, taken: &[&Candidate]) {
+    let keys: BTreeMap<String, Key> = taken.iter().map(|it| (it.entry.id.clone(), it.entry.key.clone())).collect();
+    let is_taken: BTreeSet<&Key> = keys.values().collect();
+    inventory.entries.retain(|entry| !(entry.missing && is_taken.contains(&entry.key)));
+    for entry in &mut inventory.entries {
+        let mut spec = entry.observed.clone().unwrap_or_else(|| entry.applied.clone());
+        spec.refer_by_key(&keys);
+        for candidate in taken.iter().filter(|it| it.referrers.contains(&entry.key)) {
+            spec.add_reference(&candidate.entry.key);
+        }
+        entry.observe(spec);
+    }
+    for candidate in taken {
+        let mut entry = candidate.entry.clone();
+        entry.applied.refer_by_key(&keys);
+        inventory.entries.push(entry);
+    }
+}
