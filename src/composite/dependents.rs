@@ -22,7 +22,7 @@ pub(super) async fn in_deleted_subnets<P: Topology>(
     plan: &Plan,
 ) -> Dependents {
     let ids = deleted(plan, Spec::holds_network_interfaces);
-    in_deleted::<P>(cloud, inventory, &ids, DependentScope::Subnets(&ids)).await
+    holding_objects::<P>(cloud, inventory, &ids, DependentScope::Subnets(&ids)).await
 }
 
 /// Lists the unmanaged network interfaces if the plan deletes an internet gateway. Those with a public address hold the
@@ -33,7 +33,7 @@ pub(super) async fn of_deleted_internet_gateway<P: Topology>(
     plan: &Plan,
 ) -> Dependents {
     let gateways = deleted(plan, Spec::maps_public_addresses);
-    in_deleted::<P>(cloud, inventory, &gateways, DependentScope::NetworkInterfaces).await
+    holding_objects::<P>(cloud, inventory, &gateways, DependentScope::NetworkInterfaces).await
 }
 
 /// Lists the unmanaged API mappings of the custom domains that a plan deletes. Without such a domain, it calls nothing.
@@ -43,7 +43,7 @@ pub(super) async fn in_deleted_domains<P: Topology>(
     plan: &Plan,
 ) -> Dependents {
     let names = deleted(plan, Spec::holds_api_mappings);
-    in_deleted::<P>(cloud, inventory, &names, DependentScope::Domains(&names)).await
+    holding_objects::<P>(cloud, inventory, &names, DependentScope::Domains(&names)).await
 }
 
 /// Returns, by id, why subnets of an interrupted run are not taken over: something unmanaged is in them. Without such a
@@ -56,7 +56,7 @@ pub(super) async fn of_taken_over<P: Topology>(
     let taken = inventory.present().filter(|entry| taken.get(&entry.key) == Some(&entry.id));
     let subnets: Vec<&str> =
         taken.filter(|entry| entry.spec().holds_network_interfaces()).map(|entry| entry.id.as_str()).collect();
-    let found = in_deleted::<P>(cloud, inventory, &subnets, DependentScope::Subnets(&subnets)).await;
+    let found = holding_objects::<P>(cloud, inventory, &subnets, DependentScope::Subnets(&subnets)).await;
     // A role may lack the permission for ever, and a plan must be possible then.
     let (denied, failed): (Vec<_>, Vec<_>) = found.unseen.iter().partition(|it| it.cause == Cause::Denied);
     if let Some(failure) = failed.first() {
@@ -77,7 +77,7 @@ fn deleted(plan: &Plan, matches: impl Fn(&Spec) -> bool) -> Vec<&str> {
     plan.deleted().filter(|entry| matches(entry.spec())).map(|entry| entry.id.as_str()).collect()
 }
 
-async fn in_deleted<P: Topology>(
+async fn holding_objects<P: Topology>(
     cloud: &dyn Cloud,
     inventory: &Inventory,
     ids: &[&str],

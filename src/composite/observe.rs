@@ -43,7 +43,7 @@ pub(super) fn observe(
         let mut entry = found_entry(object, ignore);
         entry.applied.refer_by_id(&unmanaged);
         let referrers = referrers.get(&entry.key).cloned().unwrap_or_default();
-        Candidate { entry, requires: BTreeSet::new(), refused: None, referrers }
+        Candidate { referrers, ..Candidate::of(entry) }
     };
     private.candidates = others.into_iter().map(candidate).collect();
     private

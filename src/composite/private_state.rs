@@ -86,6 +86,13 @@ pub(super) struct Candidate {
     pub(super) referrers: Vec<Key>,
 }
 
+impl Candidate {
+    /// Creates a candidate that nothing refers to and that requires no other.
+    pub(super) fn of(entry: Entry) -> Candidate {
+        Candidate { entry, requires: BTreeSet::new(), refused: None, referrers: Vec::new() }
+    }
+}
+
 impl Private {
     /// Creates a private state that contains only an inventory.
     pub(super) fn of(inventory: Inventory) -> Private {

@@ -97,13 +97,7 @@ fn retain_complete(inventory: &Inventory, taken: &mut Vec<&Candidate>) {
 
 /// Adds candidates that a read does not find.
 pub(super) fn add(private: &mut Private, found: Vec<Observed>, ignore: &IgnoreTags) {
-    let candidates = found.into_iter().map(|object| Candidate {
-        entry: found_entry(object, ignore),
-        requires: BTreeSet::new(),
-        refused: None,
-        referrers: Vec::new(),
-    });
-    private.candidates.extend(candidates);
+    private.candidates.extend(found.into_iter().map(|object| Candidate::of(found_entry(object, ignore))));
 }
 
 /// Keeps candidates from being taken over, for these reasons by id.

@@ -294,7 +294,7 @@ impl<'a> Claims<'a> {
             let below_root = tags::value(it.tags, ownership::RESOURCE) == Some(self.resource.as_str());
             let tag = tags::value(it.tags, ownership::OBJECT).filter(|_| below_root);
             if let Some(slots) = self.slots {
-                // The slot of a replaced object in state is made of its id.
+                // The slot of a replaced object in state contains its id.
                 let slot = slots.get(id).map(String::as_str);
                 if let Some(slot) = slot.map(|slot| Some(slot).filter(|slot| (it.is_slot)(slot)).or(tag)) {
                     self.ours.extend(slot.map(|slot| (id.to_string(), Ours::Slot(slot))));
