@@ -14,7 +14,8 @@ use super::lifecycle::Lifecycle;
 use super::proto::process::grpc_controller_server::GrpcControllerServer;
 use super::proto::process::grpc_stdio_server::GrpcStdioServer;
 use super::proto::tfplugin6::provider_server::ProviderServer;
-use super::server::{Controller, NoopStdio, Server};
+use super::server::Server;
+use super::server::process::{Controller, NoopStdio};
 use super::{Environment, Provider, connection, handshake, logs, panics, tls};
 
 /// The size limit of a message in bytes, as in other providers. The default of 4 MiB is less than a large state.
