@@ -12,6 +12,7 @@ mod dependents;
 mod diagnostics;
 mod duplicates;
 mod facts;
+mod generate;
 mod guardduty;
 mod import;
 mod location;
@@ -95,6 +96,10 @@ impl<P: Topology> Resource for Composite<P> {
         if let Some(root_id) = state.get("id").as_str() {
             self.shared.managed_roots.add(root_id);
         }
+    }
+
+    fn configuration(&self, state: &Value) -> Value {
+        generate::configuration_of::<P>(state)
     }
 
     async fn read(&self, request: ReadRequest) -> ReadResponse {

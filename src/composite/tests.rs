@@ -10,6 +10,7 @@ mod failures;
 mod drift;
 mod gateway_import;
 mod gateway_takeover;
+mod generate;
 mod import;
 mod location;
 mod nat_changes;

@@ -73,6 +73,12 @@ pub trait Resource: Send + Sync + 'static {
         let _ = state;
     }
 
+    /// Returns the configuration that results in this state, as short as possible, for generated configurations. The
+    /// server removes computed attributes. Works without [`Provider::configure`]. By default, all attributes are in it.
+    fn configuration(&self, state: &Value) -> Value {
+        state.clone()
+    }
+
     /// Reads the current state of the object.
     async fn read(&self, request: ReadRequest) -> ReadResponse;
 

@@ -374,6 +374,32 @@ fn nested_with_defaults(kind: &AttributeType, value: Value) -> Value {
     }
 }
 
+/// Replaces each value that equals the default of its attribute with null, at every depth: the inverse of
+/// [`with_defaults`]. The result has exactly these attributes.
+pub fn without_defaults(attributes: &[Attribute], config: &Value) -> Value {
+    Value::map(attributes.iter().map(|attribute| {
+        let given = nested_with_defaults(&attribute.kind, config.get(&attribute.name).clone());
+        let default = attribute.default.clone().map(|default| nested_with_defaults(&attribute.kind, default));
+        let is_default = default.is_some_and(|default| default == given);
+        let value = if is_default { Value::Null } else { nested_without_defaults(&attribute.kind, given) };
+        (attribute.name.clone(), value)
+    }))
+}
+
+fn nested_without_defaults(kind: &AttributeType, value: Value) -> Value {
+    let AttributeType::Nested(nesting, attributes) = kind else { return value };
+    match (nesting, value) {
+        (Nesting::Single, value @ Value::Map(_)) => without_defaults(attributes, &value),
+        (Nesting::List, Value::List(items)) => {
+            Value::List(items.iter().map(|item| without_defaults(attributes, item)).collect())
+        }
+        (Nesting::Map, Value::Map(entries)) => {
+            Value::Map(entries.iter().map(|(key, item)| (key.clone(), without_defaults(attributes, item))).collect())
+        }
+        (_, other) => other,
+    }
+}
+
 /// Runs the checks of all attributes on a configuration.
 pub fn check(attributes: &[Attribute], config: &Value, path: &AttributePath) -> Vec<Problem> {
     let mut problems = Vec::new();

@@ -10,6 +10,7 @@ mod blueprint;
 mod config;
 #[cfg(test)]
 mod fixtures;
+mod generate;
 mod import;
 mod ipv6;
 mod nat;
@@ -140,6 +141,10 @@ impl Topology for FourTierVpc {
 
     fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
         import::imported(inventory, scope)
+    }
+
+    fn omit_derived(attributes: &mut Value, state: &Value) {
+        generate::omit_derived(attributes, state);
     }
 
     fn take_as_applied(attributes: &mut Value, configuration: &Value, inventory: &Inventory) {

@@ -103,6 +103,19 @@ impl Topology for HttpGateway {
         import::imported(inventory, scope)
     }
 
+    /// Of the two inputs for a certificate, a configuration has only one. An import sets `certificate_domain` to the
+    /// domain. Otherwise, a lookup by this input has found the certificate. Without it, the state does not say whether
+    /// the certificate was looked up, so `certificate_arn` stays.
+    fn omit_derived(attributes: &mut Value, _state: &Value) {
+        let [domain, certificate_domain, certificate] =
+            ["domain_name", "certificate_domain", "certificate_arn"].map(|name| attributes.get(name).clone());
+        if domain.is_null() || certificate_domain.is_null() || certificate.is_null() {
+            return;
+        }
+        let derived = if domain == certificate_domain { "certificate_domain" } else { "certificate_arn" };
+        attributes.set(derived, Value::Null);
+    }
+
     fn take_as_applied(attributes: &mut Value, configuration: &Value, _inventory: &Inventory) {
         import::take_as_applied(attributes, configuration);
     }

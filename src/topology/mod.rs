@@ -98,6 +98,10 @@ pub trait Topology: Send + Sync + 'static {
     /// provider created the objects.
     fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value>;
 
+    /// Sets inputs to null whose values follow from the other attributes of a state, so that a generated configuration
+    /// does not contain them. A plan without them must be empty. Those that equal a default are already null.
+    fn omit_derived(attributes: &mut Value, state: &Value);
+
     /// Turns `attributes`, a result of [`imported`](Topology::imported), into the state that `configuration` is
     /// compared with: attributes that AWS does not return are copied from `configuration`. Both have their defaults
     /// filled in.

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::cloud::Unmanaged;
 use crate::composite::decision::Decision;
+use crate::composite::generate::configuration_of;
 use crate::composite::private_state::Private;
 use crate::composite::state;
 use crate::model::{Ids, Inventory, Object, ResolvedObject, Scope};
-use crate::plugin::Value;
+use crate::plugin::{Attribute, Mode, Nested, Value};
 use crate::reconcile::Action;
 use crate::topology::Topology;
 
@@ -61,6 +62,7 @@ impl<P: Topology> Announcement<'_, P> {
             // All drift already matches the configuration, so no change is needed.
             let mut quiet = planned.clone();
             quiet.set("drift", prior.get("drift").clone());
+            self.keep_derived(&mut quiet);
             if quiet == *prior {
                 return quiet;
             }
@@ -74,6 +76,17 @@ impl<P: Topology> Announcement<'_, P> {
             planned.set("drift", Value::Unknown);
         }
         planned
+    }
+
+    /// Sets inputs to their prior values that the configuration omits, as a generated one does because they follow from
+    /// other attributes. Terraform allows this for inputs that the provider may compute.
+    fn keep_derived(&self, planned: &mut Value) {
+        let generated = configuration_of::<P>(self.prior);
+        for Attribute { name, .. } in P::Config::attributes().iter().filter(|it| it.mode == Mode::OptionalComputed) {
+            if self.attributes.get(name).is_null() && generated.get(name).is_null() {
+                planned.set(name, self.prior.get(name).clone());
+            }
+        }
     }
 
     /// Returns the configured attributes, `id`, `tags_all` and the outputs.

@@ -25,7 +25,7 @@ async fn import<P: Topology>(terraform: &mut Terraform<P>, id: &str) {
     assert!(terraform.state == before, "Terraform reads right after an import");
 }
 
-/// The configuration that `terraform plan -generate-config-out` writes.
+/// The configuration that `terraform plan -generate-config-out` writes before Terraform 1.14, and that of OpenTofu.
 fn generated<P: Topology>(state: &Value) -> Value {
     let names = P::Config::attributes().into_iter().map(|attribute| attribute.name);
     Value::map(names.map(|name| (name.clone(), state.get(&name).clone())))
@@ -40,6 +40,7 @@ pub(super) async fn assert_imports_quietly<P: Topology>(terraform: &mut Terrafor
     let problems = terraform.resource.validate(&terraform.config(&generated));
     assert!(!problems.has_errors(), "{problems:?}");
     terraform.assert_quiet(&generated).await;
+    super::generate::assert_generates_quietly(terraform).await;
     assert_eq!(terraform.account.take_calls(), Vec::<String>::new(), "an import and its plan change nothing in AWS");
 }
 

@@ -205,13 +205,15 @@ fn check_numbers<'a>(config: &Config, sites: impl Iterator<Item = &'a SubnetSlot
 
 /// The number of a tier's first block.
 fn offset(config: &Config, tier: Tier) -> Input<i64> {
-    let own = match config.own_spacing(tier) {
-        Input::Unknown => return Input::Unknown,
-        Input::Known(own) => own,
-    };
-    if let Some(own) = own {
-        return Input::Known(*own);
+    match config.own_spacing(tier) {
+        Input::Unknown => Input::Unknown,
+        Input::Known(Some(own)) => Input::Known(*own),
+        Input::Known(None) => default_offset(config, tier),
     }
+}
+
+/// The number of a tier's first block if the tier has no spacing of its own.
+pub(super) fn default_offset(config: &Config, tier: Tier) -> Input<i64> {
     let between = match config.create_transit_subnets {
         Input::Unknown => return Input::Unknown,
         Input::Known(true) => &config.global_subnet_spacing,
@@ -229,7 +231,7 @@ fn offset(config: &Config, tier: Tier) -> Input<i64> {
 /// Whether inputs that determine the computed blocks of a tier have changed.
 fn is_moved(prior: &Config, config: &Config, tier: Tier) -> Input<bool> {
     let (bits, spacing) = (config.bits(tier).1, config.own_spacing(tier));
-    if bits.is_known() && bits != prior.bits(tier).1 || spacing.is_known() && spacing != prior.own_spacing(tier) {
+    if bits.is_known() && bits != prior.bits(tier).1 || spacing.is_known() && !is_same_spacing(prior, config, tier) {
         return Input::Known(true);
     }
     if bits.is_known() && spacing.is_known() { Input::Known(false) } else { Input::Unknown }
@@ -240,7 +242,15 @@ fn is_moved(prior: &Config, config: &Config, tier: Tier) -> Input<bool> {
 /// old subnets are in it.
 fn is_resized(prior: &Config, config: &Config, tier: Tier) -> bool {
     let (bits, spacing) = (config.bits(tier).1, config.own_spacing(tier));
-    bits.is_known() && bits != prior.bits(tier).1 && spacing.is_known() && spacing == prior.own_spacing(tier)
+    let has_other_bits = bits.is_known() && bits != prior.bits(tier).1;
+    has_other_bits && spacing.is_known() && is_same_spacing(prior, config, tier)
+}
+
+/// Whether the spacing of a tier has not changed. A number that was the default counts as none, because a plan that
+/// changes nothing else keeps it in state after its removal from the configuration.
+fn is_same_spacing(prior: &Config, config: &Config, tier: Tier) -> bool {
+    let (was, is) = (prior.own_spacing(tier), config.own_spacing(tier));
+    was == is || *is == Input::Known(None) && *was == default_offset(prior, tier).map(Some)
 }
 
 /// The block of the subnet's own `AZ-<index>` entry. While the map is unknown, every block of the tier is unknown.

@@ -1,0 +1,39 @@
+//! The inputs that a generated configuration omits.
+
+use super::addresses::default_offset;
+use super::config::Config;
+use crate::model::Tier;
+use crate::plugin::schema::with_defaults;
+use crate::plugin::{AttributePath, Input, Nested, Value};
+
+/// Sets inputs to null whose values follow from the other attributes of a state. An import sets several of them.
+pub(super) fn omit_derived(attributes: &mut Value, state: &Value) {
+    // It has no effect.
+    attributes.set("cloud_region", Value::Null);
+    // The range exists, and stays whether or not the configuration requests it.
+    if *attributes.get("enable_ipv6") == Value::Bool(true) {
+        attributes.set("ipv6_cidr_block", Value::Null);
+    }
+    // Existing AZs stay in use as long as their number does not decrease.
+    let used = state.get("availability_zone_ids_used");
+    if let (Value::List(used), Value::Number(count)) = (used, attributes.get("num_availability_zones"))
+        && count.as_i64().is_some_and(|count| usize::try_from(count) == Ok(used.len()))
+    {
+        attributes.set("availability_zone_ids", Value::Null);
+    }
+    let mut problems = Vec::new();
+    let filled = with_defaults(&Config::attributes(), attributes);
+    let Some(config) = Config::decode(&filled, &AttributePath::root(), &mut problems) else { return };
+    for (tier, name) in [
+        (Tier::PrivateApp, "private_subnet_spacing"),
+        (Tier::PrivatePersistence, "persistence_subnet_spacing"),
+        (Tier::Transit, "transit_subnet_spacing"),
+    ] {
+        if let (Input::Known(Some(own)), Input::Known(default)) =
+            (config.own_spacing(tier), default_offset(&config, tier))
+            && *own == default
+        {
+            attributes.set(name, Value::Null);
+        }
+    }
+}
