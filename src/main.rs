@@ -1,8 +1,9 @@
 //! The plugin binary that Terraform starts.
 
-use std::io::Write;
+use std::io::{IsTerminal, Read, Write};
 use std::process::ExitCode;
 
+use fgw::plugin::generate::generate;
 use fgw::plugin::{Program, serve};
 use fgw::provider::Fgw;
 
@@ -27,13 +28,39 @@ To use a local build, add its directory to ~/.terraformrc, and skip `terraform i
       direct {}
     }
 
+`terraform show -json | terraform-provider-fgw generate` prints a resource block for each network and gateway in the
+state, with only the arguments that differ from their defaults. It needs no credentials.
+
 Options: --version, --help";
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("--version" | "-V") => print(VERSION),
         Some("--help" | "-h") => print(INTRODUCTION),
+        Some("generate") => print_generated(),
         _ => serve(Fgw::default(), Program { crate_name: "fgw", introduction: INTRODUCTION }),
+    }
+}
+
+/// Prints the configuration of the resources in the state on the standard input.
+fn print_generated() -> ExitCode {
+    let mut input = std::io::stdin().lock();
+    let mut shown = Vec::new();
+    let generated = match input.is_terminal() {
+        true => {
+            Err("The standard input is a terminal. Run terraform show -json | terraform-provider-fgw generate.".into())
+        }
+        false => match input.read_to_end(&mut shown) {
+            Ok(_) => generate(&Fgw::default(), &shown),
+            Err(error) => Err(format!("Reading the standard input failed: {error}.")),
+        },
+    };
+    match generated {
+        Ok(text) => print(text.trim_end()),
+        Err(message) => {
+            let _nothing_else_can_be_done = writeln!(std::io::stderr().lock(), "Error: {message}");
+            ExitCode::FAILURE
+        }
     }
 }
 

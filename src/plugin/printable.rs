@@ -27,7 +27,8 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     shown.into()
 }
 
-fn is_hidden(character: char) -> bool {
+/// Whether a character is not visible, or changes how others are shown.
+pub(super) fn is_hidden(character: char) -> bool {
     // C0, DEL and C1. The others are the line separators, and the format characters: soft hyphen, Arabic letter mark,
     // Mongolian vowel separator, zero-width characters, directional marks, byte order mark, annotations and tags.
     character.is_control()

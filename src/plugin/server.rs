@@ -2,6 +2,7 @@
 
 mod data_sources;
 mod functions;
+mod generate;
 pub(super) mod process;
 mod service;
 
@@ -300,7 +301,7 @@ fn decode(value: pb::DynamicValue, kind: &Type) -> Result<Value, Problem> {
 }
 
 fn capabilities() -> pb::ServerCapabilities {
-    pb::ServerCapabilities { plan_destroy: true, get_provider_schema_optional: true }
+    pb::ServerCapabilities { plan_destroy: true, get_provider_schema_optional: true, generate_resource_config: true }
 }
 
 fn one_error(summary: &str, detail: impl Into<String>) -> Diagnostics {

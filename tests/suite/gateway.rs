@@ -25,6 +25,8 @@ mod failures;
 mod functions;
 #[path = "gateway/inputs.rs"]
 mod inputs;
+#[path = "gateway/generate.rs"]
+mod generate;
 #[path = "gateway/import.rs"]
 mod import;
 #[path = "gateway/location.rs"]

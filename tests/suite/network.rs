@@ -31,6 +31,8 @@ mod unmanaged;
 mod full;
 #[path = "network/gateways.rs"]
 mod gateways;
+#[path = "network/generate.rs"]
+mod generate;
 #[path = "network/guardduty.rs"]
 mod guardduty;
 #[path = "network/ignoring.rs"]

@@ -9,6 +9,8 @@ mod data_sources;
 mod fake_provider;
 #[path = "plugin/functions.rs"]
 mod functions;
+#[path = "plugin/generate.rs"]
+mod generate;
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};

@@ -269,6 +269,33 @@ impl Workspace {
         fs::remove_file(self.path().join("generated.tf")).expect("terraform has written it");
     }
 
+    /// The configuration of all resources in the state, as `terraform-provider-fgw generate` prints it. It must be
+    /// formatted as `terraform fmt` does.
+    pub(crate) fn generated_text(&self) -> String {
+        let shown = self.run(&["show", "-json"]);
+        self.write("show.json", &shown.succeeded().stdout);
+        let input = File::open(self.path().join("show.json")).expect("it was just written");
+        let output = Command::new(env!("CARGO_BIN_EXE_terraform-provider-fgw")).arg("generate").stdin(input).output();
+        let output = output.expect("the provider was built");
+        let text = String::from_utf8(output.stdout).expect("a configuration is UTF-8");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        // In a directory of its own, because the provider block of tests has another format.
+        fs::create_dir_all(self.path().join("generated")).expect("the directory is ours");
+        self.write("generated/main.tf", &text);
+        self.run(&["fmt", "-check", "-diff", "generated"]).succeeded();
+        text
+    }
+
+    /// Plans with only this configuration, and panics unless the plan changes no resource.
+    pub(crate) fn assert_changes_nothing(&self, config: &str) {
+        self.config(config);
+        let plan = self.plan_json(&[]);
+        let changes = plan["resource_changes"].as_array().expect("changes").iter();
+        let others: Vec<&Value> =
+            changes.filter(|it| it["change"]["actions"] != serde_json::json!(["no-op"])).collect();
+        assert!(others.is_empty(), "the plan of {config} is not empty: {others:#?}");
+    }
+
     pub(crate) fn show(&self) -> Run {
         self.run(&["show", "-no-color"])
     }

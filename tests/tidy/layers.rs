@@ -19,6 +19,7 @@ fn pure_code_does_no_io() {
         "src/composite/decision",
         "src/composite/diagnostics",
         "src/composite/duplicates",
+        "src/composite/generate",
         "src/composite/observe",
         "src/composite/plan/planned_state",
         "src/composite/private_state",

@@ -108,6 +108,17 @@ impl<P: Provider> Calls for Server<P> {
         })))
     }
 
+    async fn generate_resource_config(
+        &self,
+        request: Request<pb::generate_resource_config::Request>,
+    ) -> Answer<pb::generate_resource_config::Response> {
+        let response = fenced(self.generate(request.into_inner())).await;
+        Ok(Response::new(response.unwrap_or_else(|diagnostics| pb::generate_resource_config::Response {
+            diagnostics: Self::messages(diagnostics),
+            ..Default::default()
+        })))
+    }
+
     async fn validate_data_resource_config(
         &self,
         request: Request<pb::validate_data_resource_config::Request>,

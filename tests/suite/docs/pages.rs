@@ -121,9 +121,19 @@ fn import(folder: &Path) -> String {
     format!(
         "\n## Import\n\nThe import ID is the ID of the root object, the VPC or the API, which is also the attribute \
          `id`. The provider finds\nall other objects, and the next plan shows the differences from the configuration. \
-         Import with an `import` block:\n\n{}\nOr import with the command:\n\n{}",
+         Import with an `import` block:\n\n{}\nOr import with the command:\n\n{}\nYou do not have to write the \
+         configuration yourself. With any version of Terraform or OpenTofu, write an empty block,\nimport into it with \
+         the command, and let the provider print the configuration, which has only the arguments that differ\nfrom their \
+         defaults:\n\n{}\nThe program `terraform-provider-fgw` is the provider itself, which `terraform init` has \
+         installed below\n`.terraform/providers`, or which your `dev_overrides` name. Replace the empty block with the \
+         printed one. The next plan\nis then empty.\n\nTerraform 1.14 and later generate the same arguments with \
+         `terraform plan -generate-config-out=FILE` and an `import`\nblock, and add `null` for other optional \
+         arguments. Earlier versions and OpenTofu write all arguments. Two versions have\nerrors: OpenTofu 1.12 does \
+         not quote keys such as `GET /a` (opentofu/opentofu#3978), and Terraform 1.16.0 to 1.16.2 look\nfor the \
+         provider of an `import` block without a `resource` block at another address (hashicorp/terraform#39144).\n",
         quoted(&folder.join("import-by-string-id.tf")),
-        quoted(&folder.join("import.sh"))
+        quoted(&folder.join("import.sh")),
+        quoted(&folder.join("import-and-generate.sh"))
     )
 }
 

@@ -48,6 +48,7 @@ enum Field {
     ApplyPrior,
     ApplyPlanned,
     ApplyConfig,
+    GenerateState,
     StoredState,
     OlderState,
     ImportId,
@@ -59,7 +60,7 @@ enum Field {
 
 const TARGETS: [Target; 3] = [Target::Door, Target::Network, Target::Gateway];
 /// The fields that hold a value in msgpack or JSON.
-const VALUES: [Field; 14] = [
+const VALUES: [Field; 15] = [
     Field::ProviderConfig,
     Field::Configure,
     Field::Config,
@@ -70,6 +71,7 @@ const VALUES: [Field; 14] = [
     Field::ApplyPrior,
     Field::ApplyPlanned,
     Field::ApplyConfig,
+    Field::GenerateState,
     Field::DataConfig,
     Field::DataRead,
     Field::TextArgument,
@@ -258,6 +260,10 @@ impl Target {
                     planned_private: private.to_vec(),
                 };
                 terraform.apply_resource_change(request).await?.into_inner().diagnostics
+            }
+            Field::GenerateState => {
+                let request = pb::generate_resource_config::Request { type_name, state: Some(value) };
+                terraform.generate_resource_config(request).await?.into_inner().diagnostics
             }
             Field::StoredState | Field::OlderState => {
                 let current = if self == Target::Door { 2 } else { 0 };

@@ -226,6 +226,16 @@ impl Resource for Door {
         }
     }
 
+    fn configuration(&self, state: &Value) -> Value {
+        let mut config = state.clone();
+        match state.get("name").as_str() {
+            Some("panic") => panic!("the pen broke"),
+            _ if *state.get("width") == Value::from(900) => config.set("width", Value::Null),
+            _ => {}
+        }
+        config
+    }
+
     async fn plan(&self, request: PlanRequest) -> PlanResponse {
         let mut planned = request.proposed;
         if request.prior.is_null() {
