@@ -11,6 +11,7 @@ mod workflows;
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use self::registry::{Registry, sum};
 use self::release::{Key, Release, VERSION, name};
@@ -41,16 +42,18 @@ fn lock(workspace: &Workspace) -> String {
     fs::read_to_string(workspace.path().join(".terraform.lock.hcl")).expect("init writes a lock file")
 }
 
-/// Asserts that `.terraform` contains exactly the files of the package.
+/// Asserts that `.terraform` contains exactly the files of the package. OpenTofu adds a lock file next to the directory
+/// of the package, with its name.
 fn assert_installed(workspace: &Workspace) {
     let mut waiting = vec![workspace.path().join(".terraform")];
     let mut files = Vec::new();
     while let Some(directory) = waiting.pop() {
         for entry in fs::read_dir(&directory).expect("init has created it") {
             let path = entry.expect("it can be read").path();
+            let locks_a_package = path.extension().is_some_and(|it| it == "lock") && path.with_extension("").is_dir();
             if path.is_dir() {
                 waiting.push(path);
-            } else {
+            } else if !locks_a_package {
                 files.push(path.file_name().expect("a file has a name").to_string_lossy().into_owned());
             }
         }
@@ -58,6 +61,22 @@ fn assert_installed(workspace: &Workspace) {
     files.sort();
     let binary = format!("terraform-provider-fgw_v{VERSION}");
     assert_eq!(files, ["LICENSE", "THIRD-PARTY-NOTICES.txt", binary.as_str()]);
+}
+
+/// Runs the last commands of the documentation of imports, which find the installed provider and let it print the
+/// configuration.
+fn assert_generates_as_documented(workspace: &Workspace) {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/resources/fgw_four_tier_vpc/import-and-generate.sh");
+    let script = fs::read_to_string(path).expect("the example exists");
+    let (_, commands) = script.split_once("\nprovider=").expect("it finds the provider");
+    let program = std::env::var("TERRAFORM").unwrap_or_else(|_| "terraform".into());
+    let commands = format!("provider={commands}").replace("terraform show", &format!("'{program}' show"));
+    let output = Command::new("sh").args(["-c", &commands]).current_dir(workspace.path()).output();
+    let output = output.expect("a POSIX system has sh");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let starts = "resource \"fgw_four_tier_vpc\" \"main\" {\n  cidr_block ";
+    assert!(text.starts_with(starts), "{text}{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
@@ -81,6 +100,7 @@ fn a_release_installs_from_a_registry_and_applies_the_example() {
     workspace.assert_nothing_to_do();
     assert_eq!(proxy.account().list_of("vpcs").len(), 1);
     assert!(workspace.state().0.to_string().contains(&registry.source()), "the state names the installed provider");
+    assert_generates_as_documented(&workspace);
     workspace.destroy().succeeded();
     assert!(workspace.state().resource(THIS).is_none());
     proxy.account().assert_nothing_of_ours_is_left();
