@@ -3,9 +3,11 @@
 use fgw::plugin::Value;
 use fgw::plugin::proto::tfplugin6::provider_client::ProviderClient;
 use fgw::plugin::proto::tfplugin6::{self as pb};
+use fgw::provider::Fgw;
 use tonic::transport::Channel;
 
-use super::{connected, dynamic, named, validate, wire};
+use super::{connected, dynamic, named, start_provider, validate, wire};
+use crate::support::plugin_client::Certificate;
 
 /// A value that is encoded with its type, as Terraform sends it to a dynamic parameter.
 fn typed(kind: &str, value: &Value) -> pb::DynamicValue {
@@ -80,6 +82,43 @@ async fn unknown_arguments_give_an_unknown_result_without_a_call() {
     for arguments in [vec![unknown.clone(), null()], vec![text("panic"), unknown], vec![text("panic"), inside]] {
         assert_eq!(call(&mut terraform, "measure", arguments).await, Ok(vec![0xd4, 0, 0]));
     }
+}
+
+/// Terraform and OpenTofu do not call a function with such an argument. If a host does, an unknown input must not count
+/// as one that is not set, because the layout would be another one.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_input_makes_a_layout_unknown() {
+    let client = Certificate::new();
+    let process = start_provider(Fgw::default(), Some(&client)).await;
+    let mut terraform = process.terraform(&client).await;
+    let object = |kind: &str| format!(r#"["object",{{"public_subnet_bits":{kind}}}]"#);
+    // An object whose attribute has this value on the wire.
+    let with = |kind: &str, value: rmpv::Value| {
+        let inside = rmpv::Value::Map(vec![("public_subnet_bits".into(), value)]);
+        let parts = rmpv::Value::Array(vec![rmpv::Value::Binary(object(kind).into_bytes()), inside]);
+        let mut msgpack = Vec::new();
+        rmpv::encode::write_value(&mut msgpack, &parts).unwrap();
+        pb::DynamicValue { msgpack, json: Vec::new() }
+    };
+    let unknown = || rmpv::Value::Ext(0, vec![0]);
+    // Refined: not null, with a lower bound of 1, included.
+    let refined = rmpv::Value::Ext(12, vec![0x82, 0x01, 0xc2, 0x02, 0x92, 0x01, 0xc3]);
+    let dynamic = rmpv::Value::Array(vec![rmpv::Value::Binary(br#""number""#.to_vec()), unknown()]);
+    let options = [
+        typed(&object(r#""number""#), &Value::Unknown),
+        with(r#""number""#, unknown()),
+        with(r#""number""#, refined),
+        with(r#""dynamic""#, unknown()),
+        with(r#""dynamic""#, dynamic),
+    ];
+    let network = || vec![text("10.0.0.0/16"), self::dynamic(&Value::from(2)).unwrap()];
+    for options in options {
+        let arguments = [network(), vec![options.clone()]].concat();
+        assert_eq!(call(&mut terraform, "subnet_layout", arguments).await, Ok(vec![0xd4, 0, 0]), "{options:02x?}");
+    }
+    let known = [network(), vec![with(r#""number""#, 6.into())]].concat();
+    let layout = call(&mut terraform, "subnet_layout", known).await.unwrap();
+    assert!(String::from_utf8_lossy(&layout).contains("10.0.4.0/22"), "a known input is used");
 }
 
 #[tokio::test(flavor = "multi_thread")]
