@@ -13,6 +13,7 @@
 // bed.
 #![allow(dead_code)]
 
+pub(crate) mod backend;
 pub(crate) mod deployments;
 pub(crate) mod emulator;
 mod host;

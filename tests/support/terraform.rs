@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::backend::StateServer;
 use super::host::{Host, Outcome};
 use super::proxy::Proxy;
 use super::{kept, reaper};
@@ -33,6 +34,8 @@ pub(crate) struct Workspace {
     within: Duration,
     /// The stand-in for Terraform, if this workspace does not run Terraform.
     host: Option<Host>,
+    /// The backend of the state, if it is not a local file.
+    backend: Option<StateServer>,
 }
 
 impl Workspace {
@@ -100,6 +103,26 @@ impl Workspace {
     /// provider directly.
     pub(crate) fn init(&self) -> Run {
         self.run(&["init", "-no-color", "-input=false"])
+    }
+
+    /// Stores the state in a backend that Terraform writes only at the end of a run. See [`super::backend`].
+    pub(crate) fn store_remotely(&mut self) {
+        let backend = StateServer::new();
+        self.write("backend.tf", &backend.configuration());
+        // The interval of writes during a run, in seconds: longer than any run.
+        self.env("TF_STATE_PERSIST_INTERVAL", "86400");
+        // Only the initialization of the backend is needed. That of the provider, which comes after it, fails: the
+        // other commands use the built provider without an installation.
+        self.write("offline", "provider_installation {\n  filesystem_mirror {\n    path = \"none\"\n  }\n}\n");
+        self.env("TF_CLI_CONFIG_FILE", &self.path().join("offline").display().to_string());
+        let init = self.init();
+        self.variables.remove("TF_CLI_CONFIG_FILE");
+        assert!(self.path().join(".terraform/terraform.tfstate").exists(), "the backend is not initialized: {init}");
+        self.backend = Some(backend);
+    }
+
+    pub(crate) fn stores_remotely(&self) -> bool {
+        self.backend.is_some()
     }
 
     /// Writes the configuration, except for the provider block. Replaces the previous one.
@@ -305,7 +328,10 @@ impl Workspace {
         if let Some(host) = &self.host {
             return State(host.state());
         }
-        let text = fs::read_to_string(self.path().join("terraform.tfstate")).unwrap_or_default();
+        let text = match &self.backend {
+            Some(backend) => backend.state().unwrap_or_default(),
+            None => fs::read_to_string(self.path().join("terraform.tfstate")).unwrap_or_default(),
+        };
         let text = if text.is_empty() { "{}" } else { &text };
         State(serde_json::from_str(text).expect("terraform writes its state as JSON"))
     }
@@ -381,7 +407,8 @@ impl Workspace {
         let directory = tempfile::Builder::new().prefix("fgw-terraform-").tempdir().expect("a temporary directory");
         reaper::directory_created(directory.path());
         let variables = BTreeMap::new();
-        let workspace = Self { directory, provider, variables, within: Duration::from_secs(120), host: None };
+        let workspace =
+            Self { directory, provider, variables, within: Duration::from_secs(120), host: None, backend: None };
         let built =
             Path::new(env!("CARGO_BIN_EXE_terraform-provider-fgw")).parent().expect("a binary is in a directory");
         workspace.write(

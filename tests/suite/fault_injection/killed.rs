@@ -22,6 +22,18 @@ fn a_killed_run_of_a_gateway_can_be_completed() {
     campaign("kill -9, gateway", sample(kills(Kind::Gateway), 3), |kill| kill.run(&mut Subject::new(kill.kind)));
 }
 
+/// A remote backend contains the state from before the killed run.
+#[test]
+fn a_killed_run_with_remote_state_can_be_completed() {
+    let kills = [Kind::Network, Kind::Gateway].into_iter().flat_map(|kind| {
+        let rotating = Moment::all().into_iter().enumerate();
+        rotating.map(move |(index, moment)| Kill { kind, moment, victim: Victim::ALL[index % 3] })
+    });
+    campaign("kill -9, remote state", sample(kills.collect(), 3), |kill| {
+        kill.run(&mut Subject::with_remote_state(kill.kind))
+    });
+}
+
 /// Two networks may have the same name, if their ranges differ: the network of another workspace is not taken for a
 /// leftover and not modified. Two gateways would need different domains and log groups, and the same code finds them.
 #[test]

@@ -52,9 +52,17 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    /// In an account with the prerequisites of the configurations: functions, certificates, hosted zones and keys.
+    /// In an account with the prerequisites of the configurations: functions, certificates, hosted zones and keys. The
+    /// state is a local file.
     pub(super) fn new(kind: Kind) -> Self {
         Self::with_provider(kind, "")
+    }
+
+    /// The same, with a state that Terraform writes only at the end of a run.
+    pub(super) fn with_remote_state(kind: Kind) -> Self {
+        let mut subject = Self::new(kind);
+        subject.workspace.store_remotely();
+        subject
     }
 
     /// The same, with further lines in the provider block.
