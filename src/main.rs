@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Read, Write};
 use std::process::ExitCode;
 
 use fgw::plugin::generate::generate;
-use fgw::plugin::{Program, serve};
+use fgw::plugin::{Program, debug, serve};
 use fgw::provider::Fgw;
 
 const VERSION: &str = concat!("terraform-provider-fgw ", env!("CARGO_PKG_VERSION"));
@@ -31,14 +31,29 @@ To use a local build, add its directory to ~/.terraformrc, and skip `terraform i
 `terraform show -json | terraform-provider-fgw generate` prints a resource block for each network and gateway in the
 state, with only the arguments that differ from their defaults. It needs no credentials.
 
-Options: --version, --help";
+Options:
+
+    --version             prints the version
+    --help                prints this text
+    --debug [ADDRESS...]  serves Terraform until Ctrl-C, for example under a debugger, and prints the environment
+                          variable that makes Terraform use this process as the provider with these source addresses,
+                          by default fgw/fgw";
+
+/// The source address of the provider. Terraform and OpenTofu each add the host of their own registry.
+const SOURCE: &str = "fgw/fgw";
 
 fn main() -> ExitCode {
-    match std::env::args().nth(1).as_deref() {
+    let program = Program { crate_name: "fgw", introduction: INTRODUCTION };
+    let mut arguments = std::env::args().skip(1);
+    match arguments.next().as_deref() {
         Some("--version" | "-V") => print(VERSION),
         Some("--help" | "-h") => print(INTRODUCTION),
         Some("generate") => print_generated(),
-        _ => serve(Fgw::default(), Program { crate_name: "fgw", introduction: INTRODUCTION }),
+        Some("--debug") => {
+            let given: Vec<String> = arguments.collect();
+            debug(Fgw::default(), program, &if given.is_empty() { vec![SOURCE.to_string()] } else { given })
+        }
+        _ => serve(Fgw::default(), program),
     }
 }
 

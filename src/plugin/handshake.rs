@@ -1,24 +1,18 @@
 //! The handshake of Terraform and a plugin before the first call: Terraform sets environment variables, and the plugin
 //! prints one line on stdout.
 
-use std::fs::Permissions;
-use std::io;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use tempfile::TempDir;
+
+use super::platform::Parent;
+use super::transport::Transport;
 
 /// The magic cookie by which a plugin recognizes Terraform. It is not a secret.
 const COOKIE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
 /// The supported version of the plugin protocol.
-const VERSION: &str = "6";
-/// The longest path of a socket, in bytes. The address of a Unix socket holds 104 bytes on macOS and 108 on Linux,
-/// including a terminating zero.
-const LONGEST_PATH: usize = 100;
-
+const VERSION: u32 = 6;
 /// The environment variables of the handshake, and the timeouts of the process.
 #[derive(Clone, Debug)]
 pub struct Environment {
@@ -28,27 +22,46 @@ pub struct Environment {
     pub versions: Option<String>,
     /// `PLUGIN_CLIENT_CERT`, in PEM. If it is not set, connections do not use TLS.
     pub client_certificate: Option<String>,
-    /// Directories for the socket, in order of preference.
-    pub socket_directories: Vec<PathBuf>,
+    /// Where the server listens.
+    pub transport: Transport,
     /// How long to wait for the first connection.
     pub connect_timeout: Duration,
-    /// How long to wait for another connection after the last one has closed.
-    pub idle_timeout: Duration,
+    /// The process that started this one.
+    pub parent: Parent,
+    /// Whether the process serves any number of runs of Terraform, one after another, and ignores `Shutdown`.
+    pub outlives_terraform: bool,
+}
+
+/// An environment variable of this process, if it is not empty.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 impl Environment {
-    /// Reads the environment of this process. `/tmp` is the last of the socket directories, because the path of the
-    /// temporary directory may be too long.
+    /// Reads the environment of this process.
     pub fn of_process() -> Environment {
-        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let chosen = variable("PLUGIN_UNIX_SOCKET_DIR").map(PathBuf::from);
         Environment {
             cookie: variable("TF_PLUGIN_MAGIC_COOKIE"),
             versions: variable("PLUGIN_PROTOCOL_VERSIONS"),
             client_certificate: variable("PLUGIN_CLIENT_CERT"),
-            socket_directories: chosen.into_iter().chain([std::env::temp_dir(), PathBuf::from("/tmp")]).collect(),
+            transport: transport(),
             connect_timeout: Duration::from_secs(60),
-            idle_timeout: Duration::from_secs(5),
+            parent: Parent::of_process(),
+            outlives_terraform: false,
+        }
+    }
+
+    /// The environment of a process that a user starts, and that any Terraform of this user can connect to, without a
+    /// handshake and without TLS.
+    pub fn of_debugging() -> Environment {
+        Environment {
+            cookie: None,
+            versions: Some(VERSION.to_string()),
+            client_certificate: None,
+            transport: transport(),
+            connect_timeout: Duration::MAX,
+            parent: Parent::immortal(),
+            outlives_terraform: true,
         }
     }
 
@@ -60,7 +73,7 @@ impl Environment {
     /// Checks that Terraform supports our version of the protocol. The error is a message for the user.
     pub(super) fn check_version(&self) -> Result<(), String> {
         let versions = self.versions.as_deref().unwrap_or_default();
-        if versions.split(',').any(|version| version.trim() == VERSION) {
+        if versions.split(',').any(|version| version.trim().parse() == Ok(VERSION)) {
             return Ok(());
         }
         Err(format!(
@@ -70,43 +83,55 @@ impl Environment {
     }
 }
 
-/// The path of a socket in a directory that only this user can access. Dropping it removes the directory.
-pub(super) struct SocketPlace {
-    pub path: PathBuf,
-    _directory: TempDir,
+/// The usual transport of plugins on this platform. `/tmp` is the last of the directories for a Unix socket, because
+/// the path of the temporary directory may be too long.
+#[cfg(unix)]
+fn transport() -> Transport {
+    let chosen = variable("PLUGIN_UNIX_SOCKET_DIR").map(Into::into);
+    Transport::Unix { directories: chosen.into_iter().chain([std::env::temp_dir(), "/tmp".into()]).collect() }
 }
 
-/// Creates the directory of the socket in the first usable one of these directories.
-pub(super) fn socket_place(directories: &[PathBuf]) -> Result<SocketPlace, String> {
-    let mut errors = String::new();
-    for directory in directories {
-        match socket_place_in(directory) {
-            Ok(place) => return Ok(place),
-            Err(error) => errors.push_str(&format!("\n  {}: {error}", directory.display())),
-        }
+/// The usual transport of plugins on this platform.
+#[cfg(windows)]
+fn transport() -> Transport {
+    Transport::Tcp { first: variable("PLUGIN_MIN_PORT"), last: variable("PLUGIN_MAX_PORT") }
+}
+
+/// The way to connect to a server that is ready.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offer {
+    /// The kind of the address: `unix` or `tcp`.
+    pub network: &'static str,
+    /// The path of the socket, or the IP address and the port.
+    pub address: String,
+    /// The certificate of the server, in DER. `None` without TLS.
+    pub certificate: Option<Vec<u8>>,
+}
+
+impl Offer {
+    /// The handshake line: version of the handshake, version of the protocol, kind of address, address, kind of
+    /// protocol, certificate. Without TLS the last field must be empty: Terraform panics on a certificate that it did
+    /// not request.
+    pub fn line(&self) -> String {
+        let certificate = self.certificate.as_ref().map(|der| STANDARD_NO_PAD.encode(der)).unwrap_or_default();
+        format!("1|{VERSION}|{}|{}|grpc|{certificate}", self.network, self.address)
     }
-    Err(format!(
-        "Could not create a Unix socket in any temporary directory. Set TMPDIR to a writable directory with a short \
-         path. Tried:{errors}"
-    ))
-}
 
-fn socket_place_in(directory: &Path) -> io::Result<SocketPlace> {
-    // The directory is created with its mode, so that other users can never access it.
-    let created =
-        tempfile::Builder::new().prefix("plugin-").permissions(Permissions::from_mode(0o700)).tempdir_in(directory)?;
-    let path = created.path().join("socket");
-    if path.as_os_str().len() > LONGEST_PATH || path.to_str().is_none_or(|path| path.contains('|')) {
-        return Err(io::Error::new(io::ErrorKind::InvalidFilename, "the path is too long, not UTF-8, or contains |"));
+    /// The variable with which Terraform uses this server, which has this process ID, as the provider with these source
+    /// addresses, in the syntax of a POSIX shell. Terraform and OpenTofu each complete an address without a host with
+    /// their own default.
+    pub fn reattachment(&self, process: u32, sources: &[String]) -> String {
+        let reattached = serde_json::json!({
+            "Protocol": "grpc",
+            "ProtocolVersion": VERSION,
+            "Pid": process,
+            // Terraform must not end the process.
+            "Test": true,
+            "Addr": { "Network": self.network, "String": self.address },
+        });
+        let all: serde_json::Map<_, _> = sources.iter().map(|source| (source.clone(), reattached.clone())).collect();
+        format!("TF_REATTACH_PROVIDERS='{}'", serde_json::Value::from(all).to_string().replace('\'', r"'\''"))
     }
-    Ok(SocketPlace { path, _directory: created })
-}
-
-/// The handshake line: version of the handshake, version of the protocol, kind of address, address, kind of protocol,
-/// certificate. Without TLS the last field must be empty: Terraform panics on a certificate that it did not request.
-pub(super) fn line(socket: &Path, certificate: Option<&[u8]>) -> String {
-    let certificate = certificate.map(|der| STANDARD_NO_PAD.encode(der)).unwrap_or_default();
-    format!("1|{VERSION}|unix|{}|grpc|{certificate}", socket.display())
 }
 
 #[cfg(test)]
@@ -136,30 +161,24 @@ mod tests {
     }
 
     #[test]
-    fn the_socket_directory_is_private_and_removed_on_drop() {
-        let place = socket_place(&[std::env::temp_dir()]).unwrap();
-        let directory = place.path.parent().unwrap().to_path_buf();
-        assert_eq!(directory.metadata().unwrap().permissions().mode() & 0o777, 0o700);
-        drop(place);
-        assert!(!directory.exists());
-    }
-
-    #[test]
-    fn unusable_socket_directories_are_skipped() {
-        let outer = tempfile::tempdir().unwrap();
-        let long = outer.path().join("x".repeat(90));
-        std::fs::create_dir(&long).unwrap();
-        let missing = outer.path().join("missing");
-        let place = socket_place(&[long.clone(), missing.clone(), PathBuf::from("/tmp")]).unwrap();
-        assert!(place.path.starts_with("/tmp") && place.path.as_os_str().len() <= LONGEST_PATH);
-        assert_eq!(std::fs::read_dir(&long).unwrap().count(), 0);
-        let error = socket_place(&[long.clone(), missing]).err().unwrap();
-        assert!(error.contains(long.to_str().unwrap()) && error.contains("TMPDIR"), "{error}");
-    }
-
-    #[test]
     fn the_line_has_six_fields_and_the_last_is_empty_without_tls() {
-        assert_eq!(line(Path::new("/tmp/a/socket"), None), "1|6|unix|/tmp/a/socket|grpc|");
-        assert_eq!(line(Path::new("/s"), Some(&[0, 1, 2, 3])), "1|6|unix|/s|grpc|AAECAw");
+        let offer = Offer { network: "unix", address: "/tmp/a/socket".to_string(), certificate: None };
+        assert_eq!(offer.line(), "1|6|unix|/tmp/a/socket|grpc|");
+        let certificate = Some(vec![0, 1, 2, 3]);
+        let offer = Offer { network: "tcp", address: "127.0.0.1:1234".to_string(), certificate };
+        assert_eq!(offer.line(), "1|6|tcp|127.0.0.1:1234|grpc|AAECAw");
+    }
+
+    #[test]
+    fn a_reattachment_names_each_source_and_quotes_the_path() {
+        let offer = Offer { network: "unix", address: "/it's/socket".to_string(), certificate: None };
+        let text = offer.reattachment(7, &["acme/acme".to_string(), "example.com/a/acme".to_string()]);
+        let json = text.strip_prefix("TF_REATTACH_PROVIDERS='").and_then(|text| text.strip_suffix('\'')).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&json.replace(r"'\''", "'")).unwrap();
+        let address = serde_json::json!({ "Network": "unix", "String": "/it's/socket" });
+        let expected = serde_json::json!({
+            "Protocol": "grpc", "ProtocolVersion": 6, "Pid": 7, "Test": true, "Addr": address
+        });
+        assert_eq!(json, serde_json::json!({ "acme/acme": expected, "example.com/a/acme": expected }));
     }
 }

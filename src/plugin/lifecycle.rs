@@ -10,11 +10,19 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::platform::Parent;
+
+/// How long the end of the process waits for calls that change nothing, after it has stopped them. It waits for calls
+/// that may change something without a limit.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// The connections and calls of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Activity {
     connections: usize,
     calls: usize,
+    /// Those of the calls that may change something.
+    changes: usize,
     /// A client has connected before.
     was_connected: bool,
     /// The process ends when no work is running.
@@ -24,7 +32,10 @@ struct Activity {
 /// Counts connections and calls, and provides the token that stops running work.
 pub(super) struct Lifecycle {
     activity: watch::Sender<Activity>,
+    /// The token that stops the work running now, a child of `ending`.
     stop: Mutex<CancellationToken>,
+    /// Stops all work, including later work.
+    ending: CancellationToken,
     client_gone: CancellationToken,
 }
 
@@ -42,7 +53,9 @@ impl Drop for Counted {
 
 impl Lifecycle {
     pub(super) fn new() -> Lifecycle {
-        Lifecycle { activity: watch::Sender::default(), stop: Mutex::default(), client_gone: CancellationToken::new() }
+        let ending = CancellationToken::new();
+        let stop = Mutex::new(ending.child_token());
+        Lifecycle { activity: watch::Sender::default(), stop, ending, client_gone: CancellationToken::new() }
     }
 
     /// Counts an open connection.
@@ -56,19 +69,24 @@ impl Lifecycle {
         self.count(|activity| &mut activity.calls)
     }
 
+    /// Counts the work of a call that may change something, in addition to the call.
+    pub(super) fn change(&self) -> Counted {
+        self.count(|activity| &mut activity.changes)
+    }
+
     /// The token that stops the work running now.
     pub(super) fn stop_token(&self) -> CancellationToken {
         self.stop().clone()
     }
 
-    /// Canceled when the process is about to end. Terraform may not store responses that are sent afterwards.
+    /// Canceled when Terraform has ended or has sent `Shutdown`. It may not store responses that are sent afterwards.
     pub(super) fn client_gone(&self) -> &CancellationToken {
         &self.client_gone
     }
 
     /// Stops the work that is running now. Later calls are not stopped, because Terraform still validates and reads.
     pub(super) fn stop_running_work(&self) {
-        std::mem::take(&mut *self.stop()).cancel();
+        std::mem::replace(&mut *self.stop(), self.ending.child_token()).cancel();
     }
 
     /// Ends the process as soon as no work is running.
@@ -77,31 +95,54 @@ impl Lifecycle {
         self.activity.send_modify(|activity| activity.shutdown = true);
     }
 
-    /// Returns when the process should end: after `Shutdown`, when no client has connected within `connect_timeout`,
-    /// when the last connection has been closed for `idle_timeout`, or on `terminate` (SIGTERM) while no client is
-    /// connected. In each case it stops running work first, because Terraform could not store the objects that this
-    /// work would still create, and waits until the work has finished.
-    pub(super) async fn ended(&self, connect_timeout: Duration, idle_timeout: Duration, terminate: &Notify) {
-        let mut changes = self.activity.subscribe();
-        loop {
-            let now = *changes.borrow_and_update();
-            let timeout = if now.was_connected { idle_timeout } else { connect_timeout };
-            if now.shutdown {
-                self.stop_running_work();
-                if now.calls == 0 {
-                    return;
-                }
+    /// Returns when the process should end: after `Shutdown`, after Terraform has ended without it, or after
+    /// `terminate` (SIGTERM). In each case it first stops all work as `StopProvider` does, because Terraform may not
+    /// store the objects that this work would still create, and waits until it has finished.
+    pub(super) async fn ended(&self, connect_timeout: Duration, parent: &Parent, terminate: &Notify) {
+        tokio::select! {
+            () = self.reached(|activity| activity.shutdown) => {}
+            () = self.abandoned(connect_timeout, parent) => {
+                tracing::warn!("Terraform has ended without a shutdown");
+                self.client_gone.cancel();
             }
-            let is_idle = now.connections == 0 && !now.shutdown;
+            () = terminate.notified() => tracing::info!("a signal requested the end of the provider"),
+        }
+        self.ending.cancel();
+        let unstoppable = async {
+            tokio::time::sleep(STOP_TIMEOUT).await;
+            self.reached(|activity| activity.changes == 0).await;
+        };
+        tokio::select! {
+            () = self.reached(|activity| activity.calls == 0 && activity.changes == 0) => {}
+            () = unstoppable => tracing::warn!("the provider ends during a call that it could not stop"),
+        }
+    }
+
+    /// Returns when Terraform must have ended: it has not connected within the timeout, or it has no connection and
+    /// its process has ended. A lost connection alone means nothing, because a gRPC client may close an idle connection
+    /// and open another one for its next call.
+    async fn abandoned(&self, connect_timeout: Duration, parent: &Parent) {
+        let mut activity = self.activity.subscribe();
+        let never_connected = tokio::time::sleep(connect_timeout);
+        tokio::pin!(never_connected);
+        loop {
+            let now = *activity.borrow_and_update();
             tokio::select! {
                 // The sender is a field of `self`, so the channel is open.
-                _ = changes.changed() => {}
-                () = tokio::time::sleep(timeout), if is_idle => {
-                    self.shut_down();
+                _ = activity.changed() => {}
+                () = &mut never_connected, if !now.was_connected => return,
+                () = tokio::time::sleep(parent.interval), if now.was_connected && now.connections == 0 => {
+                    if (parent.has_ended)() {
+                        return;
+                    }
                 }
-                () = terminate.notified(), if is_idle => self.shut_down(),
             }
         }
+    }
+
+    async fn reached(&self, condition: fn(&Activity) -> bool) {
+        // The sender is a field of `self`, so the channel is open.
+        let _ = self.activity.subscribe().wait_for(condition).await;
     }
 
     fn count(&self, count: fn(&mut Activity) -> &mut usize) -> Counted {
@@ -117,56 +158,85 @@ impl Lifecycle {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
 
     const LONG: Duration = Duration::from_secs(3600);
     const SHORT: Duration = Duration::from_secs(20);
 
+    fn parent(has_ended: bool) -> Parent {
+        Parent { interval: Duration::from_secs(1), has_ended: Arc::new(move || has_ended) }
+    }
+
     /// Whether the process ends within a minute.
-    async fn ends(lifecycle: &Arc<Lifecycle>, connect_timeout: Duration, idle_timeout: Duration) -> bool {
+    async fn ends(lifecycle: &Lifecycle, connect_timeout: Duration, parent: &Parent) -> bool {
         let signal = Notify::new();
-        let ended = lifecycle.ended(connect_timeout, idle_timeout, &signal);
+        let ended = lifecycle.ended(connect_timeout, parent, &signal);
         tokio::time::timeout(Duration::from_secs(60), ended).await.is_ok()
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_process_without_a_connection_ends() {
-        assert!(ends(&Arc::new(Lifecycle::new()), SHORT, LONG).await);
+        assert!(ends(&Lifecycle::new(), SHORT, &parent(false)).await);
+        assert!(!ends(&Lifecycle::new(), LONG, &parent(false)).await);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_process_ends_some_time_after_its_last_connection() {
-        let lifecycle = Arc::new(Lifecycle::new());
-        let connection = lifecycle.connection();
-        assert!(!ends(&lifecycle, SHORT, SHORT).await);
-        drop(connection);
-        assert!(!ends(&lifecycle, SHORT, LONG).await);
-        assert!(ends(&lifecycle, LONG, SHORT).await);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_disconnect_stops_running_work_and_waits_for_it() {
-        let lifecycle = Arc::new(Lifecycle::new());
+    async fn a_lost_connection_alone_does_not_end_the_process() {
+        let lifecycle = Lifecycle::new();
         drop(lifecycle.connection());
-        let call = lifecycle.call();
+        let (parent, signal) = (parent(false), Notify::new());
+        let hours = tokio::time::timeout(LONG * 2, lifecycle.ended(SHORT, &parent, &signal));
+        assert!(hours.await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_process_ends_without_a_connection_and_a_parent() {
+        let lifecycle = Lifecycle::new();
+        let connection = lifecycle.connection();
+        assert!(!ends(&lifecycle, SHORT, &parent(true)).await, "a client is connected");
+        drop(connection);
+        let began = tokio::time::Instant::now();
+        assert!(ends(&lifecycle, LONG, &parent(true)).await);
+        assert_eq!(began.elapsed(), Duration::from_secs(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_parent_is_checked_until_it_has_ended() {
+        let lifecycle = Lifecycle::new();
+        drop(lifecycle.connection());
+        let flag = Arc::new(AtomicBool::new(false));
+        let has_ended = flag.clone();
+        let parent =
+            Parent { interval: Duration::from_secs(1), has_ended: Arc::new(move || has_ended.load(Ordering::Relaxed)) };
+        assert!(!ends(&lifecycle, SHORT, &parent).await);
+        flag.store(true, Ordering::Relaxed);
+        assert!(ends(&lifecycle, SHORT, &parent).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_killed_terraform_stops_running_work() {
+        let lifecycle = Lifecycle::new();
+        drop(lifecycle.connection());
+        let (call, change) = (lifecycle.call(), lifecycle.change());
         let stop = lifecycle.stop_token();
-        assert!(!ends(&lifecycle, LONG, SHORT).await);
-        assert!(stop.is_cancelled());
-        drop(call);
-        assert!(ends(&lifecycle, LONG, LONG).await);
+        assert!(!ends(&lifecycle, LONG, &parent(true)).await, "an apply is running");
+        assert!(stop.is_cancelled() && lifecycle.client_gone().is_cancelled());
+        drop((change, call));
+        assert!(ends(&lifecycle, LONG, &parent(true)).await);
     }
 
     #[tokio::test(start_paused = true)]
     async fn shutdown_waits_for_work_but_not_for_connections() {
-        let lifecycle = Arc::new(Lifecycle::new());
+        let lifecycle = Lifecycle::new();
         let _connection = lifecycle.connection();
-        let call = lifecycle.call();
+        let (call, change) = (lifecycle.call(), lifecycle.change());
         lifecycle.shut_down();
-        assert!(!ends(&lifecycle, LONG, LONG).await);
+        assert!(!ends(&lifecycle, LONG, &parent(false)).await);
         assert!(lifecycle.client_gone().is_cancelled());
-        drop(call);
-        assert!(ends(&lifecycle, LONG, LONG).await);
+        drop((change, call));
+        assert!(ends(&lifecycle, LONG, &parent(false)).await);
     }
 
     #[tokio::test(start_paused = true)]
@@ -179,16 +249,37 @@ mod tests {
         assert!(!lifecycle.client_gone().is_cancelled(), "Terraform still waits for the response");
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn sigterm_ends_the_process_only_without_connections() {
-        let lifecycle = Lifecycle::new();
-        let connection = lifecycle.connection();
-        let signal = Notify::new();
+    /// The virtual time until the process ends after SIGTERM while Terraform is connected, and whether the signal
+    /// stopped the work that was running.
+    async fn terminated(lifecycle: &Lifecycle) -> (Option<Duration>, bool) {
+        let _connection = lifecycle.connection();
+        let stop = lifecycle.stop_token();
+        let (began, signal) = (tokio::time::Instant::now(), Notify::new());
         signal.notify_one();
-        let ended = lifecycle.ended(LONG, LONG, &signal);
-        assert!(tokio::time::timeout(LONG * 2, ended).await.is_err());
-        drop(connection);
-        let ended = lifecycle.ended(LONG, LONG, &signal);
-        assert!(tokio::time::timeout(SHORT, ended).await.is_ok());
+        let parent = parent(false);
+        let ended = tokio::time::timeout(LONG, lifecycle.ended(LONG, &parent, &signal)).await;
+        assert!(!lifecycle.client_gone().is_cancelled(), "Terraform still waits for the response");
+        (ended.is_ok().then(|| began.elapsed()), stop.is_cancelled())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn sigterm_ends_the_process_but_never_an_apply() {
+        let lifecycle = Lifecycle::new();
+        assert_eq!(terminated(&lifecycle).await, (Some(Duration::ZERO), true));
+        let call = lifecycle.call();
+        assert_eq!(terminated(&lifecycle).await, (Some(STOP_TIMEOUT), true), "a read that does not stop");
+        let change = lifecycle.change();
+        assert_eq!(terminated(&lifecycle).await, (None, true), "an apply that does not stop");
+        drop((change, call));
+        assert_eq!(terminated(&lifecycle).await, (Some(Duration::ZERO), true));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_that_begin_after_sigterm_are_stopped() {
+        let lifecycle = Lifecycle::new();
+        terminated(&lifecycle).await;
+        assert!(lifecycle.stop_token().is_cancelled());
+        lifecycle.stop_running_work();
+        assert!(lifecycle.stop_token().is_cancelled());
     }
 }

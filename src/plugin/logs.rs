@@ -1,4 +1,4 @@
-//! Log lines for Terraform: JSON on stderr, in the format of the hclog library.
+//! Log lines on stderr: for Terraform, JSON in the format of the hclog library, and text for people.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -8,19 +8,30 @@ use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
-use tracing::{Event, Metadata, Subscriber};
+use tracing::{Event, Level, Metadata, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 
-use super::printable::printable;
+use super::printable::{printable, printable_lines};
 
 /// The longest line, in bytes. Terraform splits longer lines and treats the parts as plain text.
 const LONGEST_LINE: usize = 64 * 1024 - 1;
 
-/// The level set in `TF_LOG_PROVIDER` or, if that is not set, in `TF_LOG`.
-pub(super) fn level(variable: impl Fn(&str) -> Option<String>) -> LevelFilter {
-    let given = |name| variable(name).filter(|level| !level.is_empty());
-    let Some(level) = given("TF_LOG_PROVIDER").or_else(|| given("TF_LOG")) else { return LevelFilter::OFF };
+/// The format of log lines.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Format {
+    /// For Terraform, which reads the stderr of a provider that it has started.
+    Json,
+    /// For a person.
+    Text,
+}
+
+/// The level set in `TF_LOG_PROVIDER_<NAME>`, with the name of this provider, or else in `TF_LOG_PROVIDER`, or else in
+/// `TF_LOG`.
+pub(super) fn level(name: &str, variable: impl Fn(&str) -> Option<String>) -> LevelFilter {
+    let own = format!("TF_LOG_PROVIDER_{}", name.to_ascii_uppercase());
+    let given = |name: &str| variable(name).filter(|level| !level.is_empty());
+    let Some(level) = [&own, "TF_LOG_PROVIDER", "TF_LOG"].into_iter().find_map(given) else { return LevelFilter::OFF };
     match level.to_ascii_uppercase().as_str() {
         "OFF" => LevelFilter::OFF,
         "ERROR" => LevelFilter::ERROR,
@@ -34,7 +45,12 @@ pub(super) fn level(variable: impl Fn(&str) -> Option<String>) -> LevelFilter {
 
 /// Installs the logging of one crate to stderr. `redact` removes secrets from each text. Does nothing if the level is
 /// off.
-pub(super) fn write_to_stderr(level: LevelFilter, crate_name: &'static str, redact: fn(&str) -> String) {
+pub(super) fn write_to_stderr(
+    level: LevelFilter,
+    format: Format,
+    crate_name: &'static str,
+    redact: fn(&str) -> String,
+) {
     if level == LevelFilter::OFF {
         return;
     }
@@ -42,7 +58,7 @@ pub(super) fn write_to_stderr(level: LevelFilter, crate_name: &'static str, reda
         // Terraform may have closed stderr. The error is ignored, and work continues.
         let _ = std::io::stderr().lock().write_all(line.as_bytes());
     };
-    let subscriber = tracing_subscriber::registry().with(LogLines { level, crate_name, redact, write });
+    let subscriber = tracing_subscriber::registry().with(LogLines { level, format, crate_name, redact, write });
     // Fails only if the process has already set a subscriber, which then takes precedence.
     let _ = tracing::subscriber::set_global_default(subscriber);
 }
@@ -51,6 +67,7 @@ pub(super) fn write_to_stderr(level: LevelFilter, crate_name: &'static str, reda
 /// credentials.
 struct LogLines<W> {
     level: LevelFilter,
+    format: Format,
     crate_name: &'static str,
     redact: fn(&str) -> String,
     write: W,
@@ -111,7 +128,8 @@ where
         for text in fields.0.values_mut() {
             *text = printable(&(self.redact)(text)).into_owned();
         }
-        (self.write)(&line(event.metadata(), OffsetDateTime::now_utc(), fields));
+        let (level, module) = (*event.metadata().level(), event.metadata().target());
+        (self.write)(&line(self.format, level, module, OffsetDateTime::now_utc(), fields));
     }
 }
 
@@ -125,8 +143,25 @@ impl Visit for Fields {
     }
 }
 
+/// The line of an error that is reported at any log level. Fields without text are left out.
+pub(super) fn error_line(
+    format: Format,
+    module: &str,
+    message: &str,
+    fields: impl IntoIterator<Item = (&'static str, String)>,
+) -> String {
+    let escape = match format {
+        Format::Json => printable,
+        Format::Text => printable_lines,
+    };
+    let fields = fields.into_iter().filter(|(_, text)| !text.is_empty());
+    let fields = fields.chain([("message", message.to_string())]);
+    let fields = Fields(fields.map(|(name, text)| (name.to_string(), escape(&text).into_owned())).collect());
+    line(format, Level::ERROR, module, OffsetDateTime::now_utc(), fields)
+}
+
 /// Formats one line. Long texts are cut until the line is short enough.
-fn line(metadata: &Metadata<'_>, now: OffsetDateTime, mut fields: Fields) -> String {
+fn line(format: Format, level: Level, module: &str, now: OffsetDateTime, mut fields: Fields) -> String {
     let message = fields.0.remove("message").unwrap_or_default();
     // Unless the fraction has exactly six digits, Terraform shows the whole line as raw text.
     let timestamp = format!(
@@ -139,13 +174,17 @@ fn line(metadata: &Metadata<'_>, now: OffsetDateTime, mut fields: Fields) -> Str
         now.second(),
         now.microsecond(),
     );
+    if format == Format::Text {
+        let fields: String = fields.0.iter().map(|(name, text)| format!(" {name}={text}")).collect();
+        return format!("{timestamp} {:5} {module}: {message}{fields}\n", level.as_str());
+    }
     let mut longest_text = LONGEST_LINE;
     loop {
         let mut line: BTreeMap<&str, String> =
             fields.0.iter().map(|(name, text)| (name.as_str(), cut(text, longest_text))).collect();
-        line.insert("@level", metadata.level().as_str().to_ascii_lowercase());
+        line.insert("@level", level.as_str().to_ascii_lowercase());
         line.insert("@message", cut(&message, longest_text));
-        line.insert("@module", metadata.target().replace("::", "."));
+        line.insert("@module", module.replace("::", "."));
         line.insert("@timestamp", timestamp.clone());
         let line = serde_json::json!(line).to_string() + "\n";
         if line.len() <= LONGEST_LINE || longest_text == 0 {
@@ -175,6 +214,7 @@ mod tests {
         let write = move |line: &str| seen.lock().unwrap().push(line.to_string());
         let subscriber = tracing_subscriber::registry().with(LogLines {
             level,
+            format: Format::Json,
             crate_name: "acme",
             redact: |text| text.replace("sesame", "(hidden)"),
             write,
@@ -237,7 +277,8 @@ mod tests {
     #[test]
     fn tf_log_provider_takes_precedence_over_tf_log() {
         let level_of = |provider: Option<&str>, general: Option<&str>| {
-            level(|name| if name == "TF_LOG" { general } else { provider }.map(str::to_string))
+            let variables = [("TF_LOG", general), ("TF_LOG_PROVIDER", provider)];
+            level("acme", |name| variables.iter().find(|it| it.0 == name)?.1.map(str::to_string))
         };
         assert_eq!(level_of(None, None), LevelFilter::OFF);
         assert_eq!(level_of(Some(""), Some("")), LevelFilter::OFF);
@@ -245,5 +286,26 @@ mod tests {
         assert_eq!(level_of(Some("WARN"), Some("TRACE")), LevelFilter::WARN);
         assert_eq!(level_of(Some("off"), Some("TRACE")), LevelFilter::OFF);
         assert_eq!(level_of(None, Some("JSON")), LevelFilter::TRACE);
+        let own = |name: &str| Some(if name == "TF_LOG_PROVIDER_ACME" { "INFO" } else { "TRACE" }.to_string());
+        assert_eq!(level("acme", own), LevelFilter::INFO);
+    }
+
+    #[test]
+    fn a_text_line_is_readable() {
+        let now = OffsetDateTime::UNIX_EPOCH;
+        let fields = [("message", "opened"), ("door", "front")];
+        let fields = Fields(fields.map(|(name, text)| (name.to_string(), text.to_string())).into());
+        let text = line(Format::Text, Level::WARN, "acme::lock", now, fields);
+        assert_eq!(text, "1970-01-01T00:00:00.000000Z WARN  acme::lock: opened door=front\n");
+    }
+
+    #[test]
+    fn an_error_line_leaves_out_empty_fields() {
+        let fields = [("location", "door.rs:1".to_string()), ("backtrace", String::new())];
+        let line = error_line(Format::Json, "acme", "jammed\nhard", fields);
+        let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+        let keys: Vec<&String> = line.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["@level", "@message", "@module", "@timestamp", "location"]);
+        assert_eq!((&line["@level"], &line["@message"]), (&"error".into(), &"jammed\\nhard".into()));
     }
 }

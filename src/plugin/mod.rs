@@ -24,6 +24,7 @@ mod msgpack;
 mod number;
 mod panics;
 pub mod path;
+pub mod platform;
 mod printable;
 #[doc(hidden)]
 pub mod proto;
@@ -32,6 +33,7 @@ pub mod schema;
 pub mod serve;
 mod server;
 mod tls;
+pub mod transport;
 mod types;
 pub mod value;
 
@@ -39,13 +41,15 @@ pub use data_source::{DataRequest, DataResponse, DataSource};
 pub use decode::{FromValue, Input, Nested};
 pub use diagnostics::{Diagnostic, Diagnostics, Problem, Severity};
 pub use function::{Function, FunctionError, Parameter, Signature};
-pub use handshake::Environment;
+pub use handshake::{Environment, Offer};
 pub use path::{AttributePath, Step};
+pub use platform::Parent;
 pub use printable::printable;
 pub use resource::{
     ApplyRequest, ApplyResponse, ImportResponse, PartialState, PlanRequest, PlanResponse, Provider, ReadRequest,
     ReadResponse, Resource,
 };
 pub use schema::{Attribute, AttributeType, Check, Mode, Nesting, PlanEffect, Schema, Type};
-pub use serve::{Program, serve};
+pub use serve::{Program, debug, serve};
+pub use transport::Transport;
 pub use value::{Number, Value};

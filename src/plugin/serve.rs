@@ -5,8 +5,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::net::UnixListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -15,13 +13,16 @@ use super::proto::process::grpc_controller_server::GrpcControllerServer;
 use super::proto::process::grpc_stdio_server::GrpcStdioServer;
 use super::proto::tfplugin6::provider_server::ProviderServer;
 use super::server::Server;
-use super::server::process::{Controller, NoopStdio};
-use super::{Environment, Provider, connection, handshake, logs, panics, tls};
+use super::server::process::{Controller, Stdio};
+use super::{Environment, Offer, Provider, connection, logs, panics, platform, tls, transport};
 
 /// The size limit of a message in bytes, as in other providers. The default of 4 MiB is less than a large state.
 const LARGEST_MESSAGE: usize = 256 * 1024 * 1024;
-/// How long the end of the process waits for pending responses. Terraform kills the process after two seconds.
+/// How long the end of the process waits for pending responses if Terraform has requested it. Terraform kills the
+/// process after two seconds.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
+/// The same if Terraform has not requested it, and needs the responses.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The properties of a provider program.
 #[derive(Clone, Copy, Debug)]
@@ -40,14 +41,35 @@ pub fn serve<P: Provider>(provider: P, program: Program) -> ExitCode {
     if !environment.is_started_by_terraform() {
         return fail(program.introduction);
     }
-    logs::write_to_stderr(logs::level(|name| std::env::var(name).ok()), program.crate_name, P::redact);
-    panics::report_on_stderr(P::redact);
+    start(provider, program, environment, logs::Format::Json, |offer| print(&offer.line()))
+}
+
+/// Serves a provider to any Terraform of this user, until Ctrl-C or SIGTERM. Prints the environment variable that makes
+/// Terraform use it, for these source addresses.
+pub fn debug<P: Provider>(provider: P, program: Program, sources: &[String]) -> ExitCode {
+    start(provider, program, Environment::of_debugging(), logs::Format::Text, |offer| {
+        writeln!(io::stderr().lock(), "Run Terraform or OpenTofu with this variable. Ctrl-C ends the provider.")?;
+        print(&offer.reattachment(std::process::id(), sources))
+    })
+}
+
+fn start<P: Provider>(
+    provider: P,
+    program: Program,
+    environment: Environment,
+    format: logs::Format,
+    announce: impl FnOnce(&Offer) -> io::Result<()>,
+) -> ExitCode {
+    let level = logs::level(program.crate_name, |name| std::env::var(name).ok());
+    logs::write_to_stderr(level, format, program.crate_name, P::redact);
+    panics::report_on_stderr(format, P::redact);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&format!("Error starting the threads of the provider: {error}")),
     };
     let result = runtime.block_on(async {
-        let terminate = handle_signals().map_err(|error| format!("Error installing signal handlers: {error}"))?;
+        let terminate = platform::handle_signals(environment.outlives_terraform)
+            .map_err(|error| format!("Error installing signal handlers: {error}"))?;
         run(provider, environment, terminate, announce).await
     });
     // A name lookup may still block a thread. Its result is no longer needed.
@@ -58,70 +80,56 @@ pub fn serve<P: Provider>(provider: P, program: Program) -> ExitCode {
     }
 }
 
-/// Serves a provider to the client that `environment` describes. Passes the handshake line to `announce`, and returns
-/// when the process should end. A notification of `terminate` requests the end of the process while no client is
-/// connected. The error is a message for the user.
+/// Serves a provider to the client that `environment` describes. Passes the way to connect to `announce`, and returns
+/// when the process should end, which a notification of `terminate` requests. The error is a message for the user.
 pub async fn run(
     provider: impl Provider,
     environment: Environment,
     terminate: Arc<Notify>,
-    announce: impl FnOnce(&str) -> io::Result<()>,
+    announce: impl FnOnce(&Offer) -> io::Result<()>,
 ) -> Result<(), String> {
     environment.check_version()?;
     let lifecycle = Arc::new(Lifecycle::new());
     let server = Server::new(provider, lifecycle.clone()).map_err(|error| format!("Invalid schema: {error}"))?;
     let identity = environment.client_certificate.as_deref().map(tls::identity).transpose()?;
-    let user = connection::own_user().map_err(|error| format!("Error reading the user of this process: {error}"))?;
-    let place = handshake::socket_place(&environment.socket_directories)?;
-    let listener = UnixListener::bind(&place.path)
-        .map_err(|error| format!("Error listening on {}: {error}", place.path.display()))?;
-    let line = handshake::line(&place.path, identity.as_ref().map(|identity| &identity.certificate[..]));
-    announce(&line).map_err(|error| format!("Error writing the handshake to stdout: {error}"))?;
+    let bound = transport::bind(&environment.transport, identity.is_some()).await?;
+    let (acceptor, certificate) = identity.map(|identity| (identity.acceptor, identity.certificate)).unzip();
+    announce(&Offer { network: bound.network, address: bound.address, certificate })
+        .map_err(|error| format!("Error writing the handshake to stdout: {error}"))?;
 
-    let acceptor = identity.map(|identity| identity.acceptor);
-    let connections = connection::accept(listener, user, acceptor, lifecycle.clone());
+    let connections = connection::accept(bound.listener, acceptor, lifecycle.clone());
     let ending = CancellationToken::new();
+    let controller = Controller { lifecycle: lifecycle.clone(), outlives_terraform: environment.outlives_terraform };
     let router = tonic::transport::Server::builder()
+        .trace_fn(|request| tracing::error_span!("call", tf_rpc = method(request.uri().path())))
         .add_service(
             ProviderServer::new(server)
                 .max_decoding_message_size(LARGEST_MESSAGE)
                 .max_encoding_message_size(LARGEST_MESSAGE),
         )
-        .add_service(GrpcControllerServer::new(Controller(lifecycle.clone())))
-        .add_service(GrpcStdioServer::new(NoopStdio));
+        .add_service(GrpcControllerServer::new(controller))
+        .add_service(GrpcStdioServer::new(Stdio(ending.clone())));
     let mut serving = tokio::spawn(router.serve_with_incoming_shutdown(connections, ending.clone().cancelled_owned()));
     tokio::select! {
-        () = lifecycle.ended(environment.connect_timeout, environment.idle_timeout, &terminate) => {}
+        () = lifecycle.ended(environment.connect_timeout, &environment.parent, &terminate) => {}
         stopped = &mut serving => return Err(format!("The server stopped unexpectedly: {stopped:?}")),
     }
     ending.cancel();
-    if tokio::time::timeout(SHUTDOWN_TIMEOUT, &mut serving).await.is_err() {
+    let timeout = if lifecycle.client_gone().is_cancelled() { SHUTDOWN_TIMEOUT } else { RESPONSE_TIMEOUT };
+    if tokio::time::timeout(timeout, &mut serving).await.is_err() {
         serving.abort();
     }
+    // Until here, the directory of the socket must exist.
+    drop(bound.directory);
     Ok(())
 }
 
-/// Handles the signals that a terminal sends to all of its processes. Terraform receives them too and decides what to
-/// do, so none of them may end this process during an apply. SIGTERM notifies the result.
-fn handle_signals() -> io::Result<Arc<Notify>> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut hangup = signal(SignalKind::hangup())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let terminated = Arc::new(Notify::new());
-    let notify = terminated.clone();
-    tokio::spawn(async move {
-        loop {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = hangup.recv() => {}
-                _ = terminate.recv() => notify.notify_one(),
-            }
-        }
-    });
-    Ok(terminated)
+/// The method in the path of a gRPC request: `ReadResource` for `/tfplugin6.Provider/ReadResource`.
+fn method(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }
 
-fn announce(line: &str) -> io::Result<()> {
+fn print(line: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{line}")?;
     stdout.flush()

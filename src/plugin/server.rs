@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use futures::FutureExt;
+use tracing::Instrument;
 
 use super::lifecycle::Lifecycle;
 use super::proto::tfplugin6 as pb;
@@ -92,14 +92,12 @@ impl<P: Provider> Server<P> {
     /// error is the message of a panic.
     async fn run<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
         let counted = self.lifecycle.call();
-        let task = tokio::spawn(async move {
+        let work = async move {
             let _counted = counted;
             work.await
-        });
-        task.await.map_err(|error| match error.try_into_panic() {
-            Ok(payload) => panics::message(&*payload).to_string(),
-            Err(error) => error.to_string(),
-        })
+        };
+        let task = tokio::spawn(panics::caught(work).in_current_span());
+        task.await.unwrap_or_else(|error| Err(error.to_string()))
     }
 
     async fn upgrade(&self, request: pb::upgrade_resource_state::Request) -> Result<pb::DynamicValue, Diagnostics> {
@@ -246,7 +244,12 @@ impl<P: Provider> Server<P> {
             partial_state: partial_state.clone(),
         };
         let resource = served.resource.clone();
-        let (state, private, mut diagnostics) = match self.run(async move { resource.apply(apply).await }).await {
+        let change = self.lifecycle.change();
+        let work = async move {
+            let _change = change;
+            resource.apply(apply).await
+        };
+        let (state, private, mut diagnostics) = match self.run(work).await {
             Ok(response) => (response.state, response.private, response.diagnostics),
             Err(message) => {
                 // The snapshot may depend on data that the panic left inconsistent.
@@ -326,6 +329,5 @@ fn panicked(message: String) -> Diagnostics {
 /// The result of a handler. A panic outside the provider's code, such as in the decoding of a request, becomes an error
 /// here, and one in the provider's code in [`Server::run`].
 async fn fenced<T>(handler: impl Future<Output = Result<T, Diagnostics>>) -> Result<T, Diagnostics> {
-    let result = AssertUnwindSafe(handler).catch_unwind().await;
-    result.unwrap_or_else(|payload| Err(panicked(panics::message(&*payload).to_string())))
+    panics::caught(handler).await.unwrap_or_else(|message| Err(panicked(message)))
 }

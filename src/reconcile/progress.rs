@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -62,7 +61,9 @@ impl Progress {
 }
 
 /// Opens a file for appending, or creates one that only this user can read. Never blocks.
+#[cfg(unix)]
 fn open(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
     // Opening a pipe blocks until it has a reader, except with O_NONBLOCK. Opening a terminal can make it the one that
     // sends signals to this process, except with O_NOCTTY.
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
@@ -71,6 +72,16 @@ fn open(path: &Path) -> io::Result<File> {
     match kind.is_file() || kind.is_char_device() {
         true => Ok(file),
         false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is neither a file nor a terminal")),
+    }
+}
+
+/// Opens a file for appending, or creates one. By default, only this user can read the files in their directories.
+#[cfg(windows)]
+fn open(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().append(true).create(true).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file")),
     }
 }
 
@@ -101,6 +112,7 @@ mod tests {
         Progress { path: Some(path.into()), file: OnceLock::new() }
     }
 
+    #[cfg(unix)]
     #[test]
     fn the_first_line_creates_a_private_file() {
         use std::os::unix::fs::PermissionsExt;
@@ -115,6 +127,7 @@ mod tests {
         assert_eq!(lines, "created eip.0\\n eipalloc-1\\u{202e} 2s, 1 of 2\ncreated vpc vpc-1 3s, 2 of 2\n");
     }
 
+    #[cfg(unix)]
     #[test]
     fn only_files_and_terminals_are_written() {
         let directory = tempfile::tempdir().unwrap();

@@ -9,30 +9,34 @@ mod data_sources;
 mod fake_provider;
 #[path = "plugin/functions.rs"]
 mod functions;
+#[path = "plugin/life.rs"]
+mod life;
+#[cfg(unix)]
+#[path = "plugin/program.rs"]
+mod program;
+#[path = "plugin/tcp.rs"]
+mod tcp;
 #[path = "plugin/generate.rs"]
 mod generate;
 
 use std::collections::BTreeMap;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use fgw::plugin::proto::process::Empty;
-use fgw::plugin::proto::process::grpc_controller_client::GrpcControllerClient;
-use fgw::plugin::proto::process::grpc_stdio_client::GrpcStdioClient;
 use fgw::plugin::proto::tfplugin6::diagnostic::Severity;
 use fgw::plugin::proto::tfplugin6::provider_client::ProviderClient;
 use fgw::plugin::proto::tfplugin6::{self as pb};
-use fgw::plugin::{Environment, Provider, Value};
+use fgw::plugin::{Environment, Offer, Parent, Provider, Value};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::UnixStream;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 use tonic::Code;
 use tonic::transport::Channel;
 
 use crate::support::plugin_client::{COOKIE, Certificate, Handshake};
-use crate::support::{runtime, wait, wire};
+use crate::support::{wait, wire};
 use fake_provider::Acme;
 
 // The client.
@@ -41,7 +45,16 @@ use fake_provider::Acme;
 pub(super) struct Process {
     pub(super) handshake: Handshake,
     terminate: Arc<Notify>,
+    parent: Arc<FakeParent>,
     pub(super) served: JoinHandle<Result<(), String>>,
+}
+
+/// The process that started a server.
+#[derive(Default)]
+struct FakeParent {
+    has_ended: AtomicBool,
+    /// How often the server has checked whether it has ended.
+    checks: AtomicUsize,
 }
 
 pub(super) fn environment(client: Option<&Certificate>) -> Environment {
@@ -49,9 +62,8 @@ pub(super) fn environment(client: Option<&Certificate>) -> Environment {
         cookie: Some(COOKIE.to_string()),
         versions: Some("5,6".to_string()),
         client_certificate: client.map(|client| client.pem()),
-        socket_directories: vec!["/tmp".into()],
         connect_timeout: Duration::from_secs(30),
-        idle_timeout: Duration::from_millis(50),
+        ..Environment::of_process()
     }
 }
 
@@ -60,14 +72,26 @@ pub(super) async fn start(client: Option<&Certificate>) -> Process {
 }
 
 pub(super) async fn start_provider(provider: impl Provider, client: Option<&Certificate>) -> Process {
+    let process = start_in(provider, environment(client)).await;
+    assert_eq!(process.handshake.certificate.is_empty(), client.is_none());
+    process
+}
+
+async fn start_in(provider: impl Provider, environment: Environment) -> Process {
     let (announce, announced) = oneshot::channel();
-    let terminate = Arc::new(Notify::new());
-    let announce = |line: &str| announce.send(line.to_string()).map_err(std::io::Error::other);
-    let served = tokio::spawn(fgw::plugin::serve::run(provider, environment(client), terminate.clone(), announce));
+    let (terminate, parent) = (Arc::new(Notify::new()), Arc::new(FakeParent::default()));
+    let announce = |offer: &Offer| announce.send(offer.line()).map_err(std::io::Error::other);
+    let checked = parent.clone();
+    let has_ended = move || {
+        checked.checks.fetch_add(1, Ordering::Relaxed);
+        checked.has_ended.load(Ordering::Relaxed)
+    };
+    let parent_of_server = Parent { interval: Duration::from_millis(20), has_ended: Arc::new(has_ended) };
+    let environment = Environment { parent: parent_of_server, ..environment };
+    let served = tokio::spawn(fgw::plugin::serve::run(provider, environment, terminate.clone(), announce));
     let line = announced.await.unwrap();
     let handshake = Handshake::parse(&line).unwrap_or_else(|| panic!("not a handshake: {line}"));
-    assert_eq!(handshake.certificate.is_empty(), client.is_none());
-    Process { handshake, terminate, served }
+    Process { handshake, terminate, parent, served }
 }
 
 impl Process {
@@ -78,6 +102,11 @@ impl Process {
     pub(super) async fn terraform(&self, client: &Certificate) -> ProviderClient<Channel> {
         let channel = self.connect(Some(client)).await.unwrap();
         ProviderClient::new(channel).max_decoding_message_size(usize::MAX).max_encoding_message_size(usize::MAX)
+    }
+
+    /// Terraform has ended without a shutdown.
+    fn lose_parent(&self) {
+        self.parent.has_ended.store(true, Ordering::Relaxed);
     }
 
     async fn ended(self) -> Result<(), String> {
@@ -344,7 +373,8 @@ async fn stop_ends_a_running_apply_but_not_the_server() {
 async fn import_returns_a_complete_state_or_an_error() {
     let (_process, terraform) = connected().await;
     let import = |id: &str| {
-        let request = pb::import_resource_state::Request { type_name: "acme_door".to_string(), id: id.to_string() };
+        let (type_name, id) = ("acme_door".to_string(), id.to_string());
+        let request = pb::import_resource_state::Request { type_name, id, identity: None };
         let mut terraform = terraform.clone();
         async move { terraform.import_resource_state(request).await.unwrap().into_inner() }
     };
@@ -411,9 +441,9 @@ async fn clients_without_the_pinned_certificate_are_rejected() {
 async fn garbage_on_the_socket_does_no_harm() {
     let (process, mut terraform) = connected().await;
     let plain = start(None).await;
-    for socket in [&process.handshake.socket, &plain.handshake.socket] {
+    for socket in [&process.handshake, &plain.handshake] {
         for garbage in [&b""[..], b"GET / HTTP/1.1\r\n\r\n", &[0x16, 3, 1, 0xff, 0xff], &[0; 10_000]] {
-            let mut stream = UnixStream::connect(socket).await.unwrap();
+            let mut stream = socket.open().await.unwrap();
             // The server may close the connection at any point, which is correct.
             let _ = stream.write_all(garbage).await;
             let _ = stream.shutdown().await;
@@ -439,8 +469,9 @@ async fn states_of_several_megabytes_are_transferred() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_that_are_not_offered_are_unimplemented() {
-    let process = start(None).await;
-    let channel = process.connect(None).await.unwrap();
+    let client = Certificate::new();
+    let process = start(Some(&client)).await;
+    let channel = process.connect(Some(&client)).await.unwrap();
     let mut client = tonic::client::Grpc::new(channel);
     for path in ["/tfplugin6.Provider/GetResourceIdentitySchemas", "/plugin.GRPCBroker/StartStream"] {
         client.ready().await.unwrap();
@@ -450,118 +481,10 @@ async fn calls_that_are_not_offered_are_unimplemented() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn shutdown_ends_the_server_and_removes_its_socket() {
-    let client = Certificate::new();
-    let process = start(Some(&client)).await;
-    let channel = process.connect(Some(&client)).await.unwrap();
-    let mut output = GrpcStdioClient::new(channel.clone()).stream_stdio(()).await.unwrap().into_inner();
-    assert_eq!(output.message().await.unwrap(), None);
-    GrpcControllerClient::new(channel).shutdown(Empty {}).await.unwrap();
-    let socket = std::path::PathBuf::from(&process.handshake.socket);
-    process.ended().await.unwrap();
-    assert!(!socket.parent().unwrap().exists());
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn server_ends_only_after_its_work_when_terraform_dies() {
-    let acme = Acme::default();
-    let (process, terraform) = connected_to(acme.clone()).await;
-    let mut other = terraform.clone();
-    let call = tokio::spawn(async move { other.apply_resource_change(apply(&named("slow"))).await });
-    acme.diary.until("slow work begins").await;
-    call.abort();
-    drop(terraform);
-    process.ended().await.unwrap();
-
-    let (process, terraform) = connected_to(acme.clone()).await;
-    let mut other = terraform.clone();
-    let call = tokio::spawn(async move { other.apply_resource_change(apply(&named("stubborn"))).await });
-    acme.diary.until("stubborn work begins").await;
-    call.abort();
-    drop(terraform);
-    process.terminate.notify_one();
-    acme.diary.until("stubborn work is canceled").await;
-    // During this time, another server serves its client and ends.
-    let (brief, mut terraform) = connected().await;
-    assert_eq!(validate(&mut terraform, &named("front")).await, []);
-    drop(terraform);
-    brief.ended().await.unwrap();
-    assert!(!process.served.is_finished(), "work was interrupted");
-    assert!(!acme.diary.has("stubborn work ends"));
-    acme.release.notify_one();
-    process.ended().await.unwrap();
-    assert!(acme.diary.has("stubborn work ends"), "the server ended before its work");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn work_is_notified_when_its_client_disconnects() {
-    let acme = Acme::default();
-    let (_process, mut terraform) = connected_to(acme.clone()).await;
-    let mut other = terraform.clone();
-    let call = tokio::spawn(async move { other.apply_resource_change(apply(&named("abandoned"))).await });
-    acme.diary.until("abandoned work begins").await;
-    assert_eq!(validate(&mut terraform, &named("front")).await, []);
-    assert!(!acme.diary.has("the client has disconnected"));
-    call.abort();
-    acme.diary.until("the client has disconnected").await;
-    assert_eq!(validate(&mut terraform, &named("front")).await, [], "the connection itself stays open");
-}
-
 #[tokio::test]
 async fn other_protocol_versions_are_rejected_first() {
     let environment = Environment { versions: Some("5".to_string()), ..environment(None) };
-    let announce = |line: &str| panic!("nothing should be announced: {line}");
+    let announce = |offer: &Offer| panic!("nothing should be announced: {offer:?}");
     let rejected = fgw::plugin::serve::run(Acme::default(), environment, Arc::default(), announce).await;
     assert!(rejected.unwrap_err().contains("version 6"));
-}
-
-#[test]
-fn program_explains_itself_without_terraform() {
-    let program = || Command::new(env!("CARGO_BIN_EXE_terraform-provider-fgw"));
-    let manual = program().env_remove("TF_PLUGIN_MAGIC_COOKIE").output().unwrap();
-    assert_eq!((manual.status.code(), &manual.stdout[..]), (Some(1), &b""[..]));
-    assert!(String::from_utf8(manual.stderr).unwrap().contains("terraform init"));
-    let version = program().arg("--version").output().unwrap();
-    assert!(version.status.success());
-    assert_eq!(
-        String::from_utf8(version.stdout).unwrap().trim().split(' ').next_back(),
-        Some(env!("CARGO_PKG_VERSION"))
-    );
-}
-
-#[test]
-fn ctrl_c_does_not_end_the_program_and_stdout_has_one_line() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_terraform-provider-fgw"))
-        .env("TF_PLUGIN_MAGIC_COOKIE", COOKIE)
-        .env("PLUGIN_PROTOCOL_VERSIONS", "6,5")
-        .env_remove("PLUGIN_CLIENT_CERT")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut stdout = std::io::BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    std::io::BufRead::read_line(&mut stdout, &mut line).unwrap();
-    let handshake = Handshake::parse(&line).unwrap();
-    assert!(line.starts_with("1|6|unix|/") && line.ends_with("|grpc|\n"), "{line}");
-    let send = |signal: &str| {
-        let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-    };
-    send("-INT");
-    send("-HUP");
-    runtime().block_on(async {
-        let mut terraform = ProviderClient::new(handshake.connect(None).await.unwrap());
-        let metadata = terraform.get_metadata(pb::get_metadata::Request {}).await.unwrap().into_inner();
-        assert_eq!(metadata.diagnostics, [], "the provider still responds");
-    });
-    // No client is connected, so the signal cannot come from a terminal that Terraform shares.
-    send("-TERM");
-    wait::until("the program ends", || child.try_wait().unwrap().is_some());
-    assert!(child.wait().unwrap().success());
-    let mut rest = String::new();
-    std::io::Read::read_to_string(&mut stdout, &mut rest).unwrap();
-    assert_eq!(rest, "");
-    assert!(!std::path::Path::new(&handshake.socket).exists());
 }

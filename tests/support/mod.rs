@@ -13,21 +13,36 @@
 // bed.
 #![allow(dead_code)]
 
+#[cfg(unix)]
 pub(crate) mod backend;
+#[cfg(unix)]
 pub(crate) mod deployments;
+#[cfg(unix)]
 pub(crate) mod emulator;
+#[cfg(unix)]
 mod host;
+#[cfg(unix)]
 pub(crate) mod http;
+#[cfg(unix)]
 pub(crate) mod interruption;
+#[cfg(unix)]
 pub(crate) mod kept;
+#[cfg(unix)]
 pub(crate) mod listing;
+#[cfg(unix)]
 pub(crate) mod permissions;
 pub(crate) mod plugin_client;
+#[cfg(unix)]
 pub(crate) mod proxy;
+#[cfg(unix)]
 pub(crate) mod reaper;
+#[cfg(unix)]
 pub(crate) mod scripted;
+#[cfg(unix)]
 pub(crate) mod terraform;
+#[cfg(unix)]
 pub(crate) mod tunnel;
+#[cfg(unix)]
 pub(crate) mod venv;
 pub(crate) mod wait;
 pub(crate) mod wire;

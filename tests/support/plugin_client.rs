@@ -7,6 +7,9 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use hyper_util::rt::TokioIo;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+#[cfg(unix)]
 use tokio::net::UnixStream;
 use tokio_rustls::TlsConnector;
 use tonic::transport::{Channel, Endpoint, Uri};
@@ -15,7 +18,11 @@ use tonic::transport::{Channel, Endpoint, Uri};
 pub(crate) const COOKIE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
 
 /// The line that a provider prints when it is ready.
+#[derive(Clone)]
 pub(crate) struct Handshake {
+    /// The kind of the address: `unix` or `tcp`.
+    pub(crate) network: String,
+    /// The path of the socket, or the IP address and the port.
     pub(crate) socket: String,
     /// The certificate of the server, in DER; empty without TLS.
     pub(crate) certificate: Vec<u8>,
@@ -24,20 +31,22 @@ pub(crate) struct Handshake {
 impl Handshake {
     /// `None` for any other line.
     pub(crate) fn parse(line: &str) -> Option<Self> {
-        let ["1", "6", "unix", socket, "grpc", certificate] = line.trim_end().split('|').collect::<Vec<_>>()[..] else {
+        let ["1", "6", network, socket, "grpc", certificate] = line.trim_end().split('|').collect::<Vec<_>>()[..]
+        else {
             return None;
         };
-        Some(Self { socket: socket.to_owned(), certificate: STANDARD_NO_PAD.decode(certificate).ok()? })
+        let certificate = STANDARD_NO_PAD.decode(certificate).ok()?;
+        Some(Self { network: network.to_owned(), socket: socket.to_owned(), certificate })
     }
 
     /// Connects as Terraform does. If the server has a certificate, uses TLS and trusts only this certificate.
     pub(crate) async fn connect(&self, client: Option<&Certificate>) -> Result<Channel, tonic::transport::Error> {
         let connector = (!self.certificate.is_empty()).then(|| connector(&self.certificate, client));
-        let socket = self.socket.clone();
+        let handshake = self.clone();
         let open = move |_: Uri| {
-            let (socket, connector) = (socket.clone(), connector.clone());
+            let (handshake, connector) = (handshake.clone(), connector.clone());
             async move {
-                let stream = UnixStream::connect(socket).await?;
+                let stream = handshake.open().await?;
                 Ok::<_, std::io::Error>(match connector {
                     None => Box::new(TokioIo::new(stream)) as Box<dyn Io>,
                     Some(connector) => {
@@ -49,7 +58,21 @@ impl Handshake {
         };
         Endpoint::from_static("http://localhost").connect_with_connector(tower::service_fn(open)).await
     }
+
+    /// Connects to the socket, without TLS.
+    pub(crate) async fn open(&self) -> std::io::Result<Box<dyn Stream>> {
+        match self.network.as_str() {
+            "tcp" => Ok(Box::new(TcpStream::connect(&self.socket).await?)),
+            #[cfg(unix)]
+            "unix" => Ok(Box::new(UnixStream::connect(&self.socket).await?)),
+            other => panic!("the handshake has an address of the kind {other}"),
+        }
+    }
 }
+
+/// A connected socket.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 /// A key and a certificate as Terraform generates them: P-521, a self-signed CA.
 pub(crate) struct Certificate {

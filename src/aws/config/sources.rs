@@ -123,9 +123,10 @@ impl Sources {
 /// The variables that select the profile if the provider configuration does not.
 const PROFILE_VARIABLES: [&str; 2] = ["AWS_PROFILE", "AWS_DEFAULT_PROFILE"];
 
-/// The path for a configured text. A leading `~/` is the home directory, as in hashicorp/aws.
+/// The path for a configured text. A leading `~/`, or `~\` on Windows, is the home directory, as in hashicorp/aws.
 pub(crate) fn path(text: &str) -> PathBuf {
-    match (text.strip_prefix("~/"), environment(&["HOME", "USERPROFILE"])) {
+    let rest = text.strip_prefix('~').and_then(|rest| rest.strip_prefix(std::path::is_separator));
+    match (rest, environment(&["HOME", "USERPROFILE"])) {
         (Some(rest), Some(home)) => Path::new(&home).join(rest),
         _ => text.into(),
     }

@@ -1,10 +1,7 @@
 //! Function calls.
 
 use std::collections::BTreeMap;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-
-use futures::FutureExt;
 
 use super::{Server, decode};
 use crate::plugin::printable::printable_lines;
@@ -71,8 +68,7 @@ impl<P: Provider> Server<P> {
         &self,
         request: pb::call_function::Request,
     ) -> Result<pb::DynamicValue, FunctionError> {
-        let result = AssertUnwindSafe(self.evaluate(request)).catch_unwind().await;
-        result.unwrap_or_else(|payload| Err(panicked(panics::message(&*payload))))
+        panics::caught(self.evaluate(request)).await.unwrap_or_else(|message| Err(panicked(&message)))
     }
 
     /// Calls a function. If an argument contains unknown values, the result is unknown and the function is not called.

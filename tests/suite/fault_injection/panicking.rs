@@ -116,6 +116,7 @@ impl Case {
             return false;
         }
         run.failed_with(self.beginning()).failed_with("This is a bug in the provider. Report it with this message.");
+        assert!(!run.says("plugin crashed"), "the provider has survived: {run}");
         true
     }
 }
@@ -202,6 +203,8 @@ fn a_panic_outside_of_operations_is_reported_and_keeps_state() {
         .plan(&[])
         .failed_with("panic on demand: before read api")
         .failed_with("Report it with this message");
+    let log = std::fs::read_to_string(subject.workspace.log()).expect("the run writes a log");
+    assert!(log.contains("a call panicked: panic on demand: before read api"), "{log}");
     subject.workspace.env("FGW_PANIC", "");
     subject.finish(Phase::Create);
     subject.destroy();
