@@ -35,7 +35,7 @@ import licenses
 
 ROOT = licenses.ROOT
 NAME = "terraform-provider-fgw"
-SYSTEMS = {"linux": "linux", "darwin": "darwin"}
+SYSTEMS = {"linux": "linux", "darwin": "darwin", "windows": "windows"}
 MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 ZIP_BEGINS = calendar.timegm((1980, 1, 1, 0, 0, 0))
 RSA, DSA = "1", "17"
@@ -63,6 +63,11 @@ def platform_of(target):
     return f"{system}_{MACHINES[machine]}"
 
 
+def ending(target):
+    """The ending of the name of a program."""
+    return ".exe" if "windows" in target.split("-") else ""
+
+
 def built(target, profile):
     """Builds the provider and returns the path of the binary, which contains no path of this machine."""
     directory = json.loads(output_of(["cargo", "metadata", "--locked", "--no-deps", "--format-version", "1"]))
@@ -74,12 +79,16 @@ def built(target, profile):
     shown_as = {str(ROOT): "/fgw", directory: "/fgw/target", cargo: "/cargo", sysroot: "/rust",
                 f"{sysroot}/lib/rustlib/src/rust": f"/rustc/{about['commit-hash']}"}
     flags = [f"--remap-path-prefix={path}={name}" for path, name in shown_as.items()]
+    if target.endswith("-msvc"):
+        # The binary contains its C library, so it runs on any Windows, and no time of its build.
+        flags += ["-Ctarget-feature=+crt-static", "-Clink-arg=/Brepro"]
     # With --target, these flags do not apply to build scripts. They replace the flags that a user has set.
     environment = dict(os.environ, CARGO_ENCODED_RUSTFLAGS="\x1f".join(flags))
     command = ["cargo", "build", "--locked", "--bin", NAME, "--profile", profile, "--target", target]
     subprocess.run(command, cwd=ROOT, env=environment, check=True)
     # Cargo writes the profile named dev to a directory named debug.
-    binary = pathlib.Path(directory) / target / ("debug" if profile == "dev" else profile) / NAME
+    binary = pathlib.Path(directory) / target / ("debug" if profile == "dev" else profile)
+    binary /= NAME + ending(target)
     content = binary.read_bytes()
     for path in shown_as:
         if path.encode() in content:
@@ -115,7 +124,7 @@ def packed(directory):
     for older in directory.glob(f"{NAME}_*"):
         older.unlink()
     pack(directory / f"{NAME}_{number}_{platform}.zip", [
-        (f"{NAME}_v{number}", 0o755, binary.read_bytes()),
+        (f"{NAME}_v{number}{ending(target)}", 0o755, binary.read_bytes()),
         ("LICENSE", 0o644, (ROOT / "LICENSE").read_bytes()),
         ("THIRD-PARTY-NOTICES.txt", 0o644, licenses.notices(graph).encode()),
     ])
