@@ -108,6 +108,7 @@ mod tests {
         assert_eq!([text(12), text(2_900), text(92_000)], ["12 ms", "2s", "1m32s"]);
     }
 
+    #[cfg(unix)]
     fn to(path: &Path) -> Progress {
         Progress { path: Some(path.into()), file: OnceLock::new() }
     }
