@@ -53,7 +53,8 @@ fn visit(attributes: &[Attribute], object: &Value, path: &AttributePath, diagnos
             Value::Null => false,
             Value::List(items) => attribute.mode != Mode::Block || !items.is_empty(),
             Value::Map(items) => attribute.mode != Mode::Block || !items.is_empty(),
-            _ => true,
+            // A generated configuration may repeat the default.
+            value => attribute.default.as_ref() != Some(value),
         };
         if let Some(reason) = attribute.deprecation.as_ref().filter(|_| is_used) {
             diagnostics.attribute_warning(path.clone(), format!("{path} is deprecated"), reason);

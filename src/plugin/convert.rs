@@ -106,8 +106,6 @@ fn convert_nested_block(attribute: &Attribute, owner: Owner) -> Result<pb::schem
     };
     let mut block = convert_block(nested, owner).map_err(|error| format!("{}.{error}", attribute.name))?;
     block.description = attribute.text();
-    block.deprecated = attribute.deprecation.is_some();
-    block.deprecation_message = attribute.deprecation.clone().unwrap_or_default();
     Ok(pb::schema::NestedBlock {
         type_name: attribute.name.clone(),
         block: Some(block),
@@ -131,8 +129,6 @@ fn convert_attribute(attribute: &Attribute, owner: Owner) -> Result<pb::schema::
         // Terraform accepts a value for an attribute that the user omitted only if the attribute is also computed.
         computed: computed || (is_filled_in && owner != Owner::Provider),
         sensitive: attribute.sensitive,
-        deprecated: attribute.deprecation.is_some(),
-        deprecation_message: attribute.deprecation.clone().unwrap_or_default(),
         ..pb::schema::Attribute::default()
     };
     if converted.required && attribute.default.is_some() {
@@ -217,7 +213,7 @@ mod tests {
     fn a_block_becomes_a_block_type_with_its_own_description() {
         let block = block(vec![
             nested("timeouts", Nesting::Single, vec![text("create").optional()]).block(),
-            nested("key", Nesting::List, vec![text("owner").required()]).block().deprecated("Locks are obsolete."),
+            nested("key", Nesting::List, vec![text("owner").required()]).block(),
         ]);
         assert!(block.attributes.is_empty());
         let [timeouts, key] = &block.block_types[..] else { panic!("two blocks were declared") };
@@ -225,7 +221,6 @@ mod tests {
         assert_eq!(key.nesting(), pb::schema::nested_block::NestingMode::List);
         let key = key.block.as_ref().unwrap();
         assert_eq!(key.description, "Nested.");
-        assert!(key.deprecated && key.deprecation_message == "Locks are obsolete.");
         assert!(key.attributes[0].required);
     }
 
@@ -256,8 +251,8 @@ mod tests {
     fn descriptions_and_flags_are_converted() {
         let block = block(vec![text("code").sensitive().deprecated("Use a key.")]);
         let code = &block.attributes[0];
-        assert!(code.sensitive && code.deprecated);
-        assert_eq!(code.deprecation_message, "Use a key.");
+        assert!(code.sensitive);
+        assert!(!code.deprecated && code.deprecation_message.is_empty(), "Terraform would warn of each output");
         assert_eq!(code.description, "Some *text*.");
         assert_eq!(code.description_kind(), pb::StringKind::Markdown);
         assert_eq!(block.description, "A door.");

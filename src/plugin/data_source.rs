@@ -1,14 +1,12 @@
 //! The trait that a provider implements for each of its data sources.
 
-use async_trait::async_trait;
-use tokio_util::sync::CancellationToken;
-
 use super::{Diagnostics, Schema, Value};
+use async_trait::async_trait;
 
 /// A data source, which reads existing objects and changes nothing.
 ///
 /// As with a resource, values are complete objects of the schema. The server runs each handler in its own task, and
-/// reports a panic as an error.
+/// reports a panic as an error. It drops a read when Terraform requests a stop or has disconnected.
 #[async_trait]
 pub trait DataSource: Send + Sync + 'static {
     /// The type in a configuration, such as `acme_door`. A resource may have the same type.
@@ -31,8 +29,6 @@ pub trait DataSource: Send + Sync + 'static {
 pub struct DataRequest {
     /// The configuration, wholly known.
     pub config: Value,
-    /// Canceled when Terraform requests a stop.
-    pub stop: CancellationToken,
 }
 
 /// The result of a read.

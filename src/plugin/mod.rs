@@ -17,8 +17,10 @@ pub mod function;
 pub mod generate;
 pub mod handshake;
 mod hcl;
+pub mod identity;
 mod json;
 mod lifecycle;
+pub mod list_resource;
 mod logs;
 mod msgpack;
 mod number;
@@ -42,12 +44,14 @@ pub use decode::{FromValue, Input, Nested};
 pub use diagnostics::{Diagnostic, Diagnostics, Problem, Severity};
 pub use function::{Function, FunctionError, Parameter, Signature};
 pub use handshake::{Environment, Offer};
+pub use identity::{IdentityAttribute, ImportTarget};
+pub use list_resource::{ListRequest, ListResource, Listed};
 pub use path::{AttributePath, Step};
 pub use platform::Parent;
 pub use printable::printable;
 pub use resource::{
-    ApplyRequest, ApplyResponse, ImportResponse, PartialState, PlanRequest, PlanResponse, Provider, ReadRequest,
-    ReadResponse, Resource,
+    ApplyRequest, ApplyResponse, ImportResponse, MoveSource, PartialState, PlanRequest, PlanResponse, Provider,
+    ReadRequest, ReadResponse, Resource,
 };
 pub use schema::{Attribute, AttributeType, Check, Mode, Nesting, PlanEffect, Schema, Type};
 pub use serve::{Program, debug, serve};

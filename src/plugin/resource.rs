@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use super::{AttributePath, DataSource, Diagnostics, Function, Schema, Value};
+use super::{
+    AttributePath, DataSource, Diagnostics, Function, IdentityAttribute, ImportTarget, ListResource, Schema, Value,
+};
 
 /// A provider: its provider block, resources, data sources and functions.
 #[async_trait]
@@ -18,6 +20,11 @@ pub trait Provider: Send + Sync + 'static {
 
     /// The data sources, in the order of the documentation. Called once; the server keeps the list.
     fn data_sources(&self) -> Vec<Arc<dyn DataSource>> {
+        Vec::new()
+    }
+
+    /// The list resources, in the order of the documentation. Called once; the server keeps the list.
+    fn list_resources(&self) -> Vec<Arc<dyn ListResource>> {
         Vec::new()
     }
 
@@ -39,15 +46,16 @@ pub trait Provider: Send + Sync + 'static {
     }
 
     /// Configures the provider. Terraform calls it before it reads, plans, applies or imports a resource or data
-    /// source.
+    /// source. Dropped at any point when Terraform requests a stop or has disconnected.
     async fn configure(&self, config: Value, terraform_version: &str) -> Diagnostics;
 }
 
 /// A resource type.
 ///
 /// Values are complete objects of the schema: every attribute is present, and null if it is not set. The server runs
-/// each handler in its own task, so that a lost connection never drops a handler between two calls. If an apply panics,
-/// the server returns the [`PartialState`] with an error.
+/// each handler in its own task. An apply always runs to its end, so that nothing drops it between two calls. If it
+/// panics, the server returns the [`PartialState`] with an error. The other handlers change nothing, and are dropped at
+/// any point when Terraform requests a stop or has disconnected.
 #[async_trait]
 pub trait Resource: Send + Sync + 'static {
     /// The type in a configuration, such as `acme_door`.
@@ -88,8 +96,37 @@ pub trait Resource: Send + Sync + 'static {
     /// Applies a plan. Creates if `prior` is null, and destroys if `planned` is null.
     async fn apply(&self, request: ApplyRequest) -> ApplyResponse;
 
-    /// Finds an existing object by the import ID. Terraform reads the object immediately afterwards.
-    async fn import(&self, id: &str) -> ImportResponse;
+    /// Finds an existing object. Terraform reads the object immediately afterwards.
+    async fn import(&self, target: ImportTarget) -> ImportResponse;
+
+    /// The attributes of the identity of an object, by which it can be imported. None if the resource has no identity.
+    fn identity_schema(&self) -> Vec<IdentityAttribute> {
+        Vec::new()
+    }
+
+    /// The identity of the object in a state, which must not change while the object exists. `None` if the state
+    /// contains no object.
+    fn identity(&self, state: &Value) -> Option<Value> {
+        let _ = state;
+        None
+    }
+
+    /// Whether a state of another resource can be moved to this one. It must then be a state of this resource: the
+    /// server upgrades it as a stored state. The error is a text for the user.
+    fn check_move(&self, source: &MoveSource) -> Result<(), String> {
+        Err(format!("The state of {} cannot be moved to {}.", source.type_name, self.type_name()))
+    }
+}
+
+/// The resource whose state is moved to another one.
+#[derive(Clone, Debug)]
+pub struct MoveSource {
+    /// The complete source address of its provider: host, namespace and type.
+    pub provider_address: String,
+    /// Its type.
+    pub type_name: String,
+    /// The schema version of its state.
+    pub schema_version: i64,
 }
 
 /// The input of a read.
@@ -98,8 +135,6 @@ pub struct ReadRequest {
     pub state: Value,
     /// The private data stored with it; empty if there is none.
     pub private: Vec<u8>,
-    /// Canceled when Terraform requests a stop.
-    pub stop: CancellationToken,
 }
 
 /// The result of a read.
@@ -125,8 +160,6 @@ pub struct PlanRequest {
     /// If this plan repeats one that was shown before, as in an apply: the private data of that plan. Empty otherwise,
     /// and with hosts that do not offer it: Terraform before 1.16, and OpenTofu.
     pub planned_private: Vec<u8>,
-    /// Canceled when Terraform requests a stop.
-    pub stop: CancellationToken,
 }
 
 /// The result of a plan.

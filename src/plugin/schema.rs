@@ -32,7 +32,9 @@ pub struct Attribute {
     pub description: String,
     /// Whether Terraform hides the value in its output.
     pub sensitive: bool,
-    /// The reason of the deprecation, for a deprecated attribute.
+    /// The reason of the deprecation, for a deprecated input. The provider warns where it is set. The schema for
+    /// Terraform does not contain it: Terraform 1.15 and OpenTofu 1.12 warn wherever a deprecated attribute is read,
+    /// which includes each output that contains the whole resource.
     pub deprecation: Option<String>,
     /// Rules for known, non-null values.
     pub checks: Vec<Check>,

@@ -3,15 +3,17 @@
 mod data_sources;
 mod functions;
 mod generate;
+mod identities;
+mod lists;
 pub(super) mod process;
 mod service;
+mod tasks;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use tracing::Instrument;
-
+use super::identity::Identity;
 use super::lifecycle::Lifecycle;
 use super::proto::tfplugin6 as pb;
 use super::{
@@ -23,9 +25,10 @@ use super::{
 pub(super) struct Server<P> {
     provider: Arc<P>,
     provider_block: Block,
-    resources: BTreeMap<String, Served>,
+    resources: BTreeMap<String, Arc<Served>>,
     data_sources: BTreeMap<String, data_sources::PreparedDataSource>,
     functions: BTreeMap<String, functions::PreparedFunction>,
+    list_resources: BTreeMap<String, lists::PreparedList>,
     schemas: pb::get_provider_schema::Response,
     lifecycle: Arc<Lifecycle>,
 }
@@ -34,6 +37,7 @@ struct Served {
     resource: Arc<dyn Resource>,
     block: Arc<Block>,
     version: i64,
+    identity: Option<Identity>,
 }
 
 /// The attributes of a block, and the type of its values.
@@ -58,17 +62,20 @@ impl<P: Provider> Server<P> {
             let converted = convert::resource_schema(&schema).map_err(|error| format!("{name}: {error}"))?;
             schemas.resource_schemas.insert(name.to_string(), converted);
             let version = schema.version;
-            resources.insert(name.to_string(), Served { resource, block: Arc::new(Block::new(schema)), version });
+            let (identity, block) = (Identity::of(resource.identity_schema()), Arc::new(Block::new(schema)));
+            resources.insert(name.to_string(), Arc::new(Served { resource, block, version, identity }));
         }
         let (data_sources, data_source_schemas) = data_sources::all(&provider)?;
         schemas.data_source_schemas = data_source_schemas;
+        let (list_resources, list_schemas) = lists::all(&provider)?;
+        schemas.list_resource_schemas = list_schemas;
         let functions = functions::all(&provider);
         schemas.functions = functions.iter().map(|(name, it)| (name.clone(), it.to_proto())).collect();
         let (provider, provider_block) = (Arc::new(provider), Block::new(schema));
-        Ok(Server { provider, provider_block, resources, data_sources, functions, schemas, lifecycle })
+        Ok(Server { provider, provider_block, resources, data_sources, functions, list_resources, schemas, lifecycle })
     }
 
-    fn resource(&self, name: &str) -> Result<&Served, Diagnostics> {
+    fn resource(&self, name: &str) -> Result<&Arc<Served>, Diagnostics> {
         self.resources.get(name).ok_or_else(|| {
             one_error("Unknown resource type", format!("This version of the provider has no resource {name:?}."))
         })
@@ -87,20 +94,28 @@ impl<P: Provider> Server<P> {
         Self::messages(result.unwrap_or_else(|diagnostics| diagnostics))
     }
 
-    /// Runs work of the provider in its own task. The task continues after Terraform disconnects, until it honors its
-    /// stop token: a create that is dropped at an arbitrary point could leave objects that are not in any state. The
-    /// error is the message of a panic.
     async fn run<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
-        let counted = self.lifecycle.call();
-        let work = async move {
-            let _counted = counted;
-            work.await
-        };
-        let task = tokio::spawn(panics::caught(work).in_current_span());
-        task.await.unwrap_or_else(|error| Err(error.to_string()))
+        tasks::run(&self.lifecycle, work).await
+    }
+
+    async fn run_until_stopped<T: Send + 'static>(
+        &self,
+        what: impl FnOnce() -> String,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, Diagnostics> {
+        tasks::run_until_stopped(&self.lifecycle, what, work).await
     }
 
     async fn upgrade(&self, request: pb::upgrade_resource_state::Request) -> Result<pb::DynamicValue, Diagnostics> {
+        let type_name = request.type_name.clone();
+        let state = self.upgraded(request).await?;
+        let mut diagnostics = Diagnostics::default();
+        let state = self.resource(&type_name)?.block.encode(state, &mut diagnostics);
+        if diagnostics.has_errors() { Err(diagnostics) } else { Ok(state) }
+    }
+
+    /// A stored state of any supported version as a state of the current one.
+    async fn upgraded(&self, request: pb::upgrade_resource_state::Request) -> Result<Value, Diagnostics> {
         let served = self.resource(&request.type_name)?;
         let name = request.type_name;
         let (stored, current) = (request.version, served.version);
@@ -127,9 +142,7 @@ impl<P: Provider> Server<P> {
         let state = json::decode(&json, &served.block.kind).map_err(|problem| decoding_error(&summary, problem))?;
         let (resource, noted) = (served.resource.clone(), state.clone());
         self.run(async move { resource.note_state(&noted) }).await.map_err(panicked)?;
-        let mut diagnostics = Diagnostics::default();
-        let state = served.block.encode(state, &mut diagnostics);
-        if diagnostics.has_errors() { Err(diagnostics) } else { Ok(state) }
+        Ok(state)
     }
 
     async fn validate(&self, request: pb::validate_resource_config::Request) -> Result<Diagnostics, Diagnostics> {
@@ -158,7 +171,7 @@ impl<P: Provider> Server<P> {
         let config = self.provider_block.decode(request.config, "provider configuration")?;
         let provider = self.provider.clone();
         let work = async move { provider.configure(config, &request.terraform_version).await };
-        Ok(self.run(work).await.unwrap_or_else(panicked))
+        self.run_until_stopped(|| "configuring the provider".to_string(), work).await
     }
 
     async fn import(
@@ -167,18 +180,22 @@ impl<P: Provider> Server<P> {
     ) -> Result<pb::import_resource_state::Response, Diagnostics> {
         let served = self.resource(&request.type_name)?;
         let resource = served.resource.clone();
-        let id = request.id.clone();
+        let target = served.import_target(request.id, request.identity)?;
+        let described = target.to_string();
+        let what = || format!("importing {} {described}", request.type_name);
         let ImportResponse { state, private, mut diagnostics } =
-            self.run(async move { resource.import(&id).await }).await.map_err(panicked)?;
+            self.run_until_stopped(what, async move { resource.import(target).await }).await?;
         let Some(state) = state.filter(|state| !state.is_null()) else {
             if !diagnostics.has_errors() {
-                let summary = format!("Error importing {} {:?}", request.type_name, request.id);
+                let summary = format!("Error importing {} {described}", request.type_name);
                 diagnostics.error(summary, "No object with this ID was found.");
             }
             return Err(diagnostics);
         };
+        let identity = served.identity_of(&state, &mut diagnostics);
         let state = Some(served.block.encode(state, &mut diagnostics));
-        let imported = pb::import_resource_state::ImportedResource { type_name: request.type_name, state, private };
+        let type_name = request.type_name;
+        let imported = pb::import_resource_state::ImportedResource { type_name, state, private, identity };
         Ok(pb::import_resource_state::Response {
             imported_resources: vec![imported],
             diagnostics: Self::messages(diagnostics),
@@ -188,13 +205,13 @@ impl<P: Provider> Server<P> {
     async fn read(&self, request: pb::read_resource::Request) -> Result<pb::read_resource::Response, Diagnostics> {
         let served = self.resource(&request.type_name)?;
         let state = served.block.decode(request.current_state, "state")?;
-        let stop = self.lifecycle.stop_token();
         let resource = served.resource.clone();
-        let work = async move { resource.read(ReadRequest { state, private: request.private, stop }).await };
-        let mut response = self.run(work).await.map_err(panicked)?;
+        let work = async move { resource.read(ReadRequest { state, private: request.private }).await };
+        let mut response = self.run_until_stopped(|| format!("reading {}", request.type_name), work).await?;
+        let new_identity = served.identity_of(&response.state, &mut response.diagnostics);
         let new_state = Some(served.block.encode(response.state, &mut response.diagnostics));
         let diagnostics = Self::messages(response.diagnostics);
-        Ok(pb::read_resource::Response { new_state, diagnostics, private: response.private })
+        Ok(pb::read_resource::Response { new_state, diagnostics, private: response.private, new_identity })
     }
 
     async fn plan(
@@ -208,13 +225,16 @@ impl<P: Provider> Server<P> {
             config: served.block.decode(request.config, "configuration")?,
             prior_private: request.prior_private,
             planned_private: request.planned_private,
-            stop: self.lifecycle.stop_token(),
         };
         let resource = served.resource.clone();
-        let mut response = self.run(async move { resource.plan(plan).await }).await.map_err(panicked)?;
+        let what = || format!("planning {}", request.type_name);
+        let mut response = self.run_until_stopped(what, async move { resource.plan(plan).await }).await?;
         let planned_state = Some(served.block.encode(response.planned, &mut response.diagnostics));
+        // The identity of a new object is known only after the apply.
+        let planned_identity = request.prior_identity.filter(|_| response.requires_replace.is_empty());
         Ok(pb::plan_resource_change::Response {
             planned_state,
+            planned_identity,
             requires_replace: response.requires_replace.into_iter().map(convert::attribute_path).collect(),
             planned_private: response.private,
             diagnostics: Self::messages(response.diagnostics),
@@ -258,8 +278,10 @@ impl<P: Provider> Server<P> {
                 (state, private, panicked(message))
             }
         };
+        let new_identity = served.identity_of(&state, &mut diagnostics);
         let new_state = Some(served.block.encode_applied(state, &mut diagnostics));
-        Ok(pb::apply_resource_change::Response { new_state, private, diagnostics: Self::messages(diagnostics) })
+        let diagnostics = Self::messages(diagnostics);
+        Ok(pb::apply_resource_change::Response { new_state, private, diagnostics, new_identity })
     }
 }
 
@@ -304,7 +326,12 @@ fn decode(value: pb::DynamicValue, kind: &Type) -> Result<Value, Problem> {
 }
 
 fn capabilities() -> pb::ServerCapabilities {
-    pb::ServerCapabilities { plan_destroy: true, get_provider_schema_optional: true, generate_resource_config: true }
+    pb::ServerCapabilities {
+        plan_destroy: true,
+        get_provider_schema_optional: true,
+        move_resource_state: true,
+        generate_resource_config: true,
+    }
 }
 
 fn one_error(summary: &str, detail: impl Into<String>) -> Diagnostics {

@@ -234,12 +234,12 @@ impl Execution<'_> {
         (position, started, result.unwrap_or_else(|payload| Err(panicked(action, &*payload))))
     }
 
-    /// The limits of the retries of one operation. Calls in flight finish after a stop, which does not end their
-    /// retries.
+    /// The limits of the retries of one operation. After a stop, calls in flight finish and are not retried: if the
+    /// effect of a call remains unknown, a read finds it out afterwards.
     fn retry_limits(&self, action: &Action) -> RetryLimits {
         let (progress, slot) = (Arc::clone(&self.progress), action.key().slot.clone());
         let report = Arc::new(move |retry: &Retry| progress.retrying(Some(&slot), retry));
-        RetryLimits { deadline: Some(self.deadline), stop: CancellationToken::new(), report }
+        RetryLimits { deadline: Some(self.deadline), stop: self.stop.clone(), report }
     }
 
     /// Runs one operation and returns the id of its object.

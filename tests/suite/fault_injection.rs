@@ -31,6 +31,8 @@ mod roles;
 mod secrets;
 #[path = "fault_injection/baseline.rs"]
 mod baseline;
+#[path = "fault_injection/targets.rs"]
+mod targets;
 #[path = "fault_injection/unknown_clients.rs"]
 mod unknown_clients;
 #[path = "fault_injection/stuck.rs"]

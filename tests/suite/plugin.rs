@@ -9,6 +9,12 @@ mod data_sources;
 mod fake_provider;
 #[path = "plugin/functions.rs"]
 mod functions;
+#[path = "plugin/identities.rs"]
+mod identities;
+#[path = "plugin/lists.rs"]
+mod lists;
+#[path = "plugin/stops.rs"]
+mod stops;
 #[path = "plugin/life.rs"]
 mod life;
 #[cfg(unix)]
@@ -473,7 +479,7 @@ async fn calls_that_are_not_offered_are_unimplemented() {
     let process = start(Some(&client)).await;
     let channel = process.connect(Some(&client)).await.unwrap();
     let mut client = tonic::client::Grpc::new(channel);
-    for path in ["/tfplugin6.Provider/GetResourceIdentitySchemas", "/plugin.GRPCBroker/StartStream"] {
+    for path in ["/tfplugin6.Provider/PlanAction", "/plugin.GRPCBroker/StartStream"] {
         client.ready().await.unwrap();
         let codec = tonic_prost::ProstCodec::<Empty, Empty>::default();
         let answer = client.unary(tonic::Request::new(Empty {}), path.parse().unwrap(), codec).await;

@@ -60,10 +60,9 @@ impl<P: Provider> Server<P> {
                           configuration is known, so this is a bug in Terraform.";
             return Err(one_error(&format!("Error reading {}", request.type_name), detail));
         }
-        let stop = self.lifecycle.stop_token();
         let source = prepared.source.clone();
-        let work = async move { source.read(DataRequest { config, stop }).await };
-        let mut found = self.run(work).await.map_err(panicked)?;
+        let work = async move { source.read(DataRequest { config }).await };
+        let mut found = self.run_until_stopped(|| format!("reading {}", request.type_name), work).await?;
         let Some(state) = found.state.filter(|state| !state.is_null()) else {
             if !found.diagnostics.has_errors() {
                 let summary = format!("Error reading {}", request.type_name);

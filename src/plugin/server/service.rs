@@ -1,5 +1,6 @@
 //! The calls of the gRPC service, each passed to its handler. Every error becomes a diagnostic of the response.
 
+use tonic::codegen::BoxStream;
 use tonic::{Request, Response, Status};
 
 use super::{Server, capabilities, fenced, functions};
@@ -14,12 +15,16 @@ impl<P: Provider> Calls for Server<P> {
         let names = self.resources.keys().cloned();
         let data_sources = self.data_sources.keys().cloned();
         let functions = self.functions.keys().cloned();
+        let list_resources = self.list_resources.keys().cloned();
         Ok(Response::new(pb::get_metadata::Response {
             server_capabilities: Some(capabilities()),
             diagnostics: Vec::new(),
             resources: names.map(|type_name| pb::get_metadata::ResourceMetadata { type_name }).collect(),
             data_sources: data_sources.map(|type_name| pb::get_metadata::DataSourceMetadata { type_name }).collect(),
             functions: functions.map(|name| pb::get_metadata::FunctionMetadata { name }).collect(),
+            list_resources: list_resources
+                .map(|type_name| pb::get_metadata::ListResourceMetadata { type_name })
+                .collect(),
         }))
     }
 
@@ -108,6 +113,17 @@ impl<P: Provider> Calls for Server<P> {
         })))
     }
 
+    async fn move_resource_state(
+        &self,
+        request: Request<pb::move_resource_state::Request>,
+    ) -> Answer<pb::move_resource_state::Response> {
+        let response = fenced(self.move_state(request.into_inner())).await;
+        Ok(Response::new(response.unwrap_or_else(|diagnostics| pb::move_resource_state::Response {
+            diagnostics: Self::messages(diagnostics),
+            ..Default::default()
+        })))
+    }
+
     async fn generate_resource_config(
         &self,
         request: Request<pb::generate_resource_config::Request>,
@@ -117,6 +133,41 @@ impl<P: Provider> Calls for Server<P> {
             diagnostics: Self::messages(diagnostics),
             ..Default::default()
         })))
+    }
+
+    async fn get_resource_identity_schemas(
+        &self,
+        _: Request<pb::get_resource_identity_schemas::Request>,
+    ) -> Answer<pb::get_resource_identity_schemas::Response> {
+        let identity_schemas = self.identity_schemas();
+        Ok(Response::new(pb::get_resource_identity_schemas::Response { identity_schemas, diagnostics: Vec::new() }))
+    }
+
+    async fn upgrade_resource_identity(
+        &self,
+        request: Request<pb::upgrade_resource_identity::Request>,
+    ) -> Answer<pb::upgrade_resource_identity::Response> {
+        let upgraded = fenced(async { self.upgrade_identity(request.into_inner()) }).await;
+        let (upgraded_identity, diagnostics) = match upgraded {
+            Ok(identity) => (Some(identity), Vec::new()),
+            Err(diagnostics) => (None, Self::messages(diagnostics)),
+        };
+        Ok(Response::new(pb::upgrade_resource_identity::Response { upgraded_identity, diagnostics }))
+    }
+
+    async fn validate_list_resource_config(
+        &self,
+        request: Request<pb::validate_list_resource_config::Request>,
+    ) -> Answer<pb::validate_list_resource_config::Response> {
+        let diagnostics = Self::flat(fenced(self.validate_list(request.into_inner())).await);
+        Ok(Response::new(pb::validate_list_resource_config::Response { diagnostics }))
+    }
+
+    async fn list_resource(
+        &self,
+        request: Request<pb::list_resource::Request>,
+    ) -> Answer<BoxStream<pb::list_resource::Event>> {
+        Ok(Response::new(Box::pin(self.list(request.into_inner()))))
     }
 
     async fn validate_data_resource_config(

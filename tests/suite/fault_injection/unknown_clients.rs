@@ -21,19 +21,12 @@ use tonic::transport::Channel;
 
 use super::campaign::{Tally, campaign, is_whole, sample};
 use super::mutations::{Chance, encoded, invalid_json, invalid_values, mutated, mutated_bytes};
+use super::targets::Target;
 use crate::plugin::{Process, connected, named, start, start_provider, validate};
 use crate::support::plugin_client::Certificate;
 use crate::support::{runtime, venv, wait};
 
 type Terraform = ProviderClient<Channel>;
-
-/// The provider and the resource of the calls.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Target {
-    Door,
-    Network,
-    Gateway,
-}
 
 /// The field of a call that contains the invalid value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,13 +47,18 @@ enum Field {
     ImportId,
     DataConfig,
     DataRead,
+    ListConfig,
+    List,
+    Identity,
+    StoredIdentity,
+    MovedState,
     TextArgument,
     AnyArgument,
 }
 
 const TARGETS: [Target; 3] = [Target::Door, Target::Network, Target::Gateway];
 /// The fields that hold a value in msgpack or JSON.
-const VALUES: [Field; 15] = [
+const VALUES: [Field; 18] = [
     Field::ProviderConfig,
     Field::Configure,
     Field::Config,
@@ -74,9 +72,15 @@ const VALUES: [Field; 15] = [
     Field::GenerateState,
     Field::DataConfig,
     Field::DataRead,
+    Field::ListConfig,
+    Field::List,
+    Field::Identity,
     Field::TextArgument,
     Field::AnyArgument,
 ];
+
+/// The fields that hold JSON as Terraform has stored it.
+const STORED: [Field; 4] = [Field::StoredState, Field::OlderState, Field::StoredIdentity, Field::MovedState];
 
 impl Target {
     fn type_name(self) -> &'static str {
@@ -87,20 +91,13 @@ impl Target {
         }
     }
 
-    /// Its data block as Terraform could send it.
-    fn data(self) -> Value {
-        from_json(&match self {
-            Target::Door => serde_json::json!({ "name": "front", "width": 900, "tags": { "a": "b" } }),
-            Target::Network => serde_json::json!({ "vpc_name": "main", "tags": { "team": "net" } }),
-            Target::Gateway => serde_json::json!({ "name": "shop", "tags": { "team": "web" } }),
-        })
-    }
-
     /// A valid value for a field.
     fn valid(self, field: Field) -> Value {
         match field {
             Field::ProviderConfig | Field::Configure => self.provider(),
             Field::DataConfig | Field::DataRead => self.data(),
+            Field::ListConfig | Field::List => self.list(),
+            Field::Identity => self.identity(),
             _ => self.object(),
         }
     }
@@ -120,60 +117,6 @@ impl Target {
 
     fn has(self, field: Field) -> bool {
         !matches!(field, Field::TextArgument | Field::AnyArgument) || self.function().is_some()
-    }
-
-    /// A resource as Terraform could send it. Omitted attributes are null.
-    fn object(self) -> Value {
-        from_json(&match self {
-            Target::Door => serde_json::json!({
-                "name": "front", "width": 900, "tags": { "a": "b" }, "hinges": { "top": { "screws": 4 } },
-                "key": [{ "shape": "round" }],
-            }),
-            Target::Network => serde_json::json!({
-                "vpc_name": "main", "cidr_block": "10.0.0.0/16", "num_availability_zones": 2, "num_nat_gateways": 1,
-                "custom_tags": { "team": "net" }, "availability_zone_ids": ["use1-az1"],
-                "private_app_subnet_cidr_blocks": { "AZ-0": "10.0.48.0/21" }, "create_transit_subnets": true,
-                "default_nacl_ingress_rules": { "All": {
-                    "rule_no": 100, "action": "allow", "protocol": "-1", "from_port": 0, "to_port": 0,
-                    "cidr_block": "0.0.0.0/0",
-                } },
-                "default_security_group_ingress_rules": { "web": {
-                    "protocol": "tcp", "from_port": 443, "to_port": 443, "cidr_blocks": ["10.0.0.0/8"],
-                } },
-            }),
-            Target::Gateway => serde_json::json!({
-                "name": "shop", "description": "Orders.", "api_tags": { "team": "web" },
-                "route_config": { "GET /orders": {
-                    "faas_function_arn": "arn:aws:lambda:us-east-1:123456789012:function:orders",
-                    "authorizer_name": "customers", "timeout_milliseconds": 9000,
-                } },
-                "faas_authorizers": { "customers": {
-                    "authorizer_name": "guard", "authorizer_payload_format_version": "2.0",
-                    "enable_simple_responses": true, "identity_sources": ["$request.header.x-key"],
-                } },
-                "cors_configuration": { "allow_origins": ["https://shop.example"], "max_age": 300 },
-                "access_log_logservice_group_name": "/shop/access", "domain_name": "shop.example.com",
-            }),
-        })
-    }
-
-    /// The same as a state.
-    fn existing(self) -> Value {
-        let mut object = self.object();
-        if let Value::Map(attributes) = &mut object {
-            attributes.push(("id".into(), "vpc-1".into()));
-        }
-        object
-    }
-
-    fn provider(self) -> Value {
-        from_json(&match self {
-            Target::Door => serde_json::json!({ "style": "plain" }),
-            _ => serde_json::json!({
-                "region": "us-east-1", "max_retries": 3, "allowed_account_ids": ["123456789012"],
-                "default_tags": [{ "tags": { "a": "b" } }], "insecure": false,
-            }),
-        })
     }
 
     /// A server of this target. The real provider is configured with an unknown Region, so that it plans without AWS
@@ -274,7 +217,7 @@ impl Target {
             }
             Field::ImportId => {
                 let id = String::from_utf8_lossy(&stored).into_owned();
-                let request = pb::import_resource_state::Request { type_name, id };
+                let request = pb::import_resource_state::Request { type_name, id, identity: None };
                 terraform.import_resource_state(request).await?.into_inner().diagnostics
             }
             Field::DataConfig => {
@@ -284,6 +227,41 @@ impl Target {
             Field::DataRead => {
                 let request = pb::read_data_source::Request { type_name, config: Some(value) };
                 terraform.read_data_source(request).await?.into_inner().diagnostics
+            }
+            Field::ListConfig => {
+                let request = pb::validate_list_resource_config::Request { type_name, config: Some(value) };
+                terraform.validate_list_resource_config(request).await?.into_inner().diagnostics
+            }
+            Field::List => {
+                let request =
+                    pb::list_resource::Request { type_name, config: Some(value), limit: 2, ..Default::default() };
+                let mut events = terraform.list_resource(request).await?.into_inner();
+                let mut diagnostics = Vec::new();
+                while let Some(event) = events.message().await? {
+                    diagnostics.extend(event.diagnostic);
+                }
+                diagnostics
+            }
+            Field::Identity => {
+                let identity = Some(pb::ResourceIdentityData { identity_data: Some(value) });
+                let request = pb::import_resource_state::Request { type_name, id: String::new(), identity };
+                terraform.import_resource_state(request).await?.into_inner().diagnostics
+            }
+            Field::StoredIdentity => {
+                let raw_identity = Some(pb::RawState { json: stored, flatmap: Default::default() });
+                let request = pb::upgrade_resource_identity::Request { type_name, version: 0, raw_identity };
+                terraform.upgrade_resource_identity(request).await?.into_inner().diagnostics
+            }
+            Field::MovedState => {
+                let request = pb::move_resource_state::Request {
+                    source_provider_address: if self == Target::Door { "a.b/fork/acme" } else { "a.b/fork/fgw" }.into(),
+                    source_type_name: type_name.clone(),
+                    source_schema_version: if self == Target::Door { 2 } else { 0 },
+                    source_state: Some(pb::RawState { json: stored, flatmap: Default::default() }),
+                    target_type_name: type_name,
+                    source_private: private.to_vec(),
+                };
+                terraform.move_resource_state(request).await?.into_inner().diagnostics
             }
             Field::TextArgument | Field::AnyArgument => {
                 let (name, mut arguments) = self.function().expect("it has one");
@@ -303,20 +281,6 @@ impl Target {
         let errors: Vec<_> = diagnostics.iter().filter(|it| it.severity() == Severity::Error).collect();
         assert!(errors.is_empty(), "{errors:?}");
         assert!(!process.served.is_finished(), "the server has ended");
-    }
-}
-
-fn from_json(json: &serde_json::Value) -> Value {
-    use serde_json::Value as Json;
-    match json {
-        Json::Null => Value::Nil,
-        Json::Bool(value) => (*value).into(),
-        Json::Number(number) => number.as_i64().expect("a whole number").into(),
-        Json::String(text) => text.as_str().into(),
-        Json::Array(items) => Value::Array(items.iter().map(from_json).collect()),
-        Json::Object(entries) => {
-            Value::Map(entries.iter().map(|(key, value)| (key.as_str().into(), from_json(value))).collect())
-        }
     }
 }
 
@@ -396,13 +360,14 @@ impl InvalidValues {
         });
         let text = invalid_json().into_iter().map(|(what, bytes)| (format!("JSON, {what}"), json(bytes)));
         let all: Vec<_> = match field {
-            Field::StoredState | Field::OlderState => text.collect(),
+            field if STORED.contains(&field) => text.collect(),
             _ => binary.chain(text).collect(),
         };
         let count = all.len();
         for (what, value) in all {
-            // The unpaired surrogate is in an attribute that a provider block does not have, and is ignored.
-            let is_left_out = what.contains("surrogate") && matches!(field, Field::ProviderConfig | Field::Configure);
+            // The unpaired surrogate is in an attribute that these do not have, and is ignored.
+            let is_left_out = what.contains("surrogate")
+                && matches!(field, Field::ProviderConfig | Field::Configure | Field::Identity | Field::StoredIdentity);
             // The function of the door accepts any string.
             let is_valid = what == "a string" && (target, field) == (Target::Door, Field::TextArgument);
             let rejected = match target.send(&mut terraform, field, value, b"{\"format\": \"x\"}").await {
@@ -418,7 +383,7 @@ impl InvalidValues {
 
 #[test]
 fn invalid_values_are_rejected_in_every_field_of_every_call() {
-    let fields = || VALUES.into_iter().chain([Field::StoredState, Field::OlderState]);
+    let fields = || VALUES.into_iter().chain(STORED);
     let cases = TARGETS.into_iter().flat_map(|target| fields().map(move |field| InvalidValues(target, field)));
     let cases = cases.filter(|InvalidValues(target, field)| target.has(*field)).collect();
     campaign("Malformed values in every field of every call", cases, |case: &InvalidValues| Tally {
@@ -448,7 +413,8 @@ impl Batch {
         let mut fields = VALUES.to_vec();
         fields.retain(|field| *field != Field::Configure || target == Target::Door);
         fields.retain(|field| target.has(*field));
-        fields.extend([Field::StoredState, Field::OlderState, Field::ImportId]);
+        fields.extend(STORED);
+        fields.push(Field::ImportId);
         let private = private();
         for number in 0..BATCH_SIZE {
             let field = *chance.one_of(&fields);
@@ -458,7 +424,7 @@ impl Batch {
             };
             let text =
                 serde_json::json!({ "name": "front", "vpc_name": "main", "num_availability_zones": 2 }).to_string();
-            let is_json = matches!(field, Field::StoredState | Field::OlderState | Field::ImportId);
+            let is_json = STORED.contains(&field) || field == Field::ImportId;
             let value = match is_json || chance.below(8) == 0 {
                 true => json(mutated_bytes(text.as_bytes(), &mut chance)),
                 // In half of the cases, the type is invalid too.

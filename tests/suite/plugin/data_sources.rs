@@ -6,8 +6,7 @@ use fgw::plugin::proto::tfplugin6::provider_client::ProviderClient;
 use fgw::plugin::proto::tfplugin6::{self as pb};
 use tonic::transport::Channel;
 
-use super::fake_provider::Acme;
-use super::{connected, connected_to, dynamic, path, summaries, value};
+use super::{connected, dynamic, path, summaries, value};
 
 /// A data block with all attributes present.
 fn door(name: impl Into<Value>, given: &[(&str, Value)]) -> Value {
@@ -86,18 +85,4 @@ async fn failed_read_returns_no_state_and_the_next_one_succeeds() {
     assert_eq!(summaries(&unknown.diagnostics), [(Severity::Error, "Unknown data source")]);
     assert_eq!(value(read(&mut terraform, &door("front", &[])).await.state).get("id"), &"door-1".into());
     assert!(!process.served.is_finished(), "the server has ended");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn stop_ends_a_running_read() {
-    let acme = Acme::default();
-    let (_process, mut terraform) = connected_to(acme.clone()).await;
-    let reading = tokio::spawn({
-        let mut terraform = terraform.clone();
-        async move { read(&mut terraform, &door("slow", &[])).await }
-    });
-    acme.diary.until("a slow read begins").await;
-    assert!(!reading.is_finished());
-    terraform.stop_provider(pb::stop_provider::Request {}).await.unwrap();
-    assert_eq!(summaries(&reading.await.unwrap().diagnostics), [(Severity::Error, "Stopped")]);
 }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use fgw::plugin::{
     ApplyRequest, ApplyResponse, Attribute, AttributePath, AttributeType, Check, DataRequest, DataResponse, DataSource,
-    Diagnostics, Function, FunctionError, ImportResponse, Nesting, Parameter, PlanRequest, PlanResponse, Provider,
-    ReadRequest, ReadResponse, Resource, Schema, Signature, Type, Value,
+    Diagnostics, Function, FunctionError, IdentityAttribute, ImportResponse, ImportTarget, ListRequest, ListResource,
+    Listed, MoveSource, Nesting, Parameter, PlanRequest, PlanResponse, Provider, ReadRequest, ReadResponse, Resource,
+    Schema, Signature, Type, Value,
 };
 use tokio::sync::{Notify, watch};
 
@@ -29,12 +30,26 @@ struct Door(Acme);
 /// Its only data source. The name of a door selects the result.
 struct DoorLookup(Acme);
 
+/// Its only list resource: an endless number of doors. The name selects the behavior.
+struct DoorList(Acme);
+
 /// Its only function. The first argument selects the result.
 struct Measure;
 
 impl Diary {
     fn note(&self, entry: &'static str) {
         self.0.send_modify(|entries| entries.push(entry));
+    }
+
+    /// Notes an entry when the result is dropped.
+    fn note_on_drop(&self, entry: &'static str) -> impl Drop + use<> {
+        struct OnDrop(Diary, &'static str);
+        impl Drop for OnDrop {
+            fn drop(&mut self) {
+                self.0.note(self.1);
+            }
+        }
+        OnDrop(self.clone(), entry)
     }
 
     pub(super) fn has(&self, entry: &str) -> bool {
@@ -49,6 +64,17 @@ impl Diary {
     }
 }
 
+impl Acme {
+    /// Never returns if this is the text "endless".
+    async fn never_ends(&self, text: &Value) {
+        if text.as_str() == Some("endless") {
+            let _dropped = self.diary.note_on_drop("endless work is dropped");
+            self.diary.note("endless work begins");
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
 #[async_trait::async_trait]
 impl Provider for Acme {
     fn schema(&self) -> Schema {
@@ -58,6 +84,10 @@ impl Provider for Acme {
 
     fn resources(&self) -> Vec<Arc<dyn Resource>> {
         vec![Arc::new(Door(self.clone()))]
+    }
+
+    fn list_resources(&self) -> Vec<Arc<dyn ListResource>> {
+        vec![Arc::new(DoorList(self.clone()))]
     }
 
     fn data_sources(&self) -> Vec<Arc<dyn DataSource>> {
@@ -78,6 +108,7 @@ impl Provider for Acme {
 
     async fn configure(&self, config: Value, terraform_version: &str) -> Diagnostics {
         let mut diagnostics = Diagnostics::default();
+        self.never_ends(config.get("style")).await;
         if config.get("style").as_str() == Some("baroque") {
             let detail = format!("Terraform {terraform_version} is too modern.");
             diagnostics.attribute_error(AttributePath::new("style"), "Out of style", detail);
@@ -121,12 +152,8 @@ impl DataSource for DoorLookup {
         let mut diagnostics = Diagnostics::default();
         let mut state = request.config.clone();
         state.set("id", Value::from("door-1"));
+        self.0.never_ends(request.config.get("name")).await;
         match request.config.get("name").as_str().unwrap_or_default() {
-            "slow" => {
-                self.0.diary.note("a slow read begins");
-                request.stop.cancelled().await;
-                diagnostics.error("Stopped", "The read was canceled.");
-            }
             "panic" => panic!("the lamp broke"),
             "nothing" => return DataResponse { state: None, diagnostics },
             "misfit" => state.set("width", Value::from("wide")),
@@ -215,6 +242,7 @@ impl Resource for Door {
     }
 
     async fn read(&self, request: ReadRequest) -> ReadResponse {
+        self.0.never_ends(request.state.get("name")).await;
         let is_deleted = request.state.get("id").as_str() == Some("door-deleted");
         let state = if is_deleted { Value::Null } else { request.state };
         ReadResponse { state, private: request.private, diagnostics: Diagnostics::default() }
@@ -238,15 +266,18 @@ impl Resource for Door {
 
     async fn plan(&self, request: PlanRequest) -> PlanResponse {
         let mut planned = request.proposed;
+        self.0.never_ends(planned.get("name")).await;
         if request.prior.is_null() {
             planned.set("id", Value::Unknown);
         }
         if planned.get("name").as_str() == Some("misfit") {
             planned.set("width", Value::from("wide"));
         }
+        let is_renamed = planned.get("name") != request.prior.get("name");
+        let requires_replace = if is_renamed { vec![AttributePath::new("name")] } else { Vec::new() };
         PlanResponse {
             planned,
-            requires_replace: vec![AttributePath::new("name")],
+            requires_replace,
             private: [&request.prior_private[..], &request.planned_private, b"planned"].concat(),
             diagnostics: Diagnostics::default(),
         }
@@ -288,13 +319,95 @@ impl Resource for Door {
                 });
                 panic!("the frame broke");
             }
+            _ if state.is_null() => {}
             _ => state.set("id", Value::from("door-1")),
         }
         ApplyResponse { state, private: request.planned_private, diagnostics }
     }
 
-    async fn import(&self, id: &str) -> ImportResponse {
-        let state = (id != "nothing").then(|| Value::map([("id", Value::from(id)), ("name", Value::from("found"))]));
+    async fn import(&self, target: ImportTarget) -> ImportResponse {
+        let id = match target {
+            ImportTarget::Id(id) => id,
+            ImportTarget::Identity(identity) => identity.get("id").as_str().unwrap_or_default().to_owned(),
+        };
+        self.0.never_ends(&Value::from(id.as_str())).await;
+        let found = id != "nothing";
+        let state = found.then(|| Value::map([("id", Value::from(id)), ("name", Value::from("found"))]));
         ImportResponse { state, private: b"imported".to_vec(), diagnostics: Diagnostics::default() }
+    }
+
+    fn identity_schema(&self) -> Vec<IdentityAttribute> {
+        vec![
+            IdentityAttribute { name: "id", is_required: true, description: "The door" },
+            IdentityAttribute { name: "house", is_required: false, description: "The house" },
+        ]
+    }
+
+    fn identity(&self, state: &Value) -> Option<Value> {
+        identity(state.get("id").as_str()?)
+    }
+
+    fn check_move(&self, source: &MoveSource) -> Result<(), String> {
+        match source.provider_address.ends_with("/acme") {
+            true => Ok(()),
+            false => Err(format!("{} makes no doors.", source.provider_address)),
+        }
+    }
+}
+
+fn identity(id: &str) -> Option<Value> {
+    Some(Value::map([("id", Value::from(id)), ("house", Value::Null)]))
+}
+
+#[async_trait::async_trait]
+impl ListResource for DoorList {
+    fn type_name(&self) -> &'static str {
+        "acme_door"
+    }
+
+    fn schema(&self) -> Schema {
+        let name = Attribute::new("name", AttributeType::Plain(Type::String), "").optional();
+        Schema { version: 0, description: "All doors.".to_string(), attributes: vec![name] }
+    }
+
+    fn validate(&self, config: &Value) -> Diagnostics {
+        let mut diagnostics = Diagnostics::default();
+        if config.get("name").as_str() == Some("") {
+            diagnostics.attribute_error(AttributePath::new("name"), "A door needs a name", "Any name.");
+        }
+        diagnostics
+    }
+
+    async fn list(&self, request: ListRequest) -> Diagnostics {
+        let _dropped = self.0.diary.note_on_drop("the list ends");
+        let name = request.config.get("name").as_str().unwrap_or_default().to_owned();
+        self.0.never_ends(request.config.get("name")).await;
+        let mut diagnostics = Diagnostics::default();
+        match name.as_str() {
+            "panic" => panic!("the lamp broke"),
+            "error" => {
+                diagnostics.error("No door found", "The house burned down.");
+                return diagnostics;
+            }
+            _ => {}
+        }
+        for number in 1.. {
+            let (id, mut diagnostics) = (format!("door-{number}"), Diagnostics::default());
+            let is_locked = name == "locked" && number == 1;
+            if is_locked {
+                diagnostics.warning("A door is locked", "It was skipped.");
+            }
+            let state = Value::map([("id", Value::from(id.as_str())), ("name", Value::from("found"))]);
+            let listed = Listed {
+                identity: identity(&id).filter(|_| !is_locked),
+                display_name: format!("Door {number}"),
+                state: request.with_state.then_some(state),
+                diagnostics,
+            };
+            if request.found.send(listed).await.is_err() {
+                break;
+            }
+        }
+        diagnostics
     }
 }

@@ -125,14 +125,14 @@ async fn sigterm_returns_the_state_of_an_apply_before_the_end() {
 async fn sigterm_ends_a_read() {
     let acme = Acme::default();
     let (process, mut terraform) = connected_to(acme.clone()).await;
-    let config = door(&[("name", Value::from("slow"))]);
+    let config = door(&[("name", Value::from("endless"))]);
     let config = Value::map(["id", "name", "width", "tags"].map(|name| (name, config.get(name).clone())));
     let request = pb::read_data_source::Request { type_name: "acme_door".to_string(), config: dynamic(&config) };
     let running = tokio::spawn(async move { terraform.read_data_source(request).await });
-    acme.diary.until("a slow read begins").await;
+    acme.diary.until("endless work begins").await;
     process.terminate.notify_one();
     let stopped = running.await.unwrap().unwrap().into_inner();
-    assert_eq!(summaries(&stopped.diagnostics), [(Severity::Error, "Stopped")]);
+    assert_eq!(summaries(&stopped.diagnostics), [(Severity::Error, "Stopped reading acme_door")]);
     process.ended().await.unwrap();
 }
 
