@@ -1,7 +1,7 @@
 //! The interface between AWS and the rest of the provider, so that the rest can be tested without AWS.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
@@ -437,7 +437,35 @@ pub enum Connected {
     /// The provider block contains values that are known only after apply. Resources plan without AWS.
     Unknown,
     /// The provider is connected to an account.
-    Ready(SharedCloud),
+    Ready(Regions),
+}
+
+/// The account of a provider, in each Region.
+#[derive(Clone)]
+pub struct Regions {
+    default: SharedCloud,
+    open: Arc<dyn Fn(&str) -> SharedCloud + Send + Sync>,
+    opened: Arc<Mutex<BTreeMap<String, SharedCloud>>>,
+}
+
+impl Regions {
+    /// Creates the account from the Region of the provider block. `open` connects to another Region, at most once for
+    /// each.
+    pub fn new(default: SharedCloud, open: impl Fn(&str) -> SharedCloud + Send + Sync + 'static) -> Regions {
+        Regions { default, open: Arc::new(open), opened: Arc::default() }
+    }
+
+    /// Returns the account in the Region of the provider block.
+    pub fn default(&self) -> &SharedCloud {
+        &self.default
+    }
+
+    /// Returns the account in a Region; `None` is the Region of the provider block.
+    pub fn region(&self, name: Option<&str>) -> SharedCloud {
+        let Some(name) = name.filter(|name| *name != self.default.scope().region) else { return self.default.clone() };
+        let mut opened = self.opened.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        opened.entry(name.to_string()).or_insert_with(|| (self.open)(name)).clone()
+    }
 }
 
 impl Connection {

@@ -15,6 +15,7 @@ mod facts;
 mod generate;
 mod guardduty;
 mod import;
+mod list;
 mod location;
 mod managed_roots;
 mod observe;
@@ -34,18 +35,18 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use tokio_util::sync::CancellationToken;
 
 use crate::cloud::{Connected, Connection};
 use crate::plugin::{
-    ApplyRequest, ApplyResponse, Diagnostics, ImportResponse, Nested, PlanRequest, PlanResponse, ReadRequest,
-    ReadResponse, Resource, Schema, Value,
+    ApplyRequest, ApplyResponse, Diagnostics, IdentityAttribute, ImportResponse, ImportTarget, MoveSource, PlanRequest,
+    PlanResponse, ReadRequest, ReadResponse, Resource, Schema, Value,
 };
 pub use crate::reconcile::Progress;
 use crate::topology::Topology;
 use account::account;
 use apply::Shared;
 pub use data_source::Existing;
+pub use list::Roots as RootList;
 use plan::Roots;
 use private_state::Private;
 use refresh::ReadRoots;
@@ -77,10 +78,7 @@ impl<P: Topology> Resource for Composite<P> {
     }
 
     fn schema(&self) -> Schema {
-        let mut attributes = P::Config::attributes();
-        attributes.extend(state::common_attributes());
-        attributes.extend(P::outputs_schema());
-        Schema { version: 0, description: P::description().to_string(), attributes }
+        Schema { version: 0, description: P::description().to_string(), attributes: state::attributes::<P>() }
     }
 
     fn validate(&self, config: &Value) -> Diagnostics {
@@ -99,35 +97,52 @@ impl<P: Topology> Resource for Composite<P> {
     }
 
     fn configuration(&self, state: &Value) -> Value {
-        generate::configuration_of::<P>(state)
+        let default = match self.connection.get() {
+            Connected::Ready(regions) => Some(regions.default().scope().region.clone()),
+            Connected::Unknown | Connected::Missing => None,
+        };
+        generate::configuration_of::<P>(state, default.as_deref())
     }
 
     async fn read(&self, request: ReadRequest) -> ReadResponse {
         self.note_state(&request.state);
-        self.shared.retry_limits(None, &request.stop).scope(self.read_now(request)).await
+        self.shared.retry_limits().scope(self.read_now(request)).await
     }
 
     async fn plan(&self, request: PlanRequest) -> PlanResponse {
         self.note_state(&request.prior);
-        let limits = self.shared.retry_limits(None, &request.stop);
         let roots = Roots { read: &self.read_roots, managed: &self.shared.managed_roots };
-        limits.scope(plan::plan::<P>(&self.connection, roots, request)).await
+        self.shared.retry_limits().scope(plan::plan::<P>(&self.connection, roots, request)).await
     }
 
     async fn apply(&self, request: ApplyRequest) -> ApplyResponse {
         self.note_state(&request.prior);
-        // After a stop, an apply still records what it has done.
-        let limits = self.shared.retry_limits(None, &CancellationToken::new());
-        limits.scope(self.apply_now(request)).await
+        self.shared.retry_limits().scope(self.apply_now(request)).await
     }
 
-    async fn import(&self, id: &str) -> ImportResponse {
+    async fn import(&self, target: ImportTarget) -> ImportResponse {
         let mut diagnostics = Diagnostics::default();
-        let Some(cloud) = account(&self.connection, &mut diagnostics) else {
+        let target = account(&self.connection, &mut diagnostics)
+            .and_then(|regions| location::imported::<P>(&regions, target, &mut diagnostics));
+        let Some(location::Imported { id, cloud }) = target else {
             return ImportResponse { state: None, private: Vec::new(), diagnostics };
         };
-        let limits = self.shared.retry_limits(None, &CancellationToken::new());
-        limits.scope(import::import::<P>(cloud.as_ref(), id)).await
+        self.shared.retry_limits().scope(import::import::<P>(cloud.as_ref(), &id)).await
+    }
+
+    fn identity_schema(&self) -> Vec<IdentityAttribute> {
+        location::identity_schema()
+    }
+
+    fn identity(&self, state: &Value) -> Option<Value> {
+        location::identity::<P>(state)
+    }
+
+    /// Accepts states of this type from any provider of this name, such as a fork or a mirror of this one.
+    fn check_move(&self, source: &MoveSource) -> Result<(), String> {
+        let provider = source.provider_address.rsplit('/').next().unwrap_or_default();
+        let is_ours = provider == "fgw" && source.type_name == P::TYPE_NAME;
+        if is_ours { Ok(()) } else { Err(diagnostics::move_refused::<P>(source)) }
     }
 }
 
@@ -140,10 +155,9 @@ impl<P: Topology> Composite<P> {
         if matches!(self.connection.get(), Connected::Unknown) {
             return unchanged(diagnostics);
         }
-        let Some(cloud) = account(&self.connection, &mut diagnostics) else { return unchanged(diagnostics) };
-        if !location::is_reachable::<P>(&request.state, cloud.scope(), &mut diagnostics) {
-            return unchanged(diagnostics);
-        }
+        let cloud = account(&self.connection, &mut diagnostics)
+            .and_then(|regions| location::of_state::<P>(&regions, &request.state, &mut diagnostics));
+        let Some(cloud) = cloud else { return unchanged(diagnostics) };
         let Some(root_id) = request.state.get("id").as_str() else {
             return ReadResponse { state: Value::Null, private: Vec::new(), diagnostics };
         };
@@ -163,8 +177,15 @@ impl<P: Topology> Composite<P> {
 
     async fn apply_now(&self, request: ApplyRequest) -> ApplyResponse {
         let mut diagnostics = Diagnostics::default();
-        let cloud = account(&self.connection, &mut diagnostics)
-            .filter(|cloud| location::is_reachable::<P>(&request.prior, cloud.scope(), &mut diagnostics));
+        let cloud = account(&self.connection, &mut diagnostics).and_then(|regions| match request.prior.is_null() {
+            true => {
+                // Unknown at plan, for example because the configuration of the provider was.
+                let planned = Some(request.planned.get(location::REGION)).filter(|region| !region.is_unknown());
+                let configured = planned.unwrap_or_else(|| request.config.get(location::REGION));
+                location::of_config(&regions, configured, &mut diagnostics)
+            }
+            false => location::of_state::<P>(&regions, &request.prior, &mut diagnostics),
+        });
         let Some(cloud) = cloud else {
             return ApplyResponse { state: request.prior, private: request.planned_private, diagnostics };
         };

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use crate::aws::config::connect::Account;
 use crate::aws::config::plaintext::explained;
-use crate::cloud::{Connected, Connection};
-use crate::composite::{Composite, Existing, Progress};
-use crate::plugin::{AttributePath, DataSource, Diagnostics, Function, Nested, Provider, Resource, Schema, Value};
+use crate::cloud::{Connected, Connection, Regions, SharedCloud};
+use crate::composite::{Composite, Existing, Progress, RootList};
+use crate::plugin::{
+    AttributePath, DataSource, Diagnostics, Function, ListResource, Nested, Provider, Resource, Schema, Value,
+};
 use crate::topology::four_tier_vpc::{FourTierVpc, SubnetLayout};
 use crate::topology::http_gateway::HttpGateway;
 
@@ -22,6 +25,14 @@ use block::ProviderBlock;
 #[derive(Default)]
 pub struct Fgw {
     connection: Connection,
+}
+
+/// Connects to a Region of an account.
+fn open(account: &Account, region: &str) -> SharedCloud {
+    let session = account.session(region);
+    #[cfg(debug_assertions)]
+    let session = crate::cloud::panic_on_demand::PanicOnDemand::of_environment(session);
+    Arc::new(session)
 }
 
 #[async_trait]
@@ -45,6 +56,14 @@ impl Provider for Fgw {
         vec![
             Arc::new(Composite::<FourTierVpc>::with_progress(self.connection.clone(), Arc::clone(&progress))),
             Arc::new(Composite::<HttpGateway>::with_progress(self.connection.clone(), progress)),
+        ]
+    }
+
+    fn list_resources(&self) -> Vec<Arc<dyn ListResource>> {
+        let progress = Arc::new(Progress::from_environment());
+        vec![
+            Arc::new(RootList::<FourTierVpc>::new(self.connection.clone(), Arc::clone(&progress))),
+            Arc::new(RootList::<HttpGateway>::new(self.connection.clone(), progress)),
         ]
     }
 
@@ -78,13 +97,13 @@ impl Provider for Fgw {
         diagnostics.problems(problems);
         let Some(block) = block else { return diagnostics };
         match crate::aws::connect(&block.settings(), terraform_version).await {
-            Ok((session, exposed)) => {
+            Ok((account, exposed)) => {
                 if !exposed.is_empty() {
                     diagnostics.warning("Endpoints without encryption", explained(&exposed));
                 }
-                #[cfg(debug_assertions)]
-                let session = crate::cloud::panic_on_demand::PanicOnDemand::of_environment(session);
-                self.connection.set(Connected::Ready(Arc::new(session)));
+                let default = open(&account, account.region());
+                let regions = Regions::new(default, move |region| open(&account, region));
+                self.connection.set(Connected::Ready(regions));
             }
             Err(error) => match error.argument {
                 Some(name) => diagnostics.attribute_error(AttributePath::new(name), error.summary, error.detail),

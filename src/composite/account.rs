@@ -1,12 +1,12 @@
 //! The AWS account of the configured provider.
 
-use crate::cloud::{Connected, Connection, SharedCloud};
+use crate::cloud::{Connected, Connection, Regions};
 use crate::plugin::Diagnostics;
 
-/// Returns the account. Without one, returns `None` and adds an error with the reason.
-pub(super) fn account(connection: &Connection, diagnostics: &mut Diagnostics) -> Option<SharedCloud> {
+/// Returns the account in each Region. Without one, returns `None` and adds an error with the reason.
+pub(super) fn account(connection: &Connection, diagnostics: &mut Diagnostics) -> Option<Regions> {
     match connection.get() {
-        Connected::Ready(cloud) => Some(cloud),
+        Connected::Ready(regions) => Some(regions),
         Connected::Unknown => {
             diagnostics.error(
                 "The provider configuration is not known yet",

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use async_trait::async_trait;
 
 use super::account::account;
-use super::{diagnostics, refresh, state};
+use super::{diagnostics, location, refresh, state};
 use crate::cloud::{Cloud, Connection, Root, RootFilter};
 use crate::model::Scope;
 use crate::plugin::{
@@ -48,8 +48,7 @@ impl<P: Topology> DataSource for Existing<P> {
         let given: Vec<&str> = by.iter().filter(is_given).copied().collect();
         for name in &by[..2] {
             if config.get(name).as_str() == Some("") {
-                let detail = "An empty value matches nothing. Set another value or remove the argument.";
-                diagnostics.attribute_error(AttributePath::new(name), format!("{name} is empty"), detail);
+                diagnostics::empty_name(name, &mut diagnostics);
             }
         }
         if given.is_empty() {
@@ -69,18 +68,12 @@ impl<P: Topology> DataSource for Existing<P> {
 
     async fn read(&self, request: DataRequest) -> DataResponse {
         let mut diagnostics = Diagnostics::default();
-        let Some(cloud) = account(&self.connection, &mut diagnostics) else {
+        let cloud = account(&self.connection, &mut diagnostics)
+            .and_then(|regions| location::of_config(&regions, request.config.get(location::REGION), &mut diagnostics));
+        let Some(cloud) = cloud else {
             return DataResponse { state: None, diagnostics };
         };
-        // A read can be canceled at any time because it changes nothing.
-        let state = tokio::select! {
-            state = read::<P>(cloud.as_ref(), &request.config, &mut diagnostics) => state,
-            () = request.stop.cancelled() => None,
-        };
-        if state.is_none() && !diagnostics.has_errors() {
-            let summary = format!("Error reading {}", P::TYPE_NAME);
-            diagnostics.error(summary, "Terraform requested a stop. Nothing has changed.");
-        }
+        let state = read::<P>(cloud.as_ref(), &request.config, &mut diagnostics).await;
         DataResponse { state, diagnostics }
     }
 }
@@ -175,6 +168,7 @@ fn attributes<P: Topology>() -> Vec<Attribute> {
             &format!("Tags that the {root} must have. It may also have others. Can be combined with `{name}`."),
         )
         .optional(),
+        location::attribute_of_data_source(),
     ];
     let common = state::common_attributes().into_iter();
     attributes.extend(common.filter(|it| ["aws_objects", "tags_all"].contains(&it.name.as_str())).map(as_seen::<P>));

@@ -7,6 +7,7 @@
 mod apply;
 mod destroy;
 mod import;
+mod list;
 mod location;
 mod lookup;
 mod plan;
@@ -20,8 +21,12 @@ pub(super) use apply::{
     still_deploying, still_in_use, still_unknown, tag_not_changed, unknown_outcomes, unreadable_plan,
 };
 pub(super) use destroy::{End, warn_of_end};
-pub(super) use import::{found_by_tags, left_to_others, no_such_root, not_created_here};
-pub(super) use location::elsewhere;
+pub(super) use import::{found_by_tags, left_to_others, move_refused, no_such_root, not_created_here};
+pub(super) use list::{empty_name, not_listed, unknown_root_state};
+pub(super) use location::{
+    elsewhere, import_from_another_account, invalid_import_region, other_partition, unknown_region,
+    warn_of_another_region,
+};
 pub(super) use lookup::{no_such_id, no_topology, none_found, several_found, warn_of_unfinished};
 pub(super) use plan::{
     not_in_one_step, overlap, public_addresses, root_is_missing, warn_of_deletions, warn_of_missing, warn_of_outages,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::location;
+
 use crate::model::Scope;
 use crate::model::{Entry, Inventory, Object};
 use crate::plugin::schema::with_defaults;
@@ -48,6 +50,15 @@ pub(super) fn common_attributes() -> Vec<Attribute> {
     ]
 }
 
+/// The attributes of the resource.
+pub(super) fn attributes<P: Topology>() -> Vec<Attribute> {
+    let mut attributes = P::Config::attributes();
+    attributes.push(location::attribute());
+    attributes.extend(common_attributes());
+    attributes.extend(P::outputs_schema());
+    attributes
+}
+
 /// The name that the user gave, for messages.
 pub(super) fn name<P: Topology>(config: &P::Config) -> String {
     match P::name(config) {
@@ -68,10 +79,7 @@ pub(super) fn decode<P: Topology>(value: &Value) -> Result<(Value, P::Config), V
 
 /// Returns a state in which every attribute is null.
 pub(super) fn empty<P: Topology>() -> Value {
-    let mut attributes = P::Config::attributes();
-    attributes.extend(common_attributes());
-    attributes.extend(P::outputs_schema());
-    Value::Map(attributes.into_iter().map(|attribute| (attribute.name, Value::Null)).collect())
+    Value::Map(attributes::<P>().into_iter().map(|attribute| (attribute.name, Value::Null)).collect())
 }
 
 /// Returns the configured attributes of a value, without the computed ones.
@@ -97,6 +105,7 @@ pub(super) fn of_inventory<P: Topology>(
     state.set("aws_objects", aws_objects(inventory).into());
     state.set("pending_deletion", pending_deletion(inventory).into());
     state.set("drift", drift.into());
+    location::write(Some(scope), &mut state);
     if let Some(config) = config {
         let objects: Vec<Object> =
             inventory.current().map(|entry| Object::new(entry.key.clone(), entry.spec().clone())).collect();

@@ -12,6 +12,7 @@ mod gateway_import;
 mod gateway_takeover;
 mod generate;
 mod import;
+mod list;
 mod location;
 mod nat_changes;
 mod dependents;
@@ -20,17 +21,18 @@ mod properties;
 mod protected;
 mod subnets_in_use;
 mod takeover;
+mod unknowns;
 
 use std::sync::Arc;
 
 use super::Composite;
 use super::simulation::{Simulation, inventory};
-use crate::cloud::{Connected, Connection, Namesake, RootState};
+use crate::cloud::{Connected, Connection, Namesake, Regions, RootState, SharedCloud};
 use crate::model::Spec;
 use crate::plugin::schema::object_type;
 use crate::plugin::{
-    ApplyRequest, AttributePath, Diagnostics, Input, PartialState, PlanRequest, PlanResponse, ReadRequest, Resource,
-    Type, Value,
+    ApplyRequest, AttributePath, Diagnostic, Diagnostics, ImportTarget, Input, MoveSource, PartialState, PlanRequest,
+    PlanResponse, ReadRequest, Resource, Severity, Type, Value,
 };
 use crate::topology::Topology;
 use crate::topology::four_tier_vpc::FourTierVpc;
@@ -48,11 +50,16 @@ struct Terraform<P: Topology> {
     client_gone: tokio_util::sync::CancellationToken,
 }
 
+/// A connection to an account of which only one Region is used.
+fn connected(account: &Arc<Simulation>) -> Connected {
+    Connected::Ready(Regions::new(account.clone(), |region| panic!("nothing is in {region}")))
+}
+
 impl<P: Topology> Terraform<P> {
     fn new(zones: usize) -> Terraform<P> {
         let account = Arc::new(Simulation::new(zones));
         let connection = Connection::default();
-        connection.set(Connected::Ready(account.clone()));
+        connection.set(connected(&account));
         let stop = tokio_util::sync::CancellationToken::new();
         let (resource, client_gone) = (Composite::new(connection), Default::default());
         let kind = object_type(&resource.schema().attributes);
@@ -71,7 +78,7 @@ impl<P: Topology> Terraform<P> {
         if self.state.is_null() {
             return;
         }
-        let request = ReadRequest { state: self.state.clone(), private: self.private.clone(), stop: self.stop.clone() };
+        let request = ReadRequest { state: self.state.clone(), private: self.private.clone() };
         let read = self.resource.read(request).await;
         assert_eq!(read.diagnostics, Diagnostics::default());
         self.state = read.state;
@@ -92,7 +99,6 @@ impl<P: Topology> Terraform<P> {
             config,
             prior_private: self.private.clone(),
             planned_private,
-            stop: self.stop.clone(),
         };
         let plan = self.resource.plan(request).await;
         assert_conforms(&plan.planned, &self.kind, "planned");
@@ -107,7 +113,6 @@ impl<P: Topology> Terraform<P> {
             config: Value::Null,
             prior_private: self.private.clone(),
             planned_private: Vec::new(),
-            stop: self.stop.clone(),
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) use facts::covers;
 pub use facts::{AvailabilityZone, Certificate, CertificateType, Facts, Found, Lookup};
 pub use inventory::{Entry, Ids, Inventory, ResolvedObject};
 pub use route_key::RouteKey;
-pub use scope::{IgnoreTags, Location, Scope};
+pub use scope::{IgnoreTags, Location, Scope, partition_of, unusable_region};
 pub use spec::{
     AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Cors, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord,
     DomainName, Eip, Integration, InternetGateway, Ipv6Source, LambdaPermission, Learned, LogGroup, LogSubscription,

@@ -60,6 +60,35 @@ impl fmt::Display for Location {
     }
 }
 
+/// The partition that a Region belongs to.
+pub fn partition_of(region: &str) -> &'static str {
+    const BY_PREFIX: &[(&str, &str)] = &[
+        ("cn-", "aws-cn"),
+        ("us-gov-", "aws-us-gov"),
+        ("us-iso-", "aws-iso"),
+        ("us-isob-", "aws-iso-b"),
+        ("eu-isoe-", "aws-iso-e"),
+        ("us-isof-", "aws-iso-f"),
+        ("eusc-", "aws-eusc"),
+    ];
+    BY_PREFIX.iter().find(|(prefix, _)| region.starts_with(prefix)).map_or("aws", |(_, partition)| partition)
+}
+
+/// Why a text cannot be the name of a Region, as a sentence. New Regions have names of the same form.
+pub fn unusable_region(text: &str) -> Option<String> {
+    let parts: Vec<&str> = text.split('-').collect();
+    let is_lower = |part: &&str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_lowercase());
+    let is_region = match parts.split_last() {
+        Some((number, names)) => names.len() >= 2 && names.iter().all(is_lower) && is_number(number),
+        None => false,
+    };
+    (!is_region).then(|| format!("{text:?} is not the name of an AWS Region."))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit())
+}
+
 /// Tag keys that are neither set, removed nor read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IgnoreTags {

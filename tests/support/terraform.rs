@@ -225,7 +225,8 @@ impl Workspace {
 
     /// Removes a resource from the state, and imports it by its ID.
     pub(crate) fn reimport(&self, address: &str) {
-        let id = self.state().attribute(address, "id").as_str().expect("it has an id").to_owned();
+        let text = |name: &str| self.state().attribute(address, name).as_str().expect("it is a string").to_owned();
+        let id = format!("{}@{}", text("id"), text("region"));
         self.forget(address);
         self.import(address, &id).succeeded();
     }

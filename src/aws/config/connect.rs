@@ -23,7 +23,32 @@ use crate::aws::config::tls::{Verification, tls};
 use crate::model::check_tag;
 use crate::model::{IgnoreTags, Scope};
 
-/// Creates the clients, and calls AWS once for the identity of the credentials.
+/// The configuration of the clients of an account, from which those of each Region are created. Their credentials and
+/// connections are shared.
+#[derive(Clone)]
+pub(crate) struct Account {
+    settings: Settings,
+    sdk: SdkConfig,
+    limit_retries: LimitRetries,
+    /// With the Region of the provider block.
+    scope: Scope,
+}
+
+impl Account {
+    /// The Region of the provider block.
+    pub(crate) fn region(&self) -> &str {
+        &self.scope.region
+    }
+
+    /// Creates the clients for a Region, without calls to AWS.
+    pub(crate) fn session(&self, region: &str) -> Session {
+        let sdk = self.sdk.to_builder().region(Region::new(region.to_string())).build();
+        let scope = Scope { region: region.to_string(), ..self.scope.clone() };
+        session(&self.settings, &sdk, self.limit_retries, scope)
+    }
+}
+
+/// Finds the configuration, and calls AWS once for the identity of the credentials.
 ///
 /// There are no other calls, apart from those that obtain credentials. The metadata service is called only if there are
 /// no other credentials. The second result is the services and hosts of endpoints that the environment or the profile
@@ -31,7 +56,7 @@ use crate::model::{IgnoreTags, Scope};
 pub(crate) async fn connect(
     settings: &Settings,
     terraform_version: &str,
-) -> Result<(Session, Vec<(String, String)>), ConfigError> {
+) -> Result<(Account, Vec<(String, String)>), ConfigError> {
     let sources = Sources::load(settings).await?;
     let region = sources.region(settings)?;
     let http = http_client(settings, &sources, terraform_version)?;
@@ -51,7 +76,8 @@ pub(crate) async fn connect(
     let limit_retries = LimitRetries { is_number_set: configured_attempts(settings, &sources)?.is_some() };
     let signs_in = identity::sign_in_profile(settings, &sources).is_some();
     let exposed = plaintext::exposed_by_environment(settings, &sdk, signs_in);
-    Ok((session(settings, &sdk, limit_retries, Scope { default_tags, ..scope }), exposed))
+    let scope = Scope { default_tags, ..scope };
+    Ok((Account { settings: settings.clone(), sdk, limit_retries, scope }, exposed))
 }
 
 fn http_client(settings: &Settings, sources: &Sources, terraform_version: &str) -> Result<AwsHttpClient, ConfigError> {

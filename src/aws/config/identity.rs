@@ -14,6 +14,7 @@ use super::http_client::chain;
 use super::proxies::UnusableProxy;
 use super::settings::Settings;
 use super::sources::{ConfigError, Sources};
+use crate::model::partition_of;
 
 /// The identity of the credentials.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,20 +55,6 @@ pub(super) async fn check(
     };
     guard(settings, identity.account.as_deref())?;
     Ok(identity)
-}
-
-/// The partition that a Region belongs to.
-fn partition_of(region: &str) -> &'static str {
-    const BY_PREFIX: &[(&str, &str)] = &[
-        ("cn-", "aws-cn"),
-        ("us-gov-", "aws-us-gov"),
-        ("us-iso-", "aws-iso"),
-        ("us-isob-", "aws-iso-b"),
-        ("eu-isoe-", "aws-iso-e"),
-        ("us-isof-", "aws-iso-f"),
-        ("eusc-", "aws-eusc"),
-    ];
-    BY_PREFIX.iter().find(|(prefix, _)| region.starts_with(prefix)).map_or("aws", |(_, partition)| partition)
 }
 
 fn guard(settings: &Settings, account: Option<&str>) -> Result<(), ConfigError> {

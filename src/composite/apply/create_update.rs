@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use super::inventory::{normalize_inventory, pending};
 use super::pending_deletion::{Found, cancel_pending_deletion, defer_deletes, take_not_attached};
 use super::run::{Run, Setup, Shared, SharedInventory};
+use crate::cloud::retries::RetryLimits;
 use crate::cloud::{Cause, Cloud, GuardDutyObjects, RootState};
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::duplicates::Comparison;
@@ -48,7 +49,7 @@ async fn change<P: Topology>(
     let timeouts = P::timeouts(&change.config);
     let seconds = if change.creating() { timeouts.of_create() } else { timeouts.of_update() };
     let deadline = Instant::now() + Duration::from_secs(seconds);
-    let limits = || shared.retry_limits(Some(deadline), &request.stop);
+    let limits = || RetryLimits { deadline: Some(deadline), stop: request.stop.clone(), ..shared.retry_limits() };
     let facts = limits().scope(change.look_up(diagnostics)).await?;
     let decision = change.decide(&facts, diagnostics)?;
     let begun = match change.creating() {

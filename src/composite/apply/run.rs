@@ -31,15 +31,12 @@ impl Shared {
         Shared { progress, managed_roots: ManagedRoots::default() }
     }
 
-    /// Returns limits of retries that report to the progress file.
-    pub(in crate::composite) fn retry_limits(
-        &self,
-        deadline: Option<Instant>,
-        stop: &CancellationToken,
-    ) -> RetryLimits {
+    /// Returns limits of retries that report to the progress file. They limit nothing else: reads are dropped by a stop
+    /// and at their timeout, and after a stop, an apply still records what it has done.
+    pub(in crate::composite) fn retry_limits(&self) -> RetryLimits {
         let progress = Arc::clone(&self.progress);
         let report = Arc::new(move |retry: &Retry| progress.retrying(None, retry));
-        RetryLimits { deadline, stop: stop.clone(), report }
+        RetryLimits { deadline: None, stop: CancellationToken::new(), report }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{Entry, Inventory, Scope, printable};
-use crate::plugin::Diagnostics;
+use crate::plugin::{Diagnostics, MoveSource};
 use crate::topology::Topology;
 
 /// There is no root with the given id.
@@ -11,7 +11,8 @@ pub(in crate::composite) fn no_such_root<P: Topology>(id: &str, scope: &Scope, d
     diagnostics.error(
         format!("Error importing {} {id}: not found", P::TYPE_NAME),
         format!(
-            "There is no {} with this ID in Region {}. Check the ID, and the region and account of the provider block.",
+            "There is no {} with this ID in Region {}. Check the ID and the account of the provider block. If it is in \
+             another Region, import {id}@REGION.",
             P::KIND.root_kind(),
             scope.region
         ),
@@ -44,6 +45,19 @@ pub(in crate::composite) fn found_by_tags<P: Topology>(
             lines.into_iter().collect::<Vec<_>>().join("\n  ")
         ),
     );
+}
+
+/// The detail of the error for a state that cannot be moved to a resource of this provider.
+pub(in crate::composite) fn move_refused<P: Topology>(source: &MoveSource) -> String {
+    format!(
+        "The state is that of {} of provider {}. A moved block accepts only states of {} itself, also from another source \
+         address of this provider, such as that of a fork. To manage existing objects with {}, import their {} by its ID.",
+        source.type_name,
+        source.provider_address,
+        P::TYPE_NAME,
+        P::TYPE_NAME,
+        P::KIND.root_kind()
+    )
 }
 
 /// A root without the tag that this provider sets.

@@ -1,7 +1,7 @@
-//! The error about a root of another account or Region.
+//! Diagnostics about the account and Region of a root.
 
-use crate::model::Location;
-use crate::plugin::Diagnostics;
+use crate::model::{Location, Scope};
+use crate::plugin::{AttributePath, Diagnostics, Value};
 use crate::topology::Topology;
 
 /// A root that the connection cannot reach.
@@ -12,12 +12,81 @@ pub(in crate::composite) fn elsewhere<P: Topology>(
     diagnostics: &mut Diagnostics,
 ) {
     diagnostics.error(
-        format!("Error accessing {} {id}: another account or Region", P::TYPE_NAME),
+        format!("Error accessing {} {id}: another account", P::TYPE_NAME),
         format!(
             "According to state, {id} is in {stored}, but the provider is connected to {connected}. Nothing was read or \
-             changed.\n\nCorrect the credentials or the Region of the provider. To create the resource there instead, first \
-             remove it here: destroy it with the former provider configuration, or run `terraform state rm ADDRESS`, which \
-             keeps its objects.",
+             changed.\n\nCorrect the credentials of the provider. To create the resource there instead, first remove it \
+             here: destroy it with the former provider configuration, or run `terraform state rm ADDRESS`, which keeps \
+             its objects.",
+        ),
+    );
+}
+
+/// A Region that the credentials cannot be used in.
+pub(in crate::composite) fn other_partition(region: &str, scope: &Scope, diagnostics: &mut Diagnostics) {
+    diagnostics.attribute_error(
+        AttributePath::new("region"),
+        "Region in another partition",
+        format!(
+            "{region} is not in partition {}, to which the credentials of the provider and its Region {} belong. Set a \
+             Region of this partition, or configure another provider with credentials for {region}.",
+            scope.partition, scope.region
+        ),
+    );
+}
+
+/// An import of a root in a Region that cannot exist. `problem` is a sentence.
+pub(in crate::composite) fn invalid_import_region<P: Topology>(id: &str, problem: &str, diagnostics: &mut Diagnostics) {
+    diagnostics.error(
+        format!("Error importing {} {id}: invalid Region", P::TYPE_NAME),
+        format!("{problem} The import ID is the ID, or the ID, @ and a Region: {id}@eu-central-1."),
+    );
+}
+
+/// An import by the identity of a root of another account.
+pub(in crate::composite) fn import_from_another_account<P: Topology>(
+    id: &str,
+    expected: &str,
+    connected: &str,
+    diagnostics: &mut Diagnostics,
+) {
+    diagnostics.error(
+        format!("Error importing {} {id}: another account", P::TYPE_NAME),
+        format!(
+            "The account_id of the identity is {expected}, but the provider is connected to account {connected}. Correct \
+             the credentials of the provider, or the account_id."
+        ),
+    );
+}
+
+/// An existing root whose configured Region is unknown.
+pub(in crate::composite) fn unknown_region(diagnostics: &mut Diagnostics) {
+    diagnostics.attribute_error(
+        AttributePath::new("region"),
+        "The Region of an existing resource is not known yet",
+        "The value depends on something that is known only after apply, so the plan cannot tell whether the resource is \
+         replaced. Set region to a known value, or remove it: the resource then stays in its Region.",
+    );
+}
+
+/// An existing root in another Region than that of the provider block.
+pub(in crate::composite) fn warn_of_another_region<P: Topology>(
+    state: &Value,
+    scope: &Scope,
+    default: &Scope,
+    diagnostics: &mut Diagnostics,
+) {
+    if scope.region == default.region {
+        return;
+    }
+    let (id, here, there) = (state.get("id").as_str().unwrap_or_default(), &scope.region, &default.region);
+    diagnostics.attribute_warning(
+        AttributePath::new("region"),
+        format!("{} {id} stays in Region {here}", P::TYPE_NAME),
+        format!(
+            "The Region of the provider block is {there}. An existing resource stays in its Region if region is not set. \
+             Set region = \"{here}\" to confirm this. To replace the resource with one in the other Region, set region = \
+             \"{there}\"."
         ),
     );
 }

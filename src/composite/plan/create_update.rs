@@ -58,10 +58,15 @@ async fn planned<P: Topology>(
     diagnostics: &mut Diagnostics,
 ) -> Option<Planned> {
     let change = PreparedPlan::<P>::of(request, diagnostics)?;
+    let region = request.config.get(location::REGION);
+    if location::refuse_unknown(&request.prior, region, diagnostics) {
+        return None;
+    }
     match connection.get() {
-        Connected::Ready(cloud) => {
-            let is_reachable = location::is_reachable::<P>(&request.prior, cloud.scope(), diagnostics);
-            if is_reachable { change.planned(cloud.as_ref(), roots, diagnostics).await } else { None }
+        Connected::Ready(_) if region.is_unknown() => Some(change.without_account()),
+        Connected::Ready(regions) => {
+            let clouds = location::planned::<P>(&regions, &request.prior, region, diagnostics)?;
+            change.planned(&clouds, roots, diagnostics).await
         }
         Connected::Unknown => Some(change.without_account()),
         Connected::Missing => {
@@ -87,10 +92,15 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         prior.map(|prior| P::replaced_by(prior, &self.config, existing)).unwrap_or_default()
     }
 
-    /// Plans without lookups, while the provider block contains unknown values.
+    /// Plans without lookups, while the provider block contains unknown values or the Region is unknown.
     fn without_account(&self) -> Planned {
+        let mut state = self.announcement(None).undecided(&Ids::default());
+        state.set(
+            location::REGION,
+            location::without_account::<P>(&self.request.prior, self.request.config.get(location::REGION)),
+        );
         Planned {
-            state: self.announcement(None).undecided(&Ids::default()),
+            state,
             requires_replace: self.replaced_by(&Inventory::default()),
             private: self.request.prior_private.clone(),
         }
@@ -101,9 +111,15 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         Announcement { prior: &request.prior, attributes, config, scope }
     }
 
-    async fn planned(&self, cloud: &dyn Cloud, roots: Roots<'_>, diagnostics: &mut Diagnostics) -> Option<Planned> {
+    async fn planned(
+        &self,
+        clouds: &location::Planned,
+        roots: Roots<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Planned> {
         let PreparedPlan { request, attributes, config, .. } = self;
-        let existing = existing::<P>(cloud, request).await;
+        let (current, cloud) = (clouds.current.as_ref(), clouds.target.as_ref());
+        let existing = existing::<P>(current, request).await;
         let mut private = existing.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
         let has_removed = import::remove_unclaimed::<P>(&mut private, attributes, diagnostics);
         let shown = Private::decode_plan(&request.planned_private).unwrap_or_default();
@@ -112,11 +128,12 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
             shown.managed_roots.iter().for_each(|root_id| roots.managed.add(root_id));
             private.managed_roots = self.managed_namesakes(cloud, roots, diagnostics).await?;
         }
-        let of_refresh = private.facts.take().map(|facts| facts::applicable::<P>(facts, &request.prior, &lookups));
+        let of_refresh = private.facts.take().filter(|_| clouds.replaced_by().is_none());
+        let of_refresh = of_refresh.map(|facts| facts::applicable::<P>(facts, &request.prior, &lookups));
         let facts = self.facts(cloud, lookups, shown.facts.or(of_refresh), &private.inventory).await;
         let facts = facts.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
 
-        let requires_replace = self.replacement(cloud, &private.inventory, diagnostics).await;
+        let requires_replace = self.replacement(current, clouds.replaced_by(), &private.inventory, diagnostics).await;
         let replacing = !requires_replace.is_empty();
         let rejection = P::reject_replacement(config, &private.inventory).filter(|_| replacing);
         if let Some(problem) = rejection {
@@ -277,11 +294,13 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
     async fn replacement(
         &self,
         cloud: &dyn Cloud,
+        region: Option<AttributePath>,
         inventory: &Inventory,
         diagnostics: &mut Diagnostics,
     ) -> Vec<AttributePath> {
         let (name, prior) = (state::name::<P>(&self.config), &self.request.prior);
         let mut requires_replace = self.replaced_by(inventory);
+        requires_replace.extend(region);
         if !prior.is_null() && inventory.at(P::KIND.root()).is_none() {
             // The topology is created again with another id, which is a replacement in Terraform's terms.
             diagnostics::root_is_missing::<P>(prior, &name, inventory, diagnostics);

@@ -1,5 +1,5 @@
 //! The plan of a destroy. It only warns: a failed lookup is not an error, so that it never prevents a destroy. The two
-//! exceptions are a root of another account or Region, which the destroy could not delete, and protected objects.
+//! exceptions are a root of another account, which the destroy could not delete, and protected objects.
 
 use crate::cloud::{Cloud, Connected, Connection, Dependents};
 use crate::composite::diagnostics::End;
@@ -14,10 +14,10 @@ pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequ
     private.iter_mut().for_each(import::keep_rules);
     let id = request.prior.get("id").as_str().unwrap_or_default();
     let dependents = match connection.get() {
-        Connected::Ready(cloud) if !location::is_reachable::<P>(&request.prior, cloud.scope(), &mut diagnostics) => {
-            return refused(request, diagnostics);
-        }
-        Connected::Ready(cloud) => {
+        Connected::Ready(regions) => {
+            let Some(cloud) = location::of_state::<P>(&regions, &request.prior, &mut diagnostics) else {
+                return refused(request, diagnostics);
+            };
             let dependents = of_root::<P>(cloud.as_ref(), id, &request.prior, &mut private).await;
             let (prior, scope) = (&request.prior, cloud.scope());
             let refuses = |private: &Private| protected::refuse_destroy::<P>(prior, private, scope, &mut diagnostics);

@@ -6,7 +6,7 @@ use crate::cloud::Unmanaged;
 use crate::composite::decision::Decision;
 use crate::composite::generate::configuration_of;
 use crate::composite::private_state::Private;
-use crate::composite::state;
+use crate::composite::{location, state};
 use crate::model::{Ids, Inventory, Object, ResolvedObject, Scope};
 use crate::plugin::{Attribute, Mode, Nested, Value};
 use crate::reconcile::Action;
@@ -71,8 +71,11 @@ impl<P: Topology> Announcement<'_, P> {
             Action::Create(object) | Action::Update { to: object, .. } => object.spec.depends_on_attachment(),
             Action::Delete { .. } => false,
         });
+        let has_drift = prior.get("drift").as_map().is_some_and(|drift| !drift.is_empty());
+        // When the inputs are known, the plan of the apply may find that no change is needed, and keeps the drift.
+        let may_keep_drift = has_drift && !self.attributes.is_wholly_known();
         // Terraform does not apply a plan whose planned state equals the prior state.
-        if may_stay_detached || (!decision.plan.is_empty() && planned == *prior) {
+        if may_keep_drift || may_stay_detached || (!decision.plan.is_empty() && planned == *prior) {
             planned.set("drift", Value::Unknown);
         }
         planned
@@ -81,7 +84,7 @@ impl<P: Topology> Announcement<'_, P> {
     /// Sets inputs to their prior values that the configuration omits, as a generated one does because they follow from
     /// other attributes. Terraform allows this for inputs that the provider may compute.
     fn keep_derived(&self, planned: &mut Value) {
-        let generated = configuration_of::<P>(self.prior);
+        let generated = configuration_of::<P>(self.prior, None);
         for Attribute { name, .. } in P::Config::attributes().iter().filter(|it| it.mode == Mode::OptionalComputed) {
             if self.attributes.get(name).is_null() && generated.get(name).is_null() {
                 planned.set(name, self.prior.get(name).clone());
@@ -96,6 +99,7 @@ impl<P: Topology> Announcement<'_, P> {
             planned.set(name, value.clone());
         }
         planned.set("id", known_id(self.prior));
+        location::write(self.scope, &mut planned);
         planned.set("tags_all", state::tags_all::<P>(self.config, self.scope));
         for (name, value) in P::outputs(self.config, objects, ids, self.scope) {
             planned.set(&name, value);

@@ -11,7 +11,7 @@ use crate::plugin::{DataRequest, DataResponse, DataSource};
 /// A data source on the account of a resource.
 fn data_source_of<P: Topology>(terraform: &Terraform<P>) -> Existing<P> {
     let connection = Connection::default();
-    connection.set(Connected::Ready(terraform.account.clone()));
+    connection.set(connected(&terraform.account));
     Existing::new(connection)
 }
 
@@ -24,7 +24,7 @@ fn config<P: Topology>(source: &Existing<P>, given: &[(&str, Value)]) -> Value {
 }
 
 async fn read<P: Topology>(source: &Existing<P>, given: &[(&str, Value)]) -> DataResponse {
-    source.read(DataRequest { config: config(source, given), stop: Default::default() }).await
+    source.read(DataRequest { config: config(source, given) }).await
 }
 
 /// Returns the path, summary and detail of the only error of a read.
@@ -183,18 +183,6 @@ async fn an_unknown_provider_configuration_is_an_error() {
     let source = Existing::<FourTierVpc>::new(connection);
     let (_, summary, _) = read_error(&source, &[("id", "vpc-1".into())]).await;
     assert_eq!(summary, "The provider configuration is not known yet");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_stop_ends_a_read_immediately() {
-    let terraform = Terraform::<FourTierVpc>::new(2);
-    terraform.account.hanging.store(true, std::sync::atomic::Ordering::Relaxed);
-    let source = data_source_of(&terraform);
-    let request = DataRequest { config: config(&source, &[("id", "vpc-1".into())]), stop: Default::default() };
-    request.stop.cancel();
-    let found = source.read(request).await;
-    assert!(found.state.is_none());
-    assert_eq!(found.diagnostics.0[0].summary, "Error reading fgw_four_tier_vpc");
 }
 
 #[test]

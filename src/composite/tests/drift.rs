@@ -199,7 +199,7 @@ async fn an_import_changes_no_objects() {
     terraform.assert_applies(&config).await;
     let id = terraform.state.get("id").as_str().unwrap().to_string();
     terraform.account.take_calls();
-    let imported = terraform.resource.import(&id).await;
+    let imported = terraform.resource.import(ImportTarget::Id(id.to_string())).await;
     terraform.state = imported.state.expect("the network is found");
     terraform.private = imported.private;
     assert_eq!(inventory(&terraform.private).entries.len(), terraform.account.slots().len());

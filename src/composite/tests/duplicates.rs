@@ -71,15 +71,13 @@ async fn roots_that_reached_this_process_do_not_stop_a_create() {
     assert_eq!(terraform.plan(&attributes).await.diagnostics.0.len(), 3);
     // An upgrade, a read, and the plan of a destroy.
     terraform.resource.note_state(&state("vpc-1"));
-    let stop = terraform.stop.clone();
-    terraform.resource.read(ReadRequest { state: state("vpc-2"), private: Vec::new(), stop: stop.clone() }).await;
+    terraform.resource.read(ReadRequest { state: state("vpc-2"), private: Vec::new() }).await;
     let destroyed = PlanRequest {
         prior: state("vpc-3"),
         proposed: Value::Null,
         config: Value::Null,
         prior_private: Vec::new(),
         planned_private: Vec::new(),
-        stop,
     };
     terraform.resource.plan(destroyed).await;
     terraform.assert_applies(&attributes).await;

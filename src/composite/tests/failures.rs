@@ -393,8 +393,7 @@ async fn a_read_ends_at_its_timeout() {
     terraform.account.hanging.store(true, std::sync::atomic::Ordering::Relaxed);
     let (state, private) = (terraform.state.clone(), terraform.private.clone());
     let start = tokio::time::Instant::now();
-    let read =
-        terraform.resource.read(ReadRequest { state: state.clone(), private, stop: terraform.stop.clone() }).await;
+    let read = terraform.resource.read(ReadRequest { state: state.clone(), private }).await;
     assert_eq!(start.elapsed().as_secs(), 20 * 60);
     assert!(read.diagnostics.0[0].detail.contains("timeouts.read"), "{:?}", read.diagnostics);
     assert!(read.state == state, "the state is unchanged");

@@ -103,7 +103,7 @@ async fn an_unmanaged_api_is_not_imported() {
     let mut terraform = Terraform::<HttpGateway>::new(0);
     terraform.assert_applies(&front()).await;
     terraform.account.remove_ownership_tag();
-    let imported = terraform.resource.import("api-1").await;
+    let imported = terraform.resource.import(ImportTarget::Id("api-1".to_string())).await;
     assert!(imported.state.is_none());
     let error = &imported.diagnostics.0[0];
     assert_eq!(error.summary, "Error importing fgw_http_gateway api-1: not managed by fgw");

@@ -14,7 +14,7 @@ pub(super) async fn reimport<P: Topology>(terraform: &mut Terraform<P>) {
 
 async fn import<P: Topology>(terraform: &mut Terraform<P>, id: &str) {
     terraform.account.take_calls();
-    let imported = terraform.resource.import(id).await;
+    let imported = terraform.resource.import(ImportTarget::Id(id.to_string())).await;
     let lists_objects = |it: &Diagnostic| it.summary.ends_with("objects found by their tags");
     assert!(!imported.diagnostics.has_errors() && imported.diagnostics.0.iter().all(lists_objects));
     terraform.state = imported.state.expect("the topology is found");
@@ -82,7 +82,7 @@ async fn an_import_lists_the_objects_that_it_finds_by_their_tags() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     terraform.assert_applies(&network(&[("num_nat_gateways", 1.into())])).await;
     let (id, objects) = (terraform.state.get("id").as_str().unwrap(), terraform.state.get("aws_objects"));
-    let imported = terraform.resource.import(id).await;
+    let imported = terraform.resource.import(ImportTarget::Id(id.to_string())).await;
     let detail = &imported.diagnostics.0[0].detail;
     for slot in ["subnet.public.0", "eip.0", "nat_gateway.0", "internet_gateway", "route_table.public"] {
         let line = format!("  {slot}: {}", objects.get(slot).as_str().unwrap());
@@ -205,7 +205,7 @@ async fn an_unmanaged_network_is_not_imported() {
         let Spec::Vpc(vpc) = spec else { unreachable!() };
         vpc.name = Input::Known(String::new());
     });
-    let imported = terraform.resource.import("vpc-1").await;
+    let imported = terraform.resource.import(ImportTarget::Id("vpc-1".to_string())).await;
     assert!(imported.state.is_none());
     let error = &imported.diagnostics.0[0];
     assert_eq!(error.summary, "Error importing fgw_four_tier_vpc vpc-1: not managed by fgw");

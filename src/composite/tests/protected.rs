@@ -36,7 +36,7 @@ impl<P: Topology> Terraform<P> {
         let mut terraform = Terraform::new(2);
         terraform.account = Arc::new(Simulation::new(2).allowing(root_id));
         let connection = Connection::default();
-        connection.set(Connected::Ready(terraform.account.clone()));
+        connection.set(connected(&terraform.account));
         terraform.resource = Composite::new(connection);
         terraform
     }
@@ -333,7 +333,7 @@ async fn a_state_that_reports_no_unfinished_creation_is_protected() {
     let refused = "Error destroying fgw_four_tier_vpc vpc-2";
     assert_refused(&terraform.plan_end().await.diagnostics, refused, &[]);
     // An import counts as complete.
-    let imported = terraform.resource.import("vpc-2").await;
+    let imported = terraform.resource.import(ImportTarget::Id("vpc-2".to_string())).await;
     (terraform.state, terraform.private) = (imported.state.unwrap(), imported.private);
     terraform.state.set("protected_objects", Value::from(vec!["*"]));
     assert_refused(&terraform.plan_end().await.diagnostics, refused, &[]);

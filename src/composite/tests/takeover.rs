@@ -163,7 +163,7 @@ async fn a_plan_without_refresh_reads_before_it_takes_objects_over() {
     terraform.account.delete_outside("subnet.public.2");
     // A plan with -refresh=false, in a new process.
     let connection = Connection::default();
-    connection.set(Connected::Ready(terraform.account.clone()));
+    connection.set(connected(&terraform.account));
     terraform.resource = Composite::new(connection);
     let plan = terraform.plan(&changed).await;
     assert!(!taken(&plan), "{:?}", plan.planned);

@@ -61,9 +61,9 @@ crate::attributes! {
             .change(PlanEffect::PartialReplace(
                 "can add AZs that are in the new state, with their subnets, and removes none"
             )),
-        /// AWS Region. The Region of the provider applies instead.
+        /// AWS Region. `region` applies instead.
         cloud_region: Input<String> = default("")
-            .deprecated("It has no effect. Set the Region in the provider configuration.")
+            .deprecated("It has no effect. Set region instead.")
             .changes_nothing(),
 
         /// Whether to create the public tier, which the internet gateway and public NAT gateways require.

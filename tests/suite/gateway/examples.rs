@@ -86,7 +86,7 @@ pub(super) fn all() -> Vec<PathBuf> {
     let files = std::fs::read_dir(&directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
     let files = files.map(|file| file.expect("a directory can be read").path());
     let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "tf"));
-    files.filter(|path| !path.ends_with("import-by-string-id.tf")).collect()
+    files.filter(|path| !path.ends_with("import-by-string-id.tf") && !path.ends_with("import-by-identity.tf")).collect()
 }
 
 /// An example, adapted to the account of a test. Creates the objects that it refers to.

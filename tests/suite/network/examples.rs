@@ -39,7 +39,7 @@ pub(super) fn all() -> Vec<PathBuf> {
         .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
         .map(|file| file.expect("a directory can be read").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "tf"))
-        .filter(|path| !path.ends_with("import-by-string-id.tf"))
+        .filter(|path| !path.ends_with("import-by-string-id.tf") && !path.ends_with("import-by-identity.tf"))
         .collect();
     files.sort();
     assert!(!files.is_empty(), "there are examples in {}", directory.display());

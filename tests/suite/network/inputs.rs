@@ -85,7 +85,7 @@ fn inputs_without_an_effect_in_aws_cause_no_changing_call() {
     );
     env.config(&unseen);
     let plan = env.workspace.plan(&[]);
-    assert!(plan.says("Set the Region in the provider configuration."), "cloud_region is deprecated:\n{plan}");
+    assert!(plan.says("Set region instead."), "cloud_region is deprecated:\n{plan}");
     let set = env.change(&unseen);
     assert_eq!((set.calls.as_str(), set.new.len()), ("", 0));
     assert_eq!(env.attribute("route_table_update_timeout"), "90s");

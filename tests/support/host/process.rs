@@ -17,6 +17,7 @@ use tonic::transport::Channel;
 
 use super::super::plugin_client::{COOKIE, Certificate, Handshake};
 use super::super::{reaper, runtime, wire};
+use super::rules;
 
 /// A running provider. Dropping it shuts it down as Terraform does, or kills it if that fails.
 pub(super) struct Process {
@@ -115,6 +116,9 @@ impl Process {
             pb::read_resource::Request { type_name: type_name.into(), current_state, private: private.clone() };
         let answer = unwrap(self.client.clone().read_resource(request).await);
         let state = answer.new_state.as_ref().map(wire::decode);
+        if let Some(state) = &state {
+            rules::check_identity(state, answer.new_identity.as_ref());
+        }
         (state.map(|state| (state, answer.private)), messages(answer.diagnostics))
     }
 
@@ -136,6 +140,7 @@ impl Process {
             proposed_new_state: Some(wire::encode(proposed)),
             config: Some(wire::encode(config)),
             prior_private: prior_private.clone(),
+            prior_identity: None,
         };
         let answer = unwrap(self.client.clone().plan_resource_change(request).await);
         let first = |path: &pb::AttributePath| match path.steps.first()?.selector.as_ref()? {
@@ -164,14 +169,21 @@ impl Process {
         };
         let answer = unwrap(self.client.clone().apply_resource_change(request).await);
         let state = answer.new_state.as_ref().map(wire::decode);
+        if let Some(state) = &state {
+            rules::check_identity(state, answer.new_identity.as_ref());
+        }
         (state.map(|state| (state, answer.private)), messages(answer.diagnostics))
     }
 
     pub(super) async fn import(&self, type_name: &str, id: &str) -> Answer<Stored> {
-        let request = pb::import_resource_state::Request { type_name: type_name.into(), id: id.into() };
+        let request = pb::import_resource_state::Request { type_name: type_name.into(), id: id.into(), identity: None };
         let mut answer = unwrap(self.client.clone().import_resource_state(request).await);
         let imported = answer.imported_resources.pop();
-        let imported = imported.and_then(|it| Some((wire::decode(it.state.as_ref()?), it.private)));
+        let imported = imported.and_then(|it| {
+            let state = wire::decode(it.state.as_ref()?);
+            rules::check_identity(&state, it.identity.as_ref());
+            Some((state, it.private))
+        });
         (imported, messages(answer.diagnostics))
     }
 }

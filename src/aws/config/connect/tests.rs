@@ -16,7 +16,8 @@ use crate::plugin::Value;
 use crate::provider::block::ProviderBlock;
 
 async fn connect(settings: &Settings, terraform_version: &str) -> Result<Session, ConfigError> {
-    Ok(super::connect(settings, terraform_version).await?.0)
+    let (account, _) = super::connect(settings, terraform_version).await?;
+    Ok(account.session(account.region()))
 }
 
 fn block(arguments: &[(&str, Value)]) -> Settings {
@@ -273,6 +274,34 @@ async fn each_role_is_assumed_with_the_previous_credentials() {
         assert!(seen[0].has(field), "{field} in {}", seen[0].body);
     }
     assert!(seen[1].has("RoleSessionName=pipeline"));
+}
+
+#[tokio::test]
+async fn sessions_for_all_regions_share_the_credentials() {
+    if !alone("sessions_for_all_regions_share_the_credentials", &[]).await {
+        return;
+    }
+    let server = sts().await;
+    let role = Value::map([("role_arn", "arn:aws:iam::123456789012:role/first".into())]);
+    let settings = keys_and_endpoint(&server.url("http"), &[("assume_role", Value::List(vec![role]))]);
+    let (account, _) = super::connect(&settings, "").await.unwrap();
+    let regions = ["eu-central-1", "us-west-2", "eu-west-1"];
+    for session in regions.map(|region| account.session(region)) {
+        // The server answers calls to EC2 with something else.
+        let _not_from_ec2 = session.ec2.describe_vpcs().send().await;
+    }
+    let seen = server.seen();
+    let assumed = seen.iter().filter(|seen| seen.has("Action=AssumeRole")).count();
+    assert_eq!(assumed, 1);
+    for region in regions {
+        let signature = format!("/{region}/ec2/");
+        let is_signed = |seen: &&Seen| seen.header("authorization").contains(&signature);
+        let calls: Vec<&Seen> = seen.iter().filter(is_signed).collect();
+        assert!(
+            !calls.is_empty() && calls.iter().all(|it| it.header("authorization").contains("AKIDFIRST")),
+            "{region}"
+        );
+    }
 }
 
 #[tokio::test]

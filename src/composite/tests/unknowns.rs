@@ -1,0 +1,143 @@
+//! Plans with unknown inputs. Terraform plans again in the apply, when all inputs are known, and accepts only a plan
+//! that agrees with the one that it has shown.
+
+use proptest::prelude::*;
+
+use super::properties::{some_gateway, some_network};
+use super::*;
+
+/// A change outside Terraform before the plan.
+#[derive(Clone, Copy, Debug)]
+enum Drift {
+    None,
+    /// One subnet has another value for `map_public_ip_on_launch`.
+    Subnet,
+    /// The VPC has another value for `enable_dns_hostnames`, which the configuration may take over.
+    Vpc,
+}
+
+/// Returns the configuration with some of its attributes unknown. Each bit of `mask` selects one.
+fn with_unknowns(config: &Value, mask: u64) -> Value {
+    let mut unknown = config.clone();
+    let set = config.as_map().unwrap().iter().filter(|(_, value)| !value.is_null());
+    for (number, (name, value)) in set.enumerate() {
+        let is_selected = mask >> (number % 64) & 1 == 1;
+        let is_whole = mask >> ((number + 7) % 64) & 1 == 1;
+        match value {
+            _ if !is_selected => {}
+            Value::Map(entries) if !is_whole => {
+                let mut entries = entries.clone();
+                if let Some(first) = entries.values_mut().next() {
+                    *first = Value::Unknown;
+                }
+                unknown.set(name, Value::Map(entries));
+            }
+            _ => unknown.set(name, Value::Unknown),
+        }
+    }
+    unknown
+}
+
+/// Applies a configuration, then plans another one, first with unknown inputs and then with known ones.
+fn check<P: Topology>(before: Option<&Value>, after: &Value, mask: u64, drift: Drift) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let mut terraform = Terraform::<P>::new(3);
+        let is_valid = |config: &Value, terraform: &Terraform<P>| {
+            !terraform.resource.validate(&terraform.config(config)).has_errors()
+        };
+        if !is_valid(after, &terraform) {
+            return;
+        }
+        if let Some(before) = before {
+            if !is_valid(before, &terraform) || terraform.plan(before).await.diagnostics.has_errors() {
+                return;
+            }
+            terraform.assert_applies(before).await;
+            let slots = terraform.account.slots();
+            let has = |slot: &str| slots.iter().any(|it| it == slot);
+            match drift {
+                Drift::Subnet if has("subnet.public.0") => {
+                    terraform.account.change_outside("subnet.public.0", |spec| {
+                        let Spec::Subnet(subnet) = spec else { unreachable!() };
+                        let is_set = subnet.map_public_ip_on_launch == Input::Known(true);
+                        subnet.map_public_ip_on_launch = Input::Known(!is_set);
+                    });
+                }
+                Drift::Vpc if has("vpc") => {
+                    terraform.account.change_outside("vpc", |spec| {
+                        let Spec::Vpc(vpc) = spec else { unreachable!() };
+                        vpc.enable_dns_hostnames = Input::Known(vpc.enable_dns_hostnames != Input::Known(true));
+                    });
+                }
+                Drift::None | Drift::Subnet | Drift::Vpc => {}
+            }
+            terraform.refresh().await;
+        }
+        let shown = terraform.plan(&with_unknowns(after, mask)).await;
+        let last = terraform.plan(after).await;
+        if shown.diagnostics.has_errors() || last.diagnostics.has_errors() {
+            return;
+        }
+        if !last.requires_replace.is_empty() {
+            assert!(!shown.requires_replace.is_empty(), "the action changes: {:?}", last.requires_replace);
+        }
+        if shown.requires_replace.is_empty() {
+            assert_compatible(&shown.planned, &last.planned, "");
+        }
+    });
+}
+
+fn some_drift() -> impl Strategy<Value = Drift> {
+    prop::sample::select(vec![Drift::None, Drift::Subnet, Drift::Vpc])
+}
+
+/// The configuration of an existing network before and after.
+fn some_change() -> impl Strategy<Value = (Option<Value>, Value)> {
+    (prop::option::weighted(0.8, some_network()), some_network(), 0..3_u8).prop_map(|(before, after, kind)| {
+        match (before, kind) {
+            (before @ None, _) | (before, 0) => (before, after),
+            // Nothing changes but what has become known.
+            (Some(before), 1) => (Some(before.clone()), before),
+            // The configuration takes over the drift.
+            (Some(before), _) => {
+                let mut after = before.clone();
+                let is_set = *before.get("enable_dns_hostnames") == Value::from(true);
+                after.set("enable_dns_hostnames", (!is_set).into());
+                (Some(before), after)
+            }
+        }
+    })
+}
+
+#[test]
+fn drift_that_the_configuration_adopts_stays_compatible() {
+    let network = |adopted: bool| {
+        let tags = Value::map([("team", Value::from("net"))]);
+        network(&[("enable_dns_hostnames", (!adopted).into()), ("custom_tags", tags)])
+    };
+    let after = network(true);
+    let mut set = after.as_map().unwrap().iter().filter(|(_, value)| !value.is_null());
+    let tags = 1 << set.position(|(name, _)| name == "custom_tags").unwrap();
+    check::<FourTierVpc>(Some(&network(false)), &after, tags, Drift::Vpc);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn the_final_plan_of_a_network_agrees_with_the_shown_one(
+        (before, after) in some_change(), mask in any::<u64>(), drift in some_drift()
+    ) {
+        check::<FourTierVpc>(before.as_ref(), &after, mask, drift);
+    }
+
+    #[test]
+    fn the_final_plan_of_a_gateway_agrees_with_the_shown_one(
+        (before, after) in (prop::option::weighted(0.8, some_gateway()), some_gateway()),
+        (mask, repeats) in (any::<u64>(), any::<bool>())
+    ) {
+        let after = before.clone().filter(|_| repeats).unwrap_or(after);
+        check::<HttpGateway>(before.as_ref(), &after, mask, Drift::None);
+    }
+}
