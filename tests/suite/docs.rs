@@ -35,14 +35,17 @@ fn all() -> Vec<(String, String)> {
     let data_sources = provider.data_sources();
     let data_sources: Vec<Page> =
         data_sources.iter().map(|it| Page::new(Kind::DataSource, it.type_name(), it.schema())).collect();
+    let lists = provider.list_resources();
+    let lists: Vec<Page> = lists.iter().map(|it| Page::new(Kind::ListResource, it.type_name(), it.schema())).collect();
     let functions = provider.functions();
     let contents = [
         ("Resources", resources.iter().map(Page::entry).collect()),
         ("Data Sources", data_sources.iter().map(Page::entry).collect()),
+        ("List Resources", lists.iter().map(Page::entry).collect()),
         ("Functions", functions.iter().map(|it| functions::entry(it.as_ref())).collect()),
     ];
     let mut all = vec![("index.md".to_owned(), pages::index(&provider.schema(), &contents))];
-    all.extend(resources.iter().chain(&data_sources).map(|page| (page.path(), page.text())));
+    all.extend(resources.iter().chain(&data_sources).chain(&lists).map(|page| (page.path(), page.text())));
     all.extend(functions.iter().map(|it| functions::page(it.as_ref())));
     all.push(("guides/what-each-object-is.md".to_owned(), objects::guide()));
     all

@@ -10,9 +10,10 @@ use fgw::plugin::Schema;
 pub(super) enum Kind {
     Resource,
     DataSource,
+    ListResource,
 }
 
-/// The page of one resource or data source.
+/// The page of one resource, data source or list resource.
 pub(super) struct Page {
     kind: Kind,
     name: String,
@@ -31,13 +32,14 @@ const CHANGES: &str = "For each argument, *Change* states the effect of changing
 ";
 
 impl Kind {
-    pub(super) const ALL: [Kind; 2] = [Kind::Resource, Kind::DataSource];
+    pub(super) const ALL: [Kind; 3] = [Kind::Resource, Kind::DataSource, Kind::ListResource];
 
     /// The folder of the pages below `docs`, and of the examples below `examples`.
     pub(super) fn folder(self) -> &'static str {
         match self {
             Kind::Resource => "resources",
             Kind::DataSource => "data-sources",
+            Kind::ListResource => "list-resources",
         }
     }
 
@@ -45,6 +47,7 @@ impl Kind {
         match self {
             Kind::Resource => "Resource",
             Kind::DataSource => "Data Source",
+            Kind::ListResource => "List Resource",
         }
     }
 
@@ -53,6 +56,7 @@ impl Kind {
         match self {
             Kind::Resource => "resource.tf",
             Kind::DataSource => "data-source.tf",
+            Kind::ListResource => "list-resource.tfquery.hcl",
         }
     }
 }
@@ -120,18 +124,23 @@ pub(super) fn index(schema: &Schema, contents: &[(&str, Vec<String>)]) -> String
 fn import(folder: &Path) -> String {
     format!(
         "\n## Import\n\nThe import ID is the ID of the root object, the VPC or the API, which is also the attribute \
-         `id`. The provider finds\nall other objects, and the next plan shows the differences from the configuration. \
-         Import with an `import` block:\n\n{}\nOr import with the command:\n\n{}\nYou do not have to write the \
+         `id`. If it is in\nanother Region than that of the provider block, add `@` and the Region, as in `ID@eu-west-1`. \
+         The provider finds all\nother objects, and the next plan shows the differences from the configuration. Import \
+         with an `import` block:\n\n{}\nWith Terraform 1.12 or OpenTofu 1.12 and later, the block can contain the \
+         identity of the resource: `id`, and optionally\n`region` and `account_id`. The import fails if the credentials \
+         belong to another account:\n\n{}\nOr import with the command:\n\n{}\nYou do not have to write the \
          configuration yourself. With any version of Terraform or OpenTofu, write an empty block,\nimport into it with \
          the command, and let the provider print the configuration, which has only the arguments that differ\nfrom their \
          defaults:\n\n{}\nThe program `terraform-provider-fgw` is the provider itself, which `terraform init` has \
          installed below\n`.terraform/providers`, or which your `dev_overrides` name. Replace the empty block with the \
-         printed one. The next plan\nis then empty.\n\nTerraform 1.14 and later generate the same arguments with \
+         printed one. The next plan\nis then empty. The command does not know the Region of the provider block, so if a resource is in \
+         another one, the\nplan warns and you add `region`.\n\nTerraform 1.14 and later generate the same arguments with \
          `terraform plan -generate-config-out=FILE` and an `import`\nblock, and add `null` for other optional \
          arguments. Earlier versions and OpenTofu write all arguments. Two versions have\nerrors: OpenTofu 1.12 does \
          not quote keys such as `GET /a` (opentofu/opentofu#3978), and Terraform 1.16.0 to 1.16.2 look\nfor the \
          provider of an `import` block without a `resource` block at another address (hashicorp/terraform#39144).\n",
         quoted(&folder.join("import-by-string-id.tf")),
+        quoted(&folder.join("import-by-identity.tf")),
         quoted(&folder.join("import.sh")),
         quoted(&folder.join("import-and-generate.sh"))
     )
