@@ -73,6 +73,8 @@ mod protected;
 mod refusals;
 #[path = "network/security_group.rs"]
 mod security_group;
+#[path = "network/stopped_reads.rs"]
+mod stopped_reads;
 #[path = "network/tag_reach.rs"]
 mod tag_reach;
 #[path = "network/tags.rs"]
