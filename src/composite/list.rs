@@ -80,9 +80,13 @@ async fn list<P: Topology>(cloud: &SharedCloud, request: &ListRequest, diagnosti
     let filter = Filter::of::<P>(&request.config);
     roots.retain(|root| filter.matches(root));
     roots.sort_by(|one, other| (&one.name, &one.id).cmp(&(&other.name, &other.id)));
-    roots.truncate(request.limit);
+    let mut complete = 0;
     for root in &roots {
+        if complete >= request.limit {
+            return;
+        }
         let listed = listed::<P>(cloud.as_ref(), root, request.with_state).await;
+        complete += usize::from(listed.identity.is_some());
         if request.found.send(listed).await.is_err() {
             return;
         }

@@ -101,10 +101,25 @@ pub(super) fn planned<P: Topology>(
     }
     let current = of_state::<P>(regions, prior, diagnostics)?;
     if configured.is_null() {
-        diagnostics::warn_of_another_region::<P>(prior, current.scope(), regions.default().scope(), diagnostics);
         return Some(Planned { target: current.clone(), current });
     }
     Some(Planned { target: of_config(regions, configured, diagnostics)?, current })
+}
+
+/// Warns if an existing root is in another Region than that of the provider block and the configuration does not say
+/// so. A replacement is created in the latter, because Terraform plans it as a new resource.
+pub(super) fn warn_of_default<P: Topology>(
+    regions: &Regions,
+    planned: &Planned,
+    prior: &Value,
+    configured: &Value,
+    is_replaced: bool,
+    diagnostics: &mut Diagnostics,
+) {
+    let (here, there) = (&planned.current.scope().region, &regions.default().scope().region);
+    if configured.is_null() && !prior.is_null() && here != there {
+        diagnostics::warn_of_another_region::<P>(prior, here, there, is_replaced, diagnostics);
+    }
 }
 
 /// Adds an error if the configured Region of an existing root is unknown, because then it is unknown whether the root
@@ -122,6 +137,12 @@ impl Planned {
     pub(super) fn replaced_by(&self) -> Option<AttributePath> {
         (self.current.scope().region != self.target.scope().region).then(|| AttributePath::new(REGION))
     }
+}
+
+/// The attributes that require a replacement because the Region differs, if the provider is not connected.
+pub(super) fn replaced_without_account<P: Topology>(prior: &Value, configured: &Value) -> Option<AttributePath> {
+    let stored = stored::<P>(prior).region?;
+    (configured.as_str()? != stored).then(|| AttributePath::new(REGION))
 }
 
 /// Returns the planned Region if the provider is not connected.

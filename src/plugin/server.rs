@@ -226,12 +226,13 @@ impl<P: Provider> Server<P> {
             prior_private: request.prior_private,
             planned_private: request.planned_private,
         };
+        let is_update = !plan.prior.is_null();
         let resource = served.resource.clone();
         let what = || format!("planning {}", request.type_name);
         let mut response = self.run_until_stopped(what, async move { resource.plan(plan).await }).await?;
         let planned_state = Some(served.block.encode(response.planned, &mut response.diagnostics));
         // The identity of a new object is known only after the apply.
-        let planned_identity = request.prior_identity.filter(|_| response.requires_replace.is_empty());
+        let planned_identity = request.prior_identity.filter(|_| is_update && response.requires_replace.is_empty());
         Ok(pb::plan_resource_change::Response {
             planned_state,
             planned_identity,
@@ -278,7 +279,7 @@ impl<P: Provider> Server<P> {
                 (state, private, panicked(message))
             }
         };
-        let new_identity = served.identity_of(&state, &mut diagnostics);
+        let new_identity = served.identity_after_apply(&state, &mut diagnostics);
         let new_state = Some(served.block.encode_applied(state, &mut diagnostics));
         let diagnostics = Self::messages(diagnostics);
         Ok(pb::apply_resource_change::Response { new_state, private, diagnostics, new_identity })

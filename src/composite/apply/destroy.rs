@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::run::{Run, Setup, Shared, SharedInventory};
+use crate::cloud::retries::RetryLimits;
 use crate::cloud::{Cloud, Failure};
 use crate::composite::observe::drift;
 use crate::composite::private_state::Private;
@@ -20,7 +21,9 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
     let nothing = |diagnostics| ApplyResponse { state: Value::Null, private: Vec::new(), diagnostics };
     let Some(root_id) = request.prior.get("id").as_str() else { return nothing(diagnostics) };
     let summary = format!("Error destroying {} {root_id}", P::TYPE_NAME);
-    let private = match existing::<P>(cloud, root_id, &request).await {
+    // Nothing has changed yet, so a stop ends the read.
+    let limits = RetryLimits { stop: request.stop.clone(), ..shared.retry_limits() };
+    let private = match limits.scope(existing::<P>(cloud, root_id, &request)).await {
         Ok(Some(mut private)) => {
             import::keep_rules(&mut private);
             private

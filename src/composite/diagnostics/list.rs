@@ -24,6 +24,6 @@ pub(in crate::composite) fn not_listed(display_name: &str, cause: &Diagnostics, 
     let cause: Vec<String> = cause.0.iter().map(|it| format!("{}: {}", it.summary, it.detail)).collect();
     diagnostics.warning(
         format!("{display_name} is not in the list"),
-        format!("Its state could not be read. The other results are complete.\n\n{}", cause.join("\n\n")),
+        format!("Its state could not be read.\n\n{}", cause.join("\n\n")),
     );
 }

@@ -69,24 +69,32 @@ pub(in crate::composite) fn unknown_region(diagnostics: &mut Diagnostics) {
     );
 }
 
-/// An existing root in another Region than that of the provider block.
+/// An existing root in another Region, `here`, than that of the provider block, `there`.
 pub(in crate::composite) fn warn_of_another_region<P: Topology>(
     state: &Value,
-    scope: &Scope,
-    default: &Scope,
+    here: &str,
+    there: &str,
+    is_replaced: bool,
     diagnostics: &mut Diagnostics,
 ) {
-    if scope.region == default.region {
-        return;
-    }
-    let (id, here, there) = (state.get("id").as_str().unwrap_or_default(), &scope.region, &default.region);
-    diagnostics.attribute_warning(
-        AttributePath::new("region"),
-        format!("{} {id} stays in Region {here}", P::TYPE_NAME),
-        format!(
-            "The Region of the provider block is {there}. An existing resource stays in its Region if region is not set. \
-             Set region = \"{here}\" to confirm this. To replace the resource with one in the other Region, set region = \
-             \"{there}\"."
+    let (id, path) = (state.get("id").as_str().unwrap_or_default(), AttributePath::new("region"));
+    match is_replaced {
+        true => diagnostics.attribute_warning(
+            path,
+            format!("{} {id} moves to Region {there}", P::TYPE_NAME),
+            format!(
+                "The resource is in Region {here}, and its replacement is created in the Region of the provider block, \
+                 because region is not set. To stay in {here}, set region = \"{here}\"."
+            ),
         ),
-    );
+        false => diagnostics.attribute_warning(
+            path,
+            format!("{} {id} stays in Region {here}", P::TYPE_NAME),
+            format!(
+                "The Region of the provider block is {there}. An existing resource without region stays in its Region, \
+                 but a replacement, such as one by -replace, is created in {there}. Set region = \"{here}\" to keep it \
+                 in {here}, or region = \"{there}\" to replace it now."
+            ),
+        ),
+    }
 }

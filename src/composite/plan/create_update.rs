@@ -66,7 +66,10 @@ async fn planned<P: Topology>(
         Connected::Ready(_) if region.is_unknown() => Some(change.without_account()),
         Connected::Ready(regions) => {
             let clouds = location::planned::<P>(&regions, &request.prior, region, diagnostics)?;
-            change.planned(&clouds, roots, diagnostics).await
+            let planned = change.planned(&clouds, roots, diagnostics).await?;
+            let is_replaced = !planned.requires_replace.is_empty();
+            location::warn_of_default::<P>(&regions, &clouds, &request.prior, region, is_replaced, diagnostics);
+            Some(planned)
         }
         Connected::Unknown => Some(change.without_account()),
         Connected::Missing => {
@@ -94,21 +97,17 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
 
     /// Plans without lookups, while the provider block contains unknown values or the Region is unknown.
     fn without_account(&self) -> Planned {
+        let (prior, region) = (&self.request.prior, self.request.config.get(location::REGION));
         let mut state = self.announcement(None).undecided(&Ids::default());
-        state.set(
-            location::REGION,
-            location::without_account::<P>(&self.request.prior, self.request.config.get(location::REGION)),
-        );
-        Planned {
-            state,
-            requires_replace: self.replaced_by(&Inventory::default()),
-            private: self.request.prior_private.clone(),
-        }
+        state.set(location::REGION, location::without_account::<P>(prior, region));
+        let mut requires_replace = self.replaced_by(&Inventory::default());
+        requires_replace.extend(location::replaced_without_account::<P>(prior, region));
+        Planned { state, requires_replace, private: self.request.prior_private.clone() }
     }
 
     fn announcement<'b>(&'b self, scope: Option<&'b Scope>) -> Announcement<'b, P> {
         let PreparedPlan { request, attributes, config, .. } = self;
-        Announcement { prior: &request.prior, attributes, config, scope }
+        Announcement { prior: &request.prior, attributes, written: &request.config, config, scope }
     }
 
     async fn planned(

@@ -8,7 +8,7 @@ use crate::composite::generate::configuration_of;
 use crate::composite::private_state::Private;
 use crate::composite::{location, state};
 use crate::model::{Ids, Inventory, Object, ResolvedObject, Scope};
-use crate::plugin::{Attribute, Mode, Nested, Value};
+use crate::plugin::{Attribute, AttributeType, Mode, Nested, Value};
 use crate::reconcile::Action;
 use crate::topology::Topology;
 
@@ -18,6 +18,8 @@ pub(super) struct Announcement<'a, P: Topology> {
     pub(super) prior: &'a Value,
     /// The configuration, with defaults.
     pub(super) attributes: &'a Value,
+    /// The configuration, without defaults.
+    pub(super) written: &'a Value,
     /// The same, decoded.
     pub(super) config: &'a P::Config,
     /// The scope of the provider; `None` while the provider configuration is unknown.
@@ -31,6 +33,7 @@ impl<P: Topology> Announcement<'_, P> {
         for name in ["aws_objects", "drift", "pending_deletion", "unmanaged_objects"] {
             planned.set(name, Value::Unknown);
         }
+        self.leave_open(&mut planned);
         planned
     }
 
@@ -78,6 +81,9 @@ impl<P: Topology> Announcement<'_, P> {
         if may_keep_drift || may_stay_detached || (!decision.plan.is_empty() && planned == *prior) {
             planned.set("drift", Value::Unknown);
         }
+        if !self.attributes.is_wholly_known() {
+            self.leave_open(&mut planned);
+        }
         planned
     }
 
@@ -88,6 +94,23 @@ impl<P: Topology> Announcement<'_, P> {
         for Attribute { name, .. } in P::Config::attributes().iter().filter(|it| it.mode == Mode::OptionalComputed) {
             if self.attributes.get(name).is_null() && generated.get(name).is_null() {
                 planned.set(name, self.prior.get(name).clone());
+            }
+        }
+    }
+
+    /// Plans omitted inputs as unknown that have another value in state. Once everything is known, the plan may find
+    /// that nothing changes, and then keeps their values.
+    fn leave_open(&self, planned: &mut Value) {
+        for Attribute { name, mode, kind, default, .. } in P::Config::attributes() {
+            let may_be_computed = mode == Mode::OptionalComputed || default.is_some();
+            let prior = self.prior.get(&name);
+            let differs = !prior.is_null() && planned.get(&name) != prior;
+            if may_be_computed
+                && differs
+                && self.written.get(&name).is_null()
+                && matches!(kind, AttributeType::Plain(_))
+            {
+                planned.set(&name, Value::Unknown);
             }
         }
     }

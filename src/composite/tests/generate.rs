@@ -66,7 +66,7 @@ async fn check<P: Topology>(terraform: &mut Terraform<P>, config: &Value) {
 }
 
 /// A network whose configuration spells out some of what it would get anyway.
-fn some_spelled_out_network() -> impl Strategy<Value = Value> {
+pub(super) fn some_spelled_out_network() -> impl Strategy<Value = Value> {
     (some_network(), proptest::array::uniform5(any::<bool>())).prop_map(|(mut config, given)| {
         let [zones, count, app, persistence, limits] = given;
         let spacing = if *config.get("create_transit_subnets") == true.into() { 6 } else { 10 };

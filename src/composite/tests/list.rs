@@ -105,6 +105,12 @@ async fn a_root_that_cannot_be_read_is_a_warning() {
     assert!(warning.detail.contains("not found"), "{}", warning.detail);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_root_that_cannot_be_read_does_not_count_towards_the_limit() {
+    let list = list_of(&Terraform::<FourTierVpc>::new(2));
+    assert_eq!(listed(&list, &[], true, 1).await.0.len(), 3);
+}
+
 #[test]
 fn an_unknown_state_is_rejected_at_its_position() {
     let list = RootList::<FourTierVpc>::new(Connection::default(), Arc::default());

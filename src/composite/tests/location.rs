@@ -127,6 +127,41 @@ async fn another_region_in_the_configuration_replaces_the_root() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_replacement_moves_to_the_region_of_the_provider_with_a_warning() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[])).await;
+    terraform.move_provider();
+    let other_block = network(&[("cidr_block", "10.9.0.0/16".into())]);
+    let plan = terraform.plan(&other_block).await;
+    assert_eq!(plan.requires_replace, [AttributePath::new("cidr_block")]);
+    let about_region = |plan: &PlanResponse| {
+        let summaries = plan.diagnostics.0.iter().map(|it| it.summary.clone());
+        summaries.filter(|summary| summary.contains("Region")).collect::<Vec<_>>()
+    };
+    assert_eq!(about_region(&plan), ["fgw_four_tier_vpc vpc-2 moves to Region eu-west-1"]);
+    let mut named = other_block.clone();
+    named.set("region", "us-east-1".into());
+    assert_eq!(about_region(&terraform.plan(&named).await), [""; 0]);
+    terraform.assert_applies(&other_block).await;
+    assert_eq!(terraform.state.get("region"), &"eu-west-1".into());
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_region_replaces_the_root_even_if_the_provider_is_unknown() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[])).await;
+    let connection = Connection::default();
+    connection.set(Connected::Unknown);
+    terraform.resource = Composite::new(connection);
+    let moved = network(&[("region", "eu-west-1".into())]);
+    let plan = terraform.plan(&moved).await;
+    assert_eq!(plan.requires_replace, [AttributePath::new("region")]);
+    assert_eq!(plan.planned.get("region"), &"eu-west-1".into());
+    let same = terraform.plan(&network(&[("region", "us-east-1".into())])).await;
+    assert_eq!(same.requires_replace, []);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_unknown_region_is_planned_only_for_a_create() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let unknown = network(&[("region", Value::Unknown)]);

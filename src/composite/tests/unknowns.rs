@@ -3,17 +3,20 @@
 
 use proptest::prelude::*;
 
+use super::generate::some_spelled_out_network;
 use super::properties::{some_gateway, some_network};
 use super::*;
 
-/// A change outside Terraform before the plan.
-#[derive(Clone, Copy, Debug)]
-enum Drift {
+/// What happens before the plan.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Event {
     None,
     /// One subnet has another value for `map_public_ip_on_launch`.
     Subnet,
     /// The VPC has another value for `enable_dns_hostnames`, which the configuration may take over.
     Vpc,
+    /// The provider block is unknown in the plan that is shown.
+    UnknownProvider,
 }
 
 /// Returns the configuration with some of its attributes unknown. Each bit of `mask` selects one.
@@ -39,7 +42,7 @@ fn with_unknowns(config: &Value, mask: u64) -> Value {
 }
 
 /// Applies a configuration, then plans another one, first with unknown inputs and then with known ones.
-fn check<P: Topology>(before: Option<&Value>, after: &Value, mask: u64, drift: Drift) {
+fn check<P: Topology>(before: Option<&Value>, after: &Value, mask: u64, event: Event) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     runtime.block_on(async {
         let mut terraform = Terraform::<P>::new(3);
@@ -56,25 +59,34 @@ fn check<P: Topology>(before: Option<&Value>, after: &Value, mask: u64, drift: D
             terraform.assert_applies(before).await;
             let slots = terraform.account.slots();
             let has = |slot: &str| slots.iter().any(|it| it == slot);
-            match drift {
-                Drift::Subnet if has("subnet.public.0") => {
+            match event {
+                Event::Subnet if has("subnet.public.0") => {
                     terraform.account.change_outside("subnet.public.0", |spec| {
                         let Spec::Subnet(subnet) = spec else { unreachable!() };
                         let is_set = subnet.map_public_ip_on_launch == Input::Known(true);
                         subnet.map_public_ip_on_launch = Input::Known(!is_set);
                     });
                 }
-                Drift::Vpc if has("vpc") => {
+                Event::Vpc if has("vpc") => {
                     terraform.account.change_outside("vpc", |spec| {
                         let Spec::Vpc(vpc) = spec else { unreachable!() };
                         vpc.enable_dns_hostnames = Input::Known(vpc.enable_dns_hostnames != Input::Known(true));
                     });
                 }
-                Drift::None | Drift::Subnet | Drift::Vpc => {}
+                Event::None | Event::Subnet | Event::Vpc | Event::UnknownProvider => {}
             }
             terraform.refresh().await;
         }
+        let unknown = Connection::default();
+        unknown.set(Connected::Unknown);
+        let mut connected = Composite::new(unknown);
+        if event == Event::UnknownProvider {
+            std::mem::swap(&mut terraform.resource, &mut connected);
+        }
         let shown = terraform.plan(&with_unknowns(after, mask)).await;
+        if event == Event::UnknownProvider {
+            terraform.resource = connected;
+        }
         let last = terraform.plan(after).await;
         if shown.diagnostics.has_errors() || last.diagnostics.has_errors() {
             return;
@@ -88,13 +100,14 @@ fn check<P: Topology>(before: Option<&Value>, after: &Value, mask: u64, drift: D
     });
 }
 
-fn some_drift() -> impl Strategy<Value = Drift> {
-    prop::sample::select(vec![Drift::None, Drift::Subnet, Drift::Vpc])
+fn some_event() -> impl Strategy<Value = Event> {
+    prop::sample::select(vec![Event::None, Event::Subnet, Event::Vpc, Event::UnknownProvider])
 }
 
 /// The configuration of an existing network before and after.
 fn some_change() -> impl Strategy<Value = (Option<Value>, Value)> {
-    (prop::option::weighted(0.8, some_network()), some_network(), 0..3_u8).prop_map(|(before, after, kind)| {
+    let network = || prop_oneof![some_network(), some_spelled_out_network()];
+    (prop::option::weighted(0.8, network()), network(), 0..3_u8).prop_map(|(before, after, kind)| {
         match (before, kind) {
             (before @ None, _) | (before, 0) => (before, after),
             // Nothing changes but what has become known.
@@ -119,7 +132,7 @@ fn drift_that_the_configuration_adopts_stays_compatible() {
     let after = network(true);
     let mut set = after.as_map().unwrap().iter().filter(|(_, value)| !value.is_null());
     let tags = 1 << set.position(|(name, _)| name == "custom_tags").unwrap();
-    check::<FourTierVpc>(Some(&network(false)), &after, tags, Drift::Vpc);
+    check::<FourTierVpc>(Some(&network(false)), &after, tags, Event::Vpc);
 }
 
 proptest! {
@@ -127,17 +140,18 @@ proptest! {
 
     #[test]
     fn the_final_plan_of_a_network_agrees_with_the_shown_one(
-        (before, after) in some_change(), mask in any::<u64>(), drift in some_drift()
+        (before, after) in some_change(), mask in any::<u64>(), event in some_event()
     ) {
-        check::<FourTierVpc>(before.as_ref(), &after, mask, drift);
+        check::<FourTierVpc>(before.as_ref(), &after, mask, event);
     }
 
     #[test]
     fn the_final_plan_of_a_gateway_agrees_with_the_shown_one(
         (before, after) in (prop::option::weighted(0.8, some_gateway()), some_gateway()),
-        (mask, repeats) in (any::<u64>(), any::<bool>())
+        (mask, repeats, is_connected) in (any::<u64>(), any::<bool>(), any::<bool>())
     ) {
         let after = before.clone().filter(|_| repeats).unwrap_or(after);
-        check::<HttpGateway>(before.as_ref(), &after, mask, Drift::None);
+        let event = if is_connected { Event::None } else { Event::UnknownProvider };
+        check::<HttpGateway>(before.as_ref(), &after, mask, event);
     }
 }

@@ -1,10 +1,11 @@
 //! Calls about the identity of resources, and moves of states to another resource.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{Served, Server, decoding_error, one_error, panicked};
 use crate::plugin::proto::tfplugin6 as pb;
-use crate::plugin::{Diagnostics, ImportTarget, MoveSource, Provider, Value, identity};
+use crate::plugin::{Diagnostics, ImportTarget, MoveSource, Provider, Value, identity, panics};
 
 impl Served {
     /// What an import is given. Terraform sends either an ID or an identity.
@@ -23,6 +24,28 @@ impl Served {
     pub(super) fn identity_of(&self, state: &Value, diagnostics: &mut Diagnostics) -> Option<pb::ResourceIdentityData> {
         let identity = self.identity.as_ref()?;
         identity.encode(&self.resource.identity(state)?, diagnostics)
+    }
+}
+
+impl Served {
+    /// The same after an apply. A failure is only a warning, because the response must contain the state in any case,
+    /// and an error would taint a new object.
+    pub(super) fn identity_after_apply(
+        &self,
+        state: &Value,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<pb::ResourceIdentityData> {
+        let mut failures = Diagnostics::default();
+        let identity = catch_unwind(AssertUnwindSafe(|| self.identity_of(state, &mut failures)));
+        let mut reasons: Vec<String> = failures.0.into_iter().map(|failure| failure.detail).collect();
+        if let Err(payload) = &identity {
+            reasons.push(panics::message(&**payload).to_string());
+        }
+        if !reasons.is_empty() {
+            let detail = format!("{}\n\nThis is a bug in the provider.", reasons.join("\n"));
+            diagnostics.warning(format!("No identity for {}", self.resource.type_name()), detail);
+        }
+        identity.ok().flatten()
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Status;
+use tracing::Instrument;
 
 use super::{Block, Served, Server, fenced, one_error, panicked, tasks};
 use crate::plugin::lifecycle::Lifecycle;
@@ -62,7 +63,7 @@ impl<P: Provider> Server<P> {
         let (events, receiver) = mpsc::channel(1);
         let started = self.started_list(request);
         let lifecycle = Arc::clone(&self.lifecycle);
-        tokio::spawn(async move {
+        let sending = async move {
             let work = async { started?.send::<P>(&lifecycle, &events).await };
             let diagnostics = fenced(work).await.unwrap_or_else(|error| error);
             if !diagnostics.0.is_empty() {
@@ -70,7 +71,8 @@ impl<P: Provider> Server<P> {
                 // Terraform has enough results if it does not read this one.
                 let _ = events.send(Ok(pb::list_resource::Event { diagnostic, ..Default::default() })).await;
             }
-        });
+        };
+        tokio::spawn(sending.in_current_span());
         ReceiverStream::new(receiver)
     }
 

@@ -32,5 +32,7 @@ pub(super) async fn run_until_stopped<T: Send + 'static>(
     let stop = lifecycle.stop_token().child_token();
     let _abandoned = stop.clone().drop_guard();
     let done = run(lifecycle, async move { stop.run_until_cancelled(work).await }).await.map_err(panicked)?;
-    done.ok_or_else(|| one_error(&format!("Stopped {}", what()), "Terraform requested a stop. Nothing was changed."))
+    done.ok_or_else(|| {
+        one_error(&format!("Stopped {}", what()), "Terraform or a signal requested a stop. Nothing was changed.")
+    })
 }
