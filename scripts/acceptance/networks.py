@@ -16,6 +16,7 @@ SIZES = {
     "private-nat": ("private NAT gateways, and a network without internet access", 2, 0, 9),
     "production": ("three AZs with a NAT gateway each", 3, 3, 8),
     "resource": ("all AZs, one NAT gateway", 1, 1, 8),
+    "two-regions": ("two networks, both in the Region of the test", 0, 0, 5),
 }
 
 
@@ -48,6 +49,10 @@ def example(scenario, file):
             addresses += [run.fixtures.address() for _ in range(wanted)]
             for attributes in overrides.values():
                 attributes["custom_nat_eips"] = addresses
+        if re.search(r"^  region\s*=", text, re.MULTILINE):
+            # The role, the check for leftovers and the sweep are limited to one Region.
+            for attributes in overrides.values():
+                attributes["region"] = run.account.region
         excluded = re.search(r'availability_zone_exclude_ids\s*=\s*\["([^"]*)"\]', text)
         if excluded:
             for attributes in overrides.values():

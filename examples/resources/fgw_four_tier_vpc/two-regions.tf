@@ -1,3 +1,11 @@
+terraform {
+  required_providers {
+    fgw = {
+      source = "fgw/fgw"
+    }
+  }
+}
+
 # One provider serves all Regions. The second network has the arguments of the first one, in another Region.
 resource "fgw_four_tier_vpc" "primary" {
   vpc_name               = "primary"
