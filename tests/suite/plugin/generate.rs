@@ -71,7 +71,7 @@ async fn errors_of_a_generation_are_diagnostics() {
 fn instance(address: &str, name: &str, values: &Json) -> Json {
     json!({
         "address": address, "mode": "managed", "type": "acme_door", "name": name, "schema_version": 2,
-        "provider_name": "registry.terraform.io/acme/acme", "values": values, "sensitive_values": {},
+        "provider_name": "example.com/acme/acme", "values": values, "sensitive_values": {},
     })
 }
 
