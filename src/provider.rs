@@ -1,6 +1,6 @@
 //! The provider: its block, its connection to AWS, its resources, data sources and functions.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 
@@ -25,6 +25,15 @@ use block::ProviderBlock;
 #[derive(Default)]
 pub struct Fgw {
     connection: Connection,
+    /// Opened once, on first use.
+    progress: OnceLock<Arc<Progress>>,
+}
+
+impl Fgw {
+    /// The progress file, which everything of this provider shares.
+    fn progress(&self) -> Arc<Progress> {
+        Arc::clone(self.progress.get_or_init(|| Arc::new(Progress::from_environment())))
+    }
 }
 
 /// Connects to a Region of an account.
@@ -52,18 +61,16 @@ impl Provider for Fgw {
     }
 
     fn resources(&self) -> Vec<Arc<dyn Resource>> {
-        let progress = Arc::new(Progress::from_environment());
         vec![
-            Arc::new(Composite::<FourTierVpc>::with_progress(self.connection.clone(), Arc::clone(&progress))),
-            Arc::new(Composite::<HttpGateway>::with_progress(self.connection.clone(), progress)),
+            Arc::new(Composite::<FourTierVpc>::with_progress(self.connection.clone(), self.progress())),
+            Arc::new(Composite::<HttpGateway>::with_progress(self.connection.clone(), self.progress())),
         ]
     }
 
     fn list_resources(&self) -> Vec<Arc<dyn ListResource>> {
-        let progress = Arc::new(Progress::from_environment());
         vec![
-            Arc::new(RootList::<FourTierVpc>::new(self.connection.clone(), Arc::clone(&progress))),
-            Arc::new(RootList::<HttpGateway>::new(self.connection.clone(), progress)),
+            Arc::new(RootList::<FourTierVpc>::new(self.connection.clone(), self.progress())),
+            Arc::new(RootList::<HttpGateway>::new(self.connection.clone(), self.progress())),
         ]
     }
 

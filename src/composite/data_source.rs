@@ -137,7 +137,7 @@ async fn find<P: Topology>(
 }
 
 /// Returns the filter by name and tags that a configuration contains.
-fn filter<P: Topology>(config: &Value) -> RootFilter<'_> {
+pub(super) fn filter<P: Topology>(config: &Value) -> RootFilter<'_> {
     let tags = config.get("tags").as_map().into_iter().flatten();
     let tags = tags.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)));
     RootFilter { name: config.get(P::NAME).as_str(), tags: tags.collect() }

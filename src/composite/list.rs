@@ -1,7 +1,7 @@
 //! The implementation of [`plugin::ListResource`](crate::plugin::ListResource), generic over the topology.
 //! `terraform query` finds roots with it, also those that no state contains, and writes import blocks for them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use async_trait::async_trait;
 
 use super::account::account;
 use super::apply::Shared;
-use super::{Progress, diagnostics, import, location};
+use super::{Progress, data_source, diagnostics, import, location};
 use crate::cloud::{Cloud, Connection, Root, RootFilter, RootState, SharedCloud};
 use crate::plugin::{
     Attribute, AttributePath, AttributeType, Diagnostics, ListRequest, ListResource, Listed, Schema, Type, Value,
@@ -125,12 +125,9 @@ struct Filter<'a> {
 
 impl Filter<'_> {
     fn of<P: Topology>(config: &Value) -> Filter<'_> {
-        let tags = config.get("tags").as_map().into_iter().flatten();
-        let tags: BTreeMap<&str, &str> =
-            tags.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?))).collect();
         let states = Some(config.get("states")).filter(|states| !states.is_null());
         Filter {
-            by_name_and_tags: RootFilter { name: config.get(P::NAME).as_str(), tags },
+            by_name_and_tags: data_source::filter::<P>(config),
             states: states.map(|states| items(states).iter().filter_map(Value::as_str).collect()),
         }
     }
