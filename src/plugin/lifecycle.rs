@@ -15,6 +15,17 @@ use super::platform::Parent;
 /// How long the end of the process waits for calls that change nothing, after it has stopped them. It waits for calls
 /// that may change something without a limit.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long the end of the process then waits until Terraform has received pending responses, if Terraform has ended or
+/// has requested the end. It kills the process two seconds after the request.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
+/// The same if Terraform has not requested the end, and needs the responses.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(3);
+/// The same after a call that may have changed something. Terraform would lose the objects that its response contains.
+const CHANGE_RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A supervisor typically kills a process 10 seconds after SIGTERM. See `TimeoutStopSec` in `systemd.service(5)`, and
+/// `docker stop`.
+const _: () = assert!(STOP_TIMEOUT.as_secs() + RESPONSE_TIMEOUT.as_secs() < 10);
 
 /// The connections and calls of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -97,8 +108,9 @@ impl Lifecycle {
 
     /// Returns when the process should end: after `Shutdown`, after Terraform has ended without it, or after
     /// `terminate` (SIGTERM). In each case it first stops all work as `StopProvider` does, because Terraform may not
-    /// store the objects that this work would still create, and waits until it has finished.
-    pub(super) async fn ended(&self, connect_timeout: Duration, parent: &Parent, terminate: &Notify) {
+    /// store the objects that this work would still create, and waits until it has finished. Returns how long to wait
+    /// until Terraform has received the responses.
+    pub(super) async fn ended(&self, connect_timeout: Duration, parent: &Parent, terminate: &Notify) -> Duration {
         tokio::select! {
             () = self.reached(|activity| activity.shutdown) => {}
             () = self.abandoned(connect_timeout, parent) => {
@@ -108,6 +120,7 @@ impl Lifecycle {
             () = terminate.notified() => tracing::info!("a signal requested the end of the provider"),
         }
         self.ending.cancel();
+        let was_changing = self.activity.borrow().changes > 0;
         let unstoppable = async {
             tokio::time::sleep(STOP_TIMEOUT).await;
             self.reached(|activity| activity.changes == 0).await;
@@ -115,6 +128,11 @@ impl Lifecycle {
         tokio::select! {
             () = self.reached(|activity| activity.calls == 0 && activity.changes == 0) => {}
             () = unstoppable => tracing::warn!("the provider ends during a call that it could not stop"),
+        }
+        match was_changing {
+            _ if self.client_gone.is_cancelled() => SHUTDOWN_TIMEOUT,
+            true => CHANGE_RESPONSE_TIMEOUT,
+            false => RESPONSE_TIMEOUT,
         }
     }
 
@@ -272,6 +290,26 @@ mod tests {
         assert_eq!(terminated(&lifecycle).await, (None, true), "an apply that does not stop");
         drop((change, call));
         assert_eq!(terminated(&lifecycle).await, (Some(Duration::ZERO), true));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_response_of_an_apply_has_more_time_to_arrive() {
+        let (parent, signal) = (parent(false), Notify::new());
+        let lifecycle = Lifecycle::new();
+        let change = lifecycle.change();
+        signal.notify_one();
+        let ended = lifecycle.ended(LONG, &parent, &signal);
+        tokio::pin!(ended);
+        tokio::select! {
+            biased;
+            _ = &mut ended => panic!("an apply is running"),
+            () = tokio::time::sleep(SHORT) => drop(change),
+        }
+        assert_eq!(ended.await, CHANGE_RESPONSE_TIMEOUT);
+        signal.notify_one();
+        assert_eq!(lifecycle.ended(LONG, &parent, &signal).await, RESPONSE_TIMEOUT);
+        lifecycle.shut_down();
+        assert_eq!(lifecycle.ended(LONG, &parent, &signal).await, SHUTDOWN_TIMEOUT);
     }
 
     #[tokio::test(start_paused = true)]

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -18,11 +17,6 @@ use super::{Environment, Offer, Provider, connection, logs, panics, platform, tl
 
 /// The size limit of a message in bytes, as in other providers. The default of 4 MiB is less than a large state.
 const LARGEST_MESSAGE: usize = 256 * 1024 * 1024;
-/// How long the end of the process waits for pending responses if Terraform has requested it. Terraform kills the
-/// process after two seconds.
-const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
-/// The same if Terraform has not requested it, and needs the responses.
-const RESPONSE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The properties of a provider program.
 #[derive(Clone, Copy, Debug)]
@@ -110,12 +104,11 @@ pub async fn run(
         .add_service(GrpcControllerServer::new(controller))
         .add_service(GrpcStdioServer::new(Stdio(ending.clone())));
     let mut serving = tokio::spawn(router.serve_with_incoming_shutdown(connections, ending.clone().cancelled_owned()));
-    tokio::select! {
-        () = lifecycle.ended(environment.connect_timeout, &environment.parent, &terminate) => {}
+    let timeout = tokio::select! {
+        timeout = lifecycle.ended(environment.connect_timeout, &environment.parent, &terminate) => timeout,
         stopped = &mut serving => return Err(format!("The server stopped unexpectedly: {stopped:?}")),
-    }
+    };
     ending.cancel();
-    let timeout = if lifecycle.client_gone().is_cancelled() { SHUTDOWN_TIMEOUT } else { RESPONSE_TIMEOUT };
     if tokio::time::timeout(timeout, &mut serving).await.is_err() {
         serving.abort();
     }
