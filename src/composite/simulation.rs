@@ -13,6 +13,7 @@ use async_trait::async_trait;
 
 use shapes::{as_known, is_found, learned, may_be_adopted, named, outlives_root};
 
+use crate::cloud::retries::RetryLimits;
 use crate::cloud::{
     Cause, Cloud, Deadlines, Dependent, DependentScope, Dependents, Failure, GuardDutyObjects, Known, Namesake,
     Observed, OpContext, Recorder, Root, RootState, Seen, Unmanaged,
@@ -634,6 +635,8 @@ impl Cloud for Simulation {
     }
 
     async fn mark_root(&self, _: TopologyKind, _: &str, state: RootState) -> Result<(), Failure> {
+        let limits = RetryLimits::current().expect("an apply limits its retries");
+        assert!(limits.deadline.is_some(), "the retries must end");
         if let Some(cause) = *self.tagging_failure.lock().unwrap() {
             return Err(Failure::new(cause, "CreateTags", "tags may be set only on creation"));
         }

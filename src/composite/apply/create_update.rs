@@ -73,7 +73,8 @@ async fn change<P: Topology>(
     let basis = change.basis(&facts);
     let decide_again = |inventory: &mut Inventory, diagnostics: &mut Diagnostics| basis.decide(inventory, diagnostics);
     let (decision, outcome) = run.execute_in_stages(decision, decide_again, diagnostics).await;
-    change.conclude(&run, &decision, outcome, diagnostics).await
+    let conclude = change.conclude(&run, &decision, outcome, diagnostics);
+    shared.limits_after(deadline).scope(conclude).await
 }
 
 /// The inputs of an apply that are known before it runs.

@@ -74,6 +74,7 @@ async fn destroy<P: Topology>(
 ) -> Option<(Value, Vec<u8>)> {
     let config = state::decode::<P>(&request.prior).ok().map(|(_, config)| config);
     let timeouts = config.as_ref().map(P::timeouts).unwrap_or_default();
+    let deadline = Instant::now() + Duration::from_secs(timeouts.of_delete());
     let run = Run::<P>::new(Setup {
         shared,
         cloud,
@@ -81,7 +82,7 @@ async fn destroy<P: Topology>(
         name: config.as_ref().map(state::name::<P>).unwrap_or_default(),
         inventory: private.inventory,
         timeouts: &timeouts,
-        deadline: Instant::now() + Duration::from_secs(timeouts.of_delete()),
+        deadline,
         in_use: None,
         guardduty: guardduty::of_destroy::<P>(&request.prior),
         on_new_root: &|_| (),
@@ -90,9 +91,10 @@ async fn destroy<P: Topology>(
     let remains = remains::<P>(request.prior.clone(), in_creation, run.shared_inventory(), cloud.scope().clone());
     request.partial_state.set_snapshot(remains.clone());
     let outcome = run.execute(plan).await;
-    run.resolve_unknown_outcomes(plan, &outcome, diagnostics).await;
+    let limits = || shared.limits_after(deadline);
+    limits().scope(run.resolve_unknown_outcomes(plan, &outcome, diagnostics)).await;
     run.inventory().present().next()?;
-    let dependents = run.dependents_of_failures(plan, &outcome).await;
+    let dependents = limits().scope(run.dependents_of_failures(plan, &outcome)).await;
     run.report(plan, &outcome, &dependents, diagnostics);
     Some(remains())
 }

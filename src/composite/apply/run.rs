@@ -19,6 +19,9 @@ use crate::plugin::{ApplyRequest, Diagnostics};
 use crate::reconcile::{self, Execution, Outcome, Plan, Progress};
 use crate::topology::Topology;
 
+/// How long the calls at the end of an apply are retried at least.
+const CONCLUSION: Duration = Duration::from_secs(60);
+
 /// The state that all plans and applies of a process share.
 pub(in crate::composite) struct Shared {
     progress: Arc<Progress>,
@@ -37,6 +40,12 @@ impl Shared {
         let progress = Arc::clone(&self.progress);
         let report = Arc::new(move |retry: &Retry| progress.retrying(None, retry));
         RetryLimits { deadline: None, stop: CancellationToken::new(), report }
+    }
+
+    /// Returns the limits of the calls that find out and mark what an apply has left. Neither a stop nor a deadline in
+    /// the past prevents their retries, because the state depends on them.
+    pub(super) fn limits_after(&self, deadline: Instant) -> RetryLimits {
+        RetryLimits { deadline: Some(deadline.max(Instant::now() + CONCLUSION)), ..self.retry_limits() }
     }
 }
 
