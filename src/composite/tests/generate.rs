@@ -88,6 +88,7 @@ pub(super) fn some_spelled_out_network() -> impl Strategy<Value = Value> {
         if limits {
             config.set("timeouts", Value::map([("create", Value::from("40m"))]));
             config.set("protected_objects", vec!["vpc"].into());
+            config.set("cloud_region", "eu-west-1".into());
         }
         config
     })

@@ -8,8 +8,6 @@ use crate::plugin::{AttributePath, Input, Nested, Value};
 
 /// Sets inputs to null whose values follow from the other attributes of a state. An import sets several of them.
 pub(super) fn omit_derived(attributes: &mut Value, state: &Value) {
-    // It has no effect.
-    attributes.set("cloud_region", Value::Null);
     // The range exists, and stays whether or not the configuration requests it.
     if *attributes.get("enable_ipv6") == Value::Bool(true) {
         attributes.set("ipv6_cidr_block", Value::Null);
