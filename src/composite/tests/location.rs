@@ -111,6 +111,28 @@ async fn state_without_a_region_uses_that_of_its_arns() {
     assert_eq!(there.take_calls(), [""; 0]);
 }
 
+/// With `-refresh=false`.
+#[tokio::test(start_paused = true)]
+async fn state_without_a_region_needs_no_refresh() {
+    for is_changed in [true, false] {
+        let mut terraform = Terraform::<FourTierVpc>::new(2);
+        terraform.assert_applies(&network(&[])).await;
+        let there = terraform.move_provider();
+        terraform.state.set("region", Value::Null);
+        if is_changed {
+            let change = network(&[("create_transit_subnets", true.into())]);
+            let plan = terraform.plan(&change).await;
+            assert!(!plan.diagnostics.has_errors() && plan.requires_replace.is_empty(), "{:?}", plan.diagnostics);
+            assert!(!terraform.apply_plan(&change, plan).await.has_errors());
+            assert_eq!(terraform.state.get("region"), &"us-east-1".into());
+            terraform.state.set("region", Value::Null);
+        }
+        assert!(!terraform.destroy().await.has_errors());
+        assert_eq!(terraform.account.ids_of("").len(), 0);
+        assert_eq!(there.take_calls(), [""; 0]);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn another_region_in_the_configuration_replaces_the_root() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
