@@ -20,6 +20,8 @@ from botocore.exceptions import ClientError
 
 CLIENTS = {}
 ACCOUNT = {"id": "000000000000"}
+# The greatest number of times that an account is listed.
+ATTEMPTS = 20
 
 
 def client(request, service):
@@ -156,8 +158,14 @@ def list_zones(request):
 
 
 def list_all(request):
+    """Starts again if another test with the same account deletes an object during the listing."""
     lists = [list_network, list_gateways, list_logs, list_functions, list_zones]
-    return {kind: items for listed in lists for kind, items in listed(request).items()}
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return {kind: items for listed in lists for kind, items in listed(request).items()}
+        except ClientError as error:
+            if attempt == ATTEMPTS or "NotFound" not in error.response["Error"]["Code"]:
+                raise
 
 
 def call(request):
