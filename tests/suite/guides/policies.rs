@@ -95,7 +95,7 @@ fn policies_find_the_deletions_in_plans_of_a_network() {
     let replaced = ["nat_gateway.0", "route_table_association.public.0", "subnet.public.0"];
     assert_reported(&workspace, THIS, &plan(moved), &replaced);
 
-    workspace.destroy().failed_with("Instance cannot be destroyed");
+    workspace.destroy().failed_with("prevent_destroy set");
     workspace.config(&network("  num_nat_gateways = 2").replace("prevent_destroy = true", ""));
     let destroy = workspace.plan_json(&["-destroy"]);
     let all = all_keys(&workspace, THIS);

@@ -103,14 +103,19 @@ fn a_replaced_network_needs_no_argument() {
 
 /// Terraform before 1.16 tells the process of an apply nothing about the network that is replaced afterwards.
 #[test]
-fn create_before_destroy_requires_the_argument() {
+fn create_before_destroy_requires_the_argument_on_most_hosts() {
     let env = TestEnv::with_terraform();
     let lifecycle = "  lifecycle {\n    create_before_destroy = true\n  }\n";
     env.config(&format!("{SMALL}{lifecycle}"));
     env.workspace.apply(&[]).succeeded();
     let replace = ["-replace=fgw_four_tier_vpc.this"];
-    let stopped = env.workspace.apply(&replace);
-    stopped.failed_with("exists already").failed_with("create_before_destroy");
+    let run = env.workspace.apply(&replace);
+    if env.workspace.passes_planned_private() {
+        // The plan has found that the state contains the other network.
+        run.succeeded();
+    } else {
+        run.failed_with("exists already").failed_with("create_before_destroy");
+    }
     assert_eq!(vpcs(&env), 1);
     env.config(&format!("{SMALL}{lifecycle}  allow_duplicate_name = true"));
     env.workspace.apply(&replace).succeeded();

@@ -119,6 +119,10 @@ async fn an_unknown_input_makes_a_layout_unknown() {
     let known = [network(), vec![with(r#""number""#, 6.into())]].concat();
     let layout = call(&mut terraform, "subnet_layout", known).await.unwrap();
     assert!(String::from_utf8_lossy(&layout).contains("10.0.4.0/22"), "a known input is used");
+    // OpenTofu sends a null argument as a value without content.
+    let mut layout_with =
+        async |options| call(&mut terraform, "subnet_layout", [network(), vec![options]].concat()).await.unwrap();
+    assert_eq!(layout_with(pb::DynamicValue::default()).await, layout_with(null()).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
