@@ -119,7 +119,7 @@ pub(super) fn of_inventory<P: Topology>(
 
 /// Returns `default_tags` merged with the tags of the resource, without the ignored tags. Unknown without a scope.
 pub(super) fn tags_all<P: Topology>(config: &P::Config, scope: Option<&Scope>) -> Value {
-    scope.map_or(Value::Unknown, |scope| scope.tags(&P::own_tags(config)).into())
+    scope.map_or(Value::Unknown, |scope| P::root_tags(config, scope).into())
 }
 
 fn aws_objects(inventory: &Inventory) -> BTreeMap<String, String> {

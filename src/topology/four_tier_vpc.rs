@@ -13,6 +13,7 @@ mod fixtures;
 mod generate;
 mod import;
 mod ipv6;
+mod name_tags;
 mod nat;
 mod nat_slots;
 mod network_acl;
@@ -84,8 +85,8 @@ impl Topology for FourTierVpc {
         &config.allow_duplicate_name
     }
 
-    fn own_tags(config: &Config) -> Vec<&Tags> {
-        vec![&config.custom_tags, &config.vpc_custom_tags]
+    fn root_tags(config: &Config, scope: &Scope) -> Tags {
+        tags::of_root(config, scope)
     }
 
     fn validate(config: &Config) -> Vec<Problem> {

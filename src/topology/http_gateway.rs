@@ -62,8 +62,8 @@ impl Topology for HttpGateway {
         &config.allow_duplicate_name
     }
 
-    fn own_tags(config: &GatewayConfig) -> Vec<&Tags> {
-        vec![&config.api_tags]
+    fn root_tags(config: &GatewayConfig, scope: &Scope) -> Tags {
+        scope.tags(&[&config.api_tags])
     }
 
     fn validate(config: &GatewayConfig) -> Vec<Problem> {

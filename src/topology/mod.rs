@@ -62,9 +62,8 @@ pub trait Topology: Send + Sync + 'static {
     /// Whether a create may add another root with the same name and the same features.
     fn allows_duplicate_name(config: &Self::Config) -> &Input<bool>;
 
-    /// The configured tags of the root, which form `tags_all` together with `default_tags`. Later maps override earlier
-    /// ones.
-    fn own_tags(config: &Self::Config) -> Vec<&crate::model::Tags>;
+    /// `default_tags` merged with the configured tags of the root, without the ignored ones: the value of `tags_all`.
+    fn root_tags(config: &Self::Config, scope: &Scope) -> crate::model::Tags;
 
     /// Returns every problem that can be found without AWS. An unknown input is not a problem.
     fn validate(config: &Self::Config) -> Vec<Problem>;

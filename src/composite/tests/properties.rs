@@ -78,6 +78,7 @@ fn some_plain_network() -> impl Strategy<Value = Value> {
             }
             if tag > 0 {
                 config.set("custom_tags", Value::map([("team", Value::from(format!("team-{tag}")))]));
+                config.set("name_tags", Value::map([(format!("subnet.public.{tag}"), Value::from("single"))]));
             }
             config
         },

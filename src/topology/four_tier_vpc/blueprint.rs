@@ -9,7 +9,7 @@ use super::config::Config;
 use super::nat::{self, Nat};
 use super::private_nat::{self, PrivateNat};
 use super::zones::{self, ZoneSlot};
-use super::{canonical_json, ipv6, network_acl, security_group, tags, vpc, warnings};
+use super::{canonical_json, ipv6, name_tags, network_acl, security_group, tags, vpc, warnings};
 use crate::model::keys::network as keys;
 use crate::model::keys::network::EndpointService;
 use crate::model::{
@@ -96,6 +96,7 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
         draft.rules_after(range);
     }
     let Draft { objects, mut problems, .. } = draft;
+    warnings.extend(name_tags::unused(config, &objects));
     let over = objects.iter().filter_map(|it| tags::too_many(&it.key.slot, it.spec.tags()?));
     problems.extend(over.take(1));
     problems.extend(routes::occupied(&objects, context.existing));
@@ -143,13 +144,13 @@ impl<'a> Draft<'a> {
         self.objects.push(Object::new(key.clone(), spec));
     }
 
-    fn tags(&self, suffix: &str, own: &[&Tags]) -> Tags {
-        tags::tags(self.context.config, self.context.scope, suffix, own)
+    fn tags(&self, key: &Key, own: &[&Tags]) -> Tags {
+        tags::tags(self.context.config, self.context.scope, &key.slot, own)
     }
 
     fn internet_gateway(&mut self) -> Key {
         let key = keys::internet_gateway();
-        let spec = InternetGateway { vpc: Some(self.vpc.clone()), tags: self.tags("", &[]) };
+        let spec = InternetGateway { vpc: Some(self.vpc.clone()), tags: self.tags(&key, &[]) };
         self.add(&key, Spec::InternetGateway(spec));
         key
     }
@@ -188,7 +189,7 @@ impl<'a> Draft<'a> {
                     ipv6_block: None,
                     ipv6_cidr_block: Input::Known(None),
                     assign_ipv6_address_on_creation: Input::Known(false),
-                    tags: self.tags(&format!("-{}-{}", tier.name(), place.index), &[config.subnet_tags(*tier)]),
+                    tags: self.tags(&key, &[config.subnet_tags(*tier)]),
                 };
                 self.add(&key, Spec::Subnet(spec));
                 subnets.insert(site, key);
@@ -223,8 +224,7 @@ impl<'a> Draft<'a> {
         let own = [&self.context.config.nat_gateway_custom_tags];
         for nat in nats {
             if let Input::Known(Ref::Key(eip)) = &nat.allocation {
-                let suffix = format!("-nat-gateway-{}", nat.slot);
-                let spec = Eip { vpc: self.vpc.clone(), tags: self.tags(&suffix, &own) };
+                let spec = Eip { vpc: self.vpc.clone(), tags: self.tags(eip, &own) };
                 self.add(eip, Spec::Eip(spec));
             }
         }
@@ -237,7 +237,7 @@ impl<'a> Draft<'a> {
                 allocation: Some(nat.allocation.clone()),
                 internet_gateway: internet_gateway.cloned(),
                 secondary_private_ip_address_count: Input::Known(0),
-                tags: self.tags(&format!("-nat-gateway-{}", nat.slot), &own),
+                tags: self.tags(&key, &own),
             };
             self.add(&key, Spec::NatGateway(spec));
             gateways.push((nat.index, key));
@@ -256,7 +256,7 @@ impl<'a> Draft<'a> {
                 allocation: None,
                 internet_gateway: None,
                 secondary_private_ip_address_count: config.nat_secondary_private_ip_address_count.clone(),
-                tags: self.tags(&format!("-private-nat-gateway-{}", nat.slot), &[&config.nat_gateway_custom_tags]),
+                tags: self.tags(&key, &[&config.nat_gateway_custom_tags]),
             };
             self.add(&key, Spec::NatGateway(spec));
             gateways.push((nat.index, key));
@@ -272,13 +272,9 @@ impl<'a> Draft<'a> {
         route_tables.sort();
         route_tables.dedup();
         for service in EndpointService::ALL {
-            let (policy, path, suffix) = match service {
-                EndpointService::ObjectStore => {
-                    (&config.objectstore_endpoint_policy, "objectstore_endpoint_policy", "-objectstore")
-                }
-                EndpointService::KeyValue => {
-                    (&config.keyvalue_endpoint_policy, "keyvalue_endpoint_policy", "-keyvalue")
-                }
+            let (policy, path) = match service {
+                EndpointService::ObjectStore => (&config.objectstore_endpoint_policy, "objectstore_endpoint_policy"),
+                EndpointService::KeyValue => (&config.keyvalue_endpoint_policy, "keyvalue_endpoint_policy"),
             };
             let Some(service_name) = self.service_name(service) else {
                 if let Input::Known(Some(_)) = policy {
@@ -288,14 +284,15 @@ impl<'a> Draft<'a> {
                 missing.push(service);
                 continue;
             };
+            let key = keys::vpc_endpoint(service, &service_name);
             let spec = VpcEndpoint {
                 vpc: self.vpc.clone(),
                 service_name: service_name.clone(),
                 route_tables: route_tables.clone(),
                 policy: policy.clone().map(|policy| policy.map(|policy| canonical_json(&policy))),
-                tags: self.tags(suffix, &[]),
+                tags: self.tags(&key, &[]),
             };
-            self.add(&keys::vpc_endpoint(service, &service_name), Spec::VpcEndpoint(spec));
+            self.add(&key, Spec::VpcEndpoint(spec));
         }
         let path = || AttributePath::new("create_vpc_endpoints");
         if missing.len() == EndpointService::ALL.len() {
@@ -333,14 +330,15 @@ impl<'a> Draft<'a> {
         let given = subnets.iter().filter(|((tier, _), _)| associates && *tier != Tier::Transit);
         let mut subnets: Vec<Key> = given.map(|(_, key)| key.clone()).collect();
         subnets.sort();
+        let key = keys::default_network_acl();
         let spec = DefaultNetworkAcl {
             vpc: self.vpc.clone(),
             ingress: network_acl::rules(&config.default_nacl_ingress_rules),
             egress: network_acl::rules(&config.default_nacl_egress_rules),
             subnets,
-            tags: self.tags("", &[]),
+            tags: self.tags(&key, &[]),
         };
-        self.add(&keys::default_network_acl(), Spec::DefaultNetworkAcl(spec));
+        self.add(&key, Spec::DefaultNetworkAcl(spec));
     }
 
     /// AWS adds rules to the default network ACL and the default security group when the range is associated.
@@ -354,12 +352,13 @@ impl<'a> Draft<'a> {
 
     fn default_security_group(&mut self) {
         let config = self.context.config;
+        let key = keys::default_security_group();
         let spec = DefaultSecurityGroup {
             vpc: self.vpc.clone(),
             ingress: security_group::rules(&config.default_security_group_ingress_rules),
             egress: security_group::rules(&config.default_security_group_egress_rules),
-            tags: self.tags("", &[&config.security_group_tags]),
+            tags: self.tags(&key, &[&config.security_group_tags]),
         };
-        self.add(&keys::default_security_group(), Spec::DefaultSecurityGroup(spec));
+        self.add(&key, Spec::DefaultSecurityGroup(spec));
     }
 }

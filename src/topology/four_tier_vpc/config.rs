@@ -280,6 +280,10 @@ crate::attributes! {
         /// maps, such as `vpc_custom_tags`, override them. Like all maps of tags, it leaves tags that were set outside
         /// Terraform unchanged.
         custom_tags: Tags = default(empty_map()).in_place(),
+        /// Name tags of single objects, by the keys of the objects in `aws_objects`, such as
+        /// `{ "subnet.public.0" = "dmz-a" }`. They override the computed Name tag and a `Name` in any map of tags. The
+        /// keys in outputs such as `public_subnets` do not depend on them.
+        name_tags: Tags = default(empty_map()).in_place(),
         /// Tags for the VPC only.
         vpc_custom_tags: Tags = default(empty_map()).in_place(),
         /// Tags for NAT gateways, and for the Elastic IP addresses that this resource creates for them.

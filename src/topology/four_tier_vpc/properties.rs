@@ -30,13 +30,14 @@ struct Case {
     unknown: Option<usize>,
 }
 
-const UNKNOWABLE: [&str; 9] = [
+const UNKNOWABLE: [&str; 10] = [
     "cidr_block",
     "vpc_name",
     "subnet_spacing",
     "public_subnet_bits",
     "transit_subnet_spacing",
     "custom_tags",
+    "name_tags",
     "ipv6_subnet_bits",
     "public_subnet_ipv6_cidr_blocks",
     "private_propagating_vgws",

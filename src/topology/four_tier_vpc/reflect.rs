@@ -7,6 +7,7 @@
 mod rules;
 
 use super::import::{maps_of_tags, tier_of};
+use super::name_tags::NAME;
 use crate::model::keys::network as keys;
 use crate::model::{Entry, Inventory, Spec, Subnet, Tags, Tier};
 use crate::plugin::{Input, Value};
@@ -46,6 +47,7 @@ pub(super) fn write_drift(state: &mut Value, inventory: &Inventory) {
     }
     rules::rules(state, inventory);
     tags(state, inventory);
+    names(state, inventory);
 }
 
 fn the_vpc(state: &mut Value, inventory: &Inventory) {
@@ -85,6 +87,8 @@ fn endpoints(state: &mut Value, inventory: &Inventory) {
 
 /// Changes or removes a key of a map of tags if all objects that have the key from this map agree.
 fn tags(state: &mut Value, inventory: &Inventory) {
+    let named = state.get("name_tags").as_map().cloned().unwrap_or_default();
+    let has_entry = |slot: &str| named.contains_key(slot);
     for map in maps_of_tags() {
         let Some(entries) = state.get(map).as_map().cloned() else { continue };
         let mut reflected = entries.clone();
@@ -95,6 +99,7 @@ fn tags(state: &mut Value, inventory: &Inventory) {
             let value = agreed(inventory, |slot, spec| {
                 let own = super::import::map_of_tags(slot);
                 let has_it_from_here = match map {
+                    _ if key == NAME && has_entry(slot) => false,
                     "custom_tags" => !own.is_some_and(is_overridden),
                     _ => own == Some(map),
                 };
@@ -110,6 +115,21 @@ fn tags(state: &mut Value, inventory: &Inventory) {
             state.set(map, Value::Map(reflected));
         }
     }
+}
+
+/// Changes or removes the entries of `name_tags` whose objects have another name.
+fn names(state: &mut Value, inventory: &Inventory) {
+    let Some(mut entries) = state.get("name_tags").as_map().cloned() else { return };
+    entries.retain(|slot, name| {
+        let only = |at: &str, spec: &Spec| tag(spec.tags().filter(|_| at == slot)?, NAME);
+        match agreed(inventory, only) {
+            Some(Some(found)) => *name = found.into(),
+            Some(None) => return false,
+            None => {}
+        }
+        true
+    });
+    state.set("name_tags", Value::Map(entries));
 }
 
 /// The value of a tag; the inner `None` means that the object has no such tag.
@@ -182,6 +202,28 @@ mod tests {
         );
         write_drift(&mut state, &inventory);
         assert_eq!(state.get("vpc_custom_tags"), &Value::map::<&str>([]));
+    }
+
+    #[test]
+    fn another_name_changes_the_entry_of_its_object_and_no_map() {
+        let names = Value::map([("subnet.public.0", Value::from("left")), ("subnet.public.1", Value::from("right"))]);
+        let all = Value::map([("Name", Value::from("all"))]);
+        let maps = [("name_tags", names), ("custom_tags", all)];
+        let (mut inventory, mut state) = (applied(&objects(&config(&maps), "ab")), Value::map(maps.clone()));
+        let rename = |to: Option<&'static str>| {
+            move |spec: &mut Spec| {
+                let Some(Input::Known(tags)) = spec.tags_mut() else { return };
+                match to {
+                    Some(name) => tags.insert(NAME.into(), Input::Known(name.into())),
+                    None => tags.remove(NAME),
+                };
+            }
+        };
+        observe(&mut inventory, |entry| entry.key.slot == "subnet.public.0", rename(Some("middle")));
+        observe(&mut inventory, |entry| entry.key.slot == "subnet.public.1", rename(None));
+        write_drift(&mut state, &inventory);
+        assert_eq!(state.get("name_tags"), &Value::map([("subnet.public.0", Value::from("middle"))]));
+        assert_eq!(state.get("custom_tags"), &maps[1].1);
     }
 
     #[test]

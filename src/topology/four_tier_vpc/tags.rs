@@ -1,17 +1,26 @@
-//! The tags of each object: `default_tags`, then Name, then `custom_tags`, then the object's own map.
+//! The tags of each object: `default_tags`, then the computed Name, then `custom_tags`, then the map of its kind, then its
+//! entry in `name_tags`.
 
 use std::collections::BTreeMap;
 
 use super::config::Config;
+use super::name_tags::{self, NAME};
+use crate::model::keys::network as keys;
 use crate::model::{Scope, Tags, check_count};
 use crate::plugin::{AttributePath, Input, Problem};
 
-/// The tags of an object with the name `<vpc_name><suffix>`, without the keys that the provider ignores. An unknown map
-/// makes all tags unknown; an unknown value affects only its own key.
-pub(super) fn tags(config: &Config, scope: &Scope, suffix: &str, own: &[&Tags]) -> Tags {
-    let name = config.vpc_name.clone().map(|name| format!("{name}{suffix}"));
-    let name = Input::Known([("Name".to_string(), name)].into());
-    scope.tags(&[&[&name, &config.custom_tags], own].concat())
+/// The tags of the object in a slot, without the keys that the provider ignores. An unknown map makes all tags unknown;
+/// an unknown value affects only its own key.
+pub(super) fn tags(config: &Config, scope: &Scope, slot: &str, own: &[&Tags]) -> Tags {
+    let name = config.vpc_name.clone().map(|name| name_tags::computed(&name, slot).unwrap_or(name));
+    let computed = Input::Known([(NAME.to_string(), name)].into());
+    let given = name_tags::of(config, slot);
+    scope.tags(&[&[&computed, &config.custom_tags], own, &[&given]].concat())
+}
+
+/// The tags of the VPC without the computed name, for the attribute `tags_all`.
+pub(super) fn of_root(config: &Config, scope: &Scope) -> Tags {
+    scope.tags(&[&config.custom_tags, &config.vpc_custom_tags, &name_tags::of(config, keys::VPC)])
 }
 
 /// Reports an object that would have more tags than AWS allows.
@@ -37,19 +46,35 @@ mod tests {
     fn the_more_specific_map_wins() {
         let custom = Value::map([("team", "custom".into()), ("level", "custom".into())]);
         let config = config(&[("custom_tags", custom), ("vpc_custom_tags", Value::map([("level", "vpc".into())]))]);
-        let tags = tags(&config, &scope(), "-x", &[&config.vpc_custom_tags]);
+        let tags = tags(&config, &scope(), "subnet.public.0", &[&config.vpc_custom_tags]);
         let tags = tags.known().unwrap();
         let value = |key: &str| tags[key].known().unwrap().as_str();
         assert_eq!(
             [value("only"), value("Name"), value("team"), value("level")],
-            ["default", "main-x", "custom", "vpc"]
+            ["default", "main-public-0", "custom", "vpc"]
         );
     }
 
     #[test]
     fn a_custom_name_overrides_the_computed_one() {
         let config = config(&[("custom_tags", Value::map([("Name", "mine".into())]))]);
-        assert_eq!(tags(&config, &scope(), "", &[]).known().unwrap()["Name"], Input::Known("mine".to_string()));
+        assert_eq!(tags(&config, &scope(), keys::VPC, &[]).known().unwrap()["Name"], Input::Known("mine".to_string()));
+    }
+
+    #[test]
+    fn an_entry_of_name_tags_overrides_every_other_name() {
+        let names = Value::map([("vpc", "one".into()), ("subnet.public.0", Value::Unknown)]);
+        let config = config(&[
+            ("name_tags", names),
+            ("custom_tags", Value::map([("Name", "all".into())])),
+            ("vpc_custom_tags", Value::map([("Name", "vpc".into())])),
+        ]);
+        let name =
+            |slot: &str| tags(&config, &scope(), slot, &[&config.vpc_custom_tags]).known().unwrap()["Name"].clone();
+        assert_eq!(name(keys::VPC), Input::Known("one".to_string()));
+        assert_eq!(name("subnet.public.0"), Input::Unknown);
+        assert_eq!(name("subnet.public.1"), Input::Known("vpc".to_string()));
+        assert_eq!(of_root(&config, &scope()).known().unwrap()["Name"], Input::Known("one".to_string()));
     }
 
     #[test]
@@ -57,15 +82,15 @@ mod tests {
         let mut scope = scope();
         scope.ignore_tags.key_prefixes = vec!["kubernetes.io/".into()];
         let config = config(&[("custom_tags", Value::map([("kubernetes.io/x", "1".into())]))]);
-        assert!(!tags(&config, &scope, "", &[]).known().unwrap().contains_key("kubernetes.io/x"));
+        assert!(!tags(&config, &scope, keys::VPC, &[]).known().unwrap().contains_key("kubernetes.io/x"));
     }
 
     #[test]
     fn an_unknown_map_makes_all_tags_unknown_and_a_value_only_one() {
         let config_of = |tags: Value| config(&[("custom_tags", tags)]);
         let config = config_of(Value::map([("a", Value::Unknown)]));
-        let known = tags(&config, &scope(), "", &[]);
+        let known = tags(&config, &scope(), keys::VPC, &[]);
         assert_eq!(known.known().unwrap()["a"], Input::Unknown);
-        assert_eq!(tags(&config_of(Value::Unknown), &scope(), "", &[]), Input::Unknown);
+        assert_eq!(tags(&config_of(Value::Unknown), &scope(), keys::VPC, &[]), Input::Unknown);
     }
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use ipnet::{Ipv4Net, Ipv6Net};
 
 use super::config::{Config, Strings};
-use super::{network_acl, security_group};
+use super::{name_tags, network_acl, security_group};
 use crate::model::keys::network;
 use crate::model::{TaggingService, Tier, check_tags};
 use crate::plugin::{AttributePath, Input, Problem};
@@ -31,6 +31,7 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
         let tags = map.known().map(|map| check_tags(TaggingService::Ec2, map, &AttributePath::new(name)));
         problems.0.extend(tags.unwrap_or_default());
     }
+    problems.0.extend(name_tags::problems(config));
     problems.access_rules(config);
     problems.policy("objectstore_endpoint_policy", &config.objectstore_endpoint_policy);
     problems.policy("keyvalue_endpoint_policy", &config.keyvalue_endpoint_policy);

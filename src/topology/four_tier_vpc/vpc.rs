@@ -21,7 +21,7 @@ pub(super) fn object(context: &Context<'_, Config>) -> Object {
         enable_dns_support: config.enable_dns_support.clone(),
         enable_dns_hostnames: dns_hostnames(config),
         enable_network_address_usage_metrics: config.enable_network_address_usage_metrics.clone(),
-        tags: tags::tags(config, context.scope, "", &[&config.vpc_custom_tags]),
+        tags: tags::tags(config, context.scope, keys::VPC, &[&config.vpc_custom_tags]),
     };
     let Some((entry, vpc)) = staying(context.existing, config) else {
         return Object::new(new_key(config), Spec::Vpc(spec));

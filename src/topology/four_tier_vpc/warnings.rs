@@ -91,7 +91,7 @@ fn renamed(context: &Context<'_, Config>) -> Option<Problem> {
             name(prior),
             name(context.config)
         ),
-        "Use the lists <tier>_subnet_ids instead, or keep the name and set the Name tag in custom_tags.",
+        "Use the lists <tier>_subnet_ids instead, or keep the name and set the Name tags in name_tags.",
     ))
 }
 

@@ -210,6 +210,7 @@ fn others() -> Vec<Example> {
         ],
         &json!({ "Team": "web" }),
     );
+    examples.extend(from_nothing(&["name_tags"], &json!({ "subnet.public.0": "dmz" })));
     examples.extend(from_nothing(&["objectstore_endpoint_policy", "keyvalue_endpoint_policy"], &json!("{}")));
     examples.extend(from_nothing(
         &[

@@ -127,6 +127,39 @@ fn custom_and_default_tags_reach_all_objects_specific_ones_win() {
 }
 
 #[test]
+fn single_objects_have_names_of_their_own() {
+    let env = TestEnv::new();
+    let attributes = "  num_availability_zones = 2\n  num_nat_gateways = 1";
+    let names = |text: &str| format!("{attributes}\n  name_tags = {{ {text} }}");
+    env.change(&names("vpc = \"shared\", \"subnet.public.1\" = \"dmz-b\""));
+    let name = |kind: &str, id: &str| {
+        let objects = env.proxy.account().list_of(kind);
+        let object = objects.iter().find(|object| object["id"] == id).expect("it exists");
+        object["tags"]["Name"].as_str().unwrap_or_default().to_owned()
+    };
+    let (vpc, subnet, table) = (env.id("vpc"), env.id("subnet.public.1"), env.id("route_table.public"));
+    assert_eq!(name("vpcs", &vpc), "shared");
+    assert_eq!(name("subnets", &subnet), "dmz-b");
+    assert_eq!(name("subnets", &env.id("subnet.public.0")), "main-public-0");
+    let output = env.attribute("public_subnets");
+    assert_eq!(output["main-public-1"]["tags"]["Name"], "dmz-b", "the key is the computed name: {output}");
+    assert_eq!(env.attribute("tags_all"), json!({"Name": "shared"}));
+
+    // Someone changes one name, and the plan shows the change where the user set it.
+    env.ec2("create_tags", json!({"Resources": [subnet], "Tags": [{"Key": "Name", "Value": "theirs"}]}));
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.stdout.contains("\"theirs\" -> \"dmz-b\""), "{plan}");
+    assert_eq!(env.apply().calls, "CreateTags 1");
+    assert_eq!(name("subnets", &subnet), "dmz-b");
+
+    let changed = env.change(&names("vpc = \"shared\", \"route_table.public\" = \"out\""));
+    assert_eq!(changed.calls, "CreateTags 2");
+    assert_eq!((name("subnets", &subnet), name("route_tables", &table)), ("main-public-1".into(), "out".into()));
+    env.workspace.assert_nothing_to_do();
+    env.destroy();
+}
+
+#[test]
 fn a_new_name_renames_every_object_in_place() {
     let env = TestEnv::new();
     let attributes = "  num_availability_zones = 1\n  num_nat_gateways = 1";

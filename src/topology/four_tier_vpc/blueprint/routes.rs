@@ -21,15 +21,12 @@ impl Draft<'_> {
             let gateways = propagating_gateways(self.context.config.propagating_gateways(*tier).1);
             let shared = *tier == Tier::Public && structure.one_public_route_table;
             for (position, place) in places.iter().enumerate() {
-                let (key, suffix) = match shared {
-                    true => (keys::route_table(*tier, None), format!("-{}", tier.name())),
-                    false => (keys::route_table(*tier, Some(place.index)), format!("-{}-{}", tier.name(), place.index)),
-                };
+                let key = keys::route_table(*tier, (!shared).then_some(place.index));
                 if !shared || position == 0 {
                     let spec = RouteTable {
                         vpc: self.vpc.clone(),
                         propagating_gateways: gateways.clone(),
-                        tags: self.tags(&suffix, &own),
+                        tags: self.tags(&key, &own),
                     };
                     self.add(&key, Spec::RouteTable(spec));
                 }

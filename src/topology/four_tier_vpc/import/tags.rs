@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::super::name_tags::{self, NAME};
 use super::addresses::most_common;
 use super::tier_of;
 use crate::model::Scope;
@@ -37,7 +38,8 @@ struct Tagged<'a> {
 }
 
 /// Keys on every object go to `custom_tags`, with the value that the objects without a map of their own have. Other
-/// tags that all objects of a kind have go to the map of the kind. Tags on single objects are unmanaged.
+/// tags that all objects of a kind have go to the map of the kind. Other names go to `name_tags`, and other tags of single
+/// objects are unmanaged.
 pub(super) fn tags(inventory: &Inventory, scope: &Scope, vpc_name: &str, attributes: &mut Value) {
     let staying = inventory.current();
     let objects: Vec<Tagged> = staying.filter_map(|entry| tagged(entry, scope, vpc_name)).collect();
@@ -53,10 +55,33 @@ pub(super) fn tags(inventory: &Inventory, scope: &Scope, vpc_name: &str, attribu
         tags.retain(|key, value| is_of_kind(key, value));
         kinds.entry(map).or_default().push(tags);
     }
+    let kinds: BTreeMap<&str, ByKey> = kinds.into_iter().map(|(map, tags)| (map, of_kind(&tags))).collect();
+    let names = objects.iter().filter_map(|it| Some((it.slot.to_string(), it.single_name(&kinds, &everywhere)?)));
+    attributes.set("name_tags", names.collect::<ByKey>().into());
     for (map, tags) in kinds {
-        attributes.set(map, common(tags.iter()).into());
+        attributes.set(map, tags.into());
     }
     attributes.set("custom_tags", everywhere.into());
+}
+
+impl Tagged<'_> {
+    /// The name of this object, if it follows neither from its slot nor from a map of tags.
+    fn single_name(&self, kinds: &BTreeMap<&str, ByKey>, everywhere: &ByKey) -> Option<String> {
+        let of_kind = map_of(self.slot).and_then(|map| kinds.get(map)?.get(NAME));
+        let name = self.all.get(NAME)?;
+        let follows = match of_kind.or_else(|| everywhere.get(NAME)) {
+            Some(from_map) => from_map == name,
+            None => !self.own.contains_key(NAME),
+        };
+        (!follows).then(|| name.clone())
+    }
+}
+
+/// The tags that all objects of a kind have. A name is that of the kind only if several objects have it.
+fn of_kind(tags: &[ByKey]) -> ByKey {
+    let mut common = common(tags.iter());
+    common.retain(|key, _| key != NAME || tags.len() > 1);
+    common
 }
 
 /// The tags for `custom_tags`: those with a key that every object has.
@@ -77,12 +102,12 @@ fn everywhere(objects: &[Tagged]) -> ByKey {
 
 /// `None` for an object without tags or outside the slots of a network.
 fn tagged<'a>(entry: &'a Entry, scope: &Scope, vpc_name: &str) -> Option<Tagged<'a>> {
-    let name = format!("{vpc_name}{}", suffix(&entry.key.slot)?);
+    let name = name_tags::computed(vpc_name, &entry.key.slot)?;
     let tags = entry.spec().tags()?.known()?;
     let all: ByKey = tags.iter().filter_map(|(key, value)| Some((key.clone(), value.known()?.clone()))).collect();
     let mut own = all.clone();
     own.retain(|key, value| match key.as_str() {
-        "Name" => *value != name,
+        NAME => *value != name,
         _ => scope.default_tags.get(key) != Some(value),
     });
     Some(Tagged { slot: &entry.key.slot, all, own })
@@ -95,29 +120,6 @@ fn common<'a>(mut all: impl Iterator<Item = &'a ByKey>) -> ByKey {
         common.retain(|key, value| own.get(key) == Some(value));
     }
     common
-}
-
-/// The suffix of the computed name of the object in this slot; `None` if a network has no such slot.
-fn suffix(slot: &str) -> Option<String> {
-    let numbered = |text: &str, number: &str| Some(format!("-{text}-{number}"));
-    match slot {
-        "vpc" | "internet_gateway" | "default_network_acl" | "default_security_group" => return Some(String::new()),
-        _ => {}
-    }
-    let (kind, place) = slot.split_once('.')?;
-    match kind {
-        "subnet" | "route_table" => {
-            let tier = tier_of("", place)?.name();
-            match place.split_once('.') {
-                Some((_, index)) => numbered(tier, index),
-                None => Some(format!("-{tier}")),
-            }
-        }
-        "eip" | "nat_gateway" => numbered("nat-gateway", place),
-        "private_nat_gateway" => numbered("private-nat-gateway", place),
-        "vpc_endpoint" => Some(format!("-{place}")),
-        _ => None,
-    }
 }
 
 /// The map for the tags of the object in this slot, in addition to `custom_tags`.

@@ -147,6 +147,18 @@ fn group_rules_that_differ_only_in_source_share_an_entry() {
 }
 
 #[test]
+fn names_that_follow_from_no_map_are_imported_one_by_one() {
+    let names = [("vpc", "shared"), ("subnet.public.1", "dmz"), ("route_table.public", "out")];
+    let names = Value::map(names.map(|(slot, name)| (slot, Value::from(name))));
+    let front = Value::map([("Name", Value::from("front"))]);
+    let found =
+        import(&of(&config(&[("name_tags", names.clone()), ("private_app_subnet_custom_tags", front.clone())])));
+    assert_eq!(found.get("name_tags"), &names);
+    assert_eq!(found.get("private_app_subnet_custom_tags"), &front);
+    assert_eq!(found.get("vpc_custom_tags"), &Value::map::<&str>([]));
+}
+
+#[test]
 fn a_tag_on_one_object_of_a_kind_is_not_imported() {
     let mut inventory = of(&config(&[]));
     let entry = inventory.entries.iter_mut().find(|it| it.key.slot == "subnet.public.1").expect("a public subnet");
@@ -156,6 +168,7 @@ fn a_tag_on_one_object_of_a_kind_is_not_imported() {
     for map in maps_of_tags() {
         assert_eq!(found.get(map), &Value::map::<&str>([]), "{map}");
     }
+    assert_eq!(found.get("name_tags"), &Value::map::<&str>([]));
 }
 
 #[test]

@@ -510,6 +510,20 @@ fn names_and_zones() -> Vec<Rule> {
             &["257"],
             tags("a", &"#".repeat(256)),
         ),
+        (
+            "an entry of name_tags belongs to an object that has a Name tag",
+            json!({"name_tags": {"route.public.ipv4": "out"}}),
+            &["name_tags[\"route.public.ipv4\"]"],
+            &["\"route.public.ipv4\"", "subnet.<tier>.*"],
+            json!({"name_tags": {"route_table.public": "out"}}),
+        ),
+        (
+            "a name has at most 256 characters",
+            json!({"name_tags": {"vpc": "x".repeat(257)}}),
+            &["name_tags[\"vpc\"]"],
+            &["257", "256"],
+            json!({"name_tags": {"vpc": "x".repeat(256)}}),
+        ),
         ("AWS allows 50 tags", many(48), &["vpc_custom_tags"], &["48", "50"], many(47)),
         (
             "a policy is JSON",
