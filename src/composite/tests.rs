@@ -21,6 +21,7 @@ mod properties;
 mod protected;
 mod subnets_in_use;
 mod takeover;
+mod tier_zones;
 mod unknowns;
 
 use std::sync::Arc;

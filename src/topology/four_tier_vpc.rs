@@ -1,9 +1,9 @@
 //! The topology `fgw_four_tier_vpc`: from its configuration to the objects of a network. Nothing here does I/O.
 //!
-//! Reading order: `config` declares the inputs, and `validate` checks them. `vpc`, `zones`, `addresses`, `ipv6`, `nat`
-//! and `private_nat` make the choices that do not change once they are made. `blueprint` assembles the objects, and
-//! `outputs` computes the read-only attributes. `import` and `reflect` go the other way, from objects to the
-//! configuration that a user would have written.
+//! Reading order: `config` declares the inputs, and `validate` checks them. `vpc`, `zones`, `tier_zones`, `addresses`,
+//! `ipv6`, `nat` and `private_nat` make the choices that do not change once they are made. `blueprint` assembles the
+//! objects, and `outputs` computes the read-only attributes. `import` and `reflect` go the other way, from objects to
+//! the configuration that a user would have written.
 
 mod addresses;
 mod blueprint;
@@ -22,9 +22,11 @@ mod private_nat;
 #[cfg(test)]
 mod properties;
 mod reflect;
+mod route_table_layout;
 mod security_group;
 mod subnet_layout;
 mod tags;
+mod tier_zones;
 mod unmanaged_subnets;
 mod validate;
 mod vpc;

@@ -71,6 +71,8 @@ mod propagation;
 mod protected;
 #[path = "network/refusals.rs"]
 mod refusals;
+#[path = "network/route_tables.rs"]
+mod route_tables;
 #[path = "network/security_group.rs"]
 mod security_group;
 #[path = "network/stopped_reads.rs"]
@@ -79,6 +81,8 @@ mod stopped_reads;
 mod tag_reach;
 #[path = "network/tags.rs"]
 mod tags;
+#[path = "network/tier_zones.rs"]
+mod tier_zones;
 #[path = "network/tiers.rs"]
 mod tiers;
 #[path = "network/unknowns.rs"]

@@ -7,7 +7,8 @@ terraform {
 }
 
 # The NAT gateways use existing Elastic IP addresses, which partners have on their allow lists. A destroy does not
-# release them. Each public subnet has its own route table. The transit subnets are for a transit gateway attachment.
+# release them. Each public subnet has its own route table. The transit subnets are for a transit gateway attachment. They
+# share a route table, which has the name that it has in the documents of the partners.
 resource "fgw_four_tier_vpc" "partners" {
   vpc_name                       = "partners"
   cidr_block                     = "10.1.0.0/16"
@@ -18,6 +19,8 @@ resource "fgw_four_tier_vpc" "partners" {
   custom_nat_eips                = ["eipalloc-0123456789abcdef0", "eipalloc-0123456789abcdef1"]
   one_route_table_public_subnets = false
   create_transit_subnets         = true
+  route_table_layout             = { transit = "per_tier" }
+  name_tags                      = { "route_table.transit" = "partner-routes" }
 
   # The blocks of an older network. The provider computes the blocks of all other subnets.
   private_app_subnet_cidr_blocks = {

@@ -9,7 +9,7 @@ use super::properties::some_network;
 use super::*;
 
 /// The inputs of a generated configuration, without those that it omits.
-fn generated<P: Topology>(terraform: &Terraform<P>) -> Value {
+pub(super) fn generated<P: Topology>(terraform: &Terraform<P>) -> Value {
     let config = terraform.resource.configuration(&terraform.state);
     let given = config.as_map().unwrap().iter().filter(|(_, value)| !value.is_null());
     Value::map(given.map(|(name, value)| (name.clone(), value.clone())))

@@ -8,7 +8,19 @@ use super::*;
 
 pub(super) fn some_network() -> impl Strategy<Value = Value> {
     let extras = proptest::array::uniform6(prop::bool::weighted(0.4));
-    (some_plain_network(), extras, 0..3_i64).prop_map(|(mut config, extras, secondary)| {
+    (some_plain_network(), extras, 0..3_i64, 0..4_usize).prop_map(|(mut config, extras, secondary, layout)| {
+        let layouts: [&[(&str, &str)]; 4] = [
+            &[],
+            &[("private_app", "per_tier")],
+            &[("private_persistence", "per_tier")],
+            &[("private_app", "per_tier"), ("private_persistence", "private_app")],
+        ];
+        let entries = layouts[layout].iter().map(|(tier, layout)| (*tier, Value::from(*layout)));
+        config.set("route_table_layout", Value::map(entries));
+        if layout == 3 {
+            config.set("create_private_app_subnets", true.into());
+            config.set("allow_private_persistence_internet_access", true.into());
+        }
         let [ipv6, addresses, private, acl, pool, propagates] = extras;
         if ipv6 {
             config.set("enable_ipv6", true.into());
@@ -54,8 +66,9 @@ pub(super) fn allow_only_ipv4(config: &mut Value) {
 fn some_plain_network() -> impl Strategy<Value = Value> {
     let switches = proptest::array::uniform10(prop::bool::weighted(0.75));
     let entry = prop::option::weighted(0.4, prop::sample::select(vec!["10.0.240.0/24", "10.0.0.0/24", "10.0.4.0/22"]));
-    (switches, 0..4_i64, 1..4_i64, 4..7_i64, (any::<bool>(), entry), 0..3_i64).prop_map(
-        |(switches, nats, zones, bits, (host, entry), tag)| {
+    let tiers = proptest::array::uniform4(prop::option::weighted(0.2, any::<[bool; 3]>()));
+    (switches, 0..4_i64, 1..4_i64, 4..7_i64, (any::<bool>(), entry), 0..3_i64, tiers).prop_map(
+        |(switches, nats, zones, bits, (host, entry), tag, tiers)| {
             let [public, app, persistence, transit, igw, endpoints, shared, app_out, group, dns] = switches;
             let mut config = network(&[
                 ("create_public_subnets", public.into()),
@@ -76,6 +89,9 @@ fn some_plain_network() -> impl Strategy<Value = Value> {
             if let Some(block) = entry {
                 config.set("public_subnet_cidr_blocks", Value::map([("AZ-0", Value::from(block))]));
             }
+            let tiers = ["public", "private_app", "private_persistence", "transit"].into_iter().zip(tiers);
+            let lists = tiers.filter_map(|(tier, listed)| Some((tier, listed_zones(listed?, zones)?)));
+            config.set("tier_availability_zone_ids", Value::map(lists));
             if tag > 0 {
                 config.set("custom_tags", Value::map([("team", Value::from(format!("team-{tag}")))]));
                 config.set("name_tags", Value::map([(format!("subnet.public.{tag}"), Value::from("single"))]));
@@ -83,6 +99,13 @@ fn some_plain_network() -> impl Strategy<Value = Value> {
             config
         },
     )
+}
+
+/// The selected ones of the first AZs; `None` if none is selected.
+fn listed_zones(listed: [bool; 3], zones: i64) -> Option<Value> {
+    let ids = (1..=zones).zip(listed).filter(|(_, is_listed)| *is_listed).map(|(number, _)| format!("use1-az{number}"));
+    let ids: Vec<String> = ids.collect();
+    (!ids.is_empty()).then(|| ids.into())
 }
 
 pub(super) fn some_gateway() -> impl Strategy<Value = Value> {

@@ -43,6 +43,13 @@ pub fn slots() -> Vec<String> {
     slots
 }
 
+/// The tier that a slot names after this prefix, with or without an index.
+pub fn tier_of(prefix: &str, slot: &str) -> Option<Tier> {
+    let place = slot.strip_prefix(prefix)?;
+    let tier = place.split_once('.').map_or(place, |(tier, _)| tier);
+    Tier::ALL.into_iter().find(|it| it.slot() == tier)
+}
+
 /// `vpc`, fixed by primary CIDR and tenancy.
 pub fn vpc(cidr_block: &Input<String>, tenancy: &Input<String>) -> Key {
     Key::fixed(VPC, join(&[cidr_block.as_ref(), tenancy.as_ref()]))

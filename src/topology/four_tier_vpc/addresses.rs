@@ -10,30 +10,27 @@ use std::net::Ipv4Addr;
 use ipnet::{Ipv4Net, Ipv4Subnets};
 
 use super::config::Config;
+use super::tier_zones::TierZones;
 use super::unmanaged_subnets::UnmanagedSubnets;
+use super::zones::SubnetSlot;
 use super::zones::ZoneSlot;
 use crate::model::keys::network as keys;
 use crate::model::{Inventory, Spec, Subnet, Tier};
 use crate::plugin::{AttributePath, Input, Problem};
 
-/// The position of a subnet: its tier and the index of its AZ.
-pub(super) type SubnetSlot = (Tier, u32);
-
 /// The block of each subnet, or the problems. A block that depends on an unknown input is unknown.
 ///
 /// `prior` is the configuration of the last apply, `vpc` the range of the VPC, which is unknown until a pool has
-/// allocated it, and `tiers` are those to create. Warnings are added to `warnings`.
+/// allocated it. Warnings are added to `warnings`.
 pub(super) fn blocks(
     config: &Config,
     prior: Option<&Config>,
     existing: &Inventory,
     vpc: Option<Ipv4Net>,
-    tiers: &[Tier],
-    places: &[ZoneSlot],
+    zones: &TierZones,
     warnings: &mut Vec<Problem>,
 ) -> Result<BTreeMap<SubnetSlot, Input<String>>, Vec<Problem>> {
-    let sites: Vec<SubnetSlot> =
-        tiers.iter().flat_map(|tier| places.iter().map(|place| (*tier, place.index))).collect();
+    let (sites, places) = (zones.sites(), zones.network());
     let mut blocks: BTreeMap<SubnetSlot, Input<Ipv4Net>> = BTreeMap::new();
     for site in &sites {
         if let Some(entry) = explicit(config, *site) {
@@ -52,7 +49,7 @@ pub(super) fn blocks(
 
     let unmanaged = UnmanagedSubnets::of(existing);
     let resized: Vec<Tier> = match prior {
-        Some(prior) => tiers.iter().copied().filter(|tier| is_resized(prior, config, *tier)).collect(),
+        Some(prior) => zones.tiers().filter(|tier| is_resized(prior, config, *tier)).collect(),
         None => Vec::new(),
     };
     let frozen = frozen(config, vpc, existing, places, &resized);

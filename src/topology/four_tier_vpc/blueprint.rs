@@ -4,11 +4,13 @@ mod routes;
 
 use std::collections::BTreeMap;
 
-use super::addresses::{self, SubnetSlot};
+use super::addresses;
 use super::config::Config;
 use super::nat::{self, Nat};
 use super::private_nat::{self, PrivateNat};
-use super::zones::{self, ZoneSlot};
+use super::route_table_layout::{self, Layout};
+use super::tier_zones::TierZones;
+use super::zones::{self, SubnetSlot, ZoneSlot};
 use super::{canonical_json, ipv6, name_tags, network_acl, security_group, tags, vpc, warnings};
 use crate::model::keys::network as keys;
 use crate::model::keys::network::EndpointService;
@@ -25,7 +27,7 @@ struct Structure {
     internet_gateway: bool,
     ipv6: bool,
     private_nat: bool,
-    one_public_route_table: bool,
+    layouts: BTreeMap<Tier, Layout>,
     /// Tiers whose route tables get a default route to a NAT gateway.
     nat_tiers: Vec<Tier>,
     endpoints: bool,
@@ -49,10 +51,13 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     let Some(structure) = Structure::of(config) else { return Ok(Blueprint::Undecided) };
     let Some(available) = &context.facts.availability_zones else { return Ok(Blueprint::Undecided) };
     let mut warnings = warnings::warnings(context);
-    let Some(places) = zones::places(config, context.existing, available, &mut warnings)? else {
+    let Some(network) = zones::places(config, context.existing, available)? else { return Ok(Blueprint::Undecided) };
+    let rejected = |network: &[ZoneSlot], id: &str| zones::not_selected(config, network, available, id);
+    let Some(zones) = TierZones::of(config, &structure.tiers, network, rejected)? else {
         return Ok(Blueprint::Undecided);
     };
-    let places_of = |tier, wanted| if wanted && structure.tiers.contains(&tier) { places.as_slice() } else { &[] };
+    warnings.extend(zones::warning(zones.used(), available));
+    let places_of = |tier, wanted| if wanted { zones.of_tier(tier) } else { &[] };
     let nat_places = places_of(Tier::Public, !structure.private_nat);
     let Some(nats) = nat::nats(config, context.existing, nat_places) else { return Ok(Blueprint::Undecided) };
     let transit_places = places_of(Tier::Transit, structure.private_nat);
@@ -60,9 +65,8 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
         return Ok(Blueprint::Undecided);
     };
     let range = vpc::range(config, context.existing);
-    let tiers = &structure.tiers;
-    let blocks = addresses::blocks(config, context.prior, context.existing, range, tiers, &places, &mut warnings)?;
-    warnings.extend(warnings::unused_entries(config, &structure.tiers, &places));
+    let blocks = addresses::blocks(config, context.prior, context.existing, range, &zones, &mut warnings)?;
+    warnings.extend(warnings::unused_entries(config, &zones));
 
     let mut draft = Draft::new(context);
     let ipv6_range = match structure.ipv6 {
@@ -70,11 +74,11 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
         false => None,
     };
     let internet_gateway = structure.internet_gateway.then(|| draft.internet_gateway());
-    let subnets = draft.subnets(&structure.tiers, &places, &blocks);
+    let subnets = draft.subnets(&zones, &blocks);
     if let Some(range) = &ipv6_range {
         draft.ipv6_blocks(range, &subnets)?;
     }
-    let tables = draft.route_tables(&structure, &places);
+    let tables = draft.route_tables(&structure, &zones);
     if let Some(internet_gateway) = &internet_gateway {
         draft.public_routes(&tables, internet_gateway, ipv6_range.as_ref());
     }
@@ -84,8 +88,8 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     draft.associations(&subnets, &tables);
     let mut gateways = draft.nat_gateways(&nats, &subnets, internet_gateway.as_ref());
     gateways.extend(draft.private_nat_gateways(&private_nats, &subnets));
-    draft.nat_routes(&structure.nat_tiers, &tables, &gateways);
-    warnings.extend(warnings::nat_gateways(&gateways, &places, &draft.objects, context.existing));
+    draft.nat_routes(&structure, &tables, &gateways);
+    warnings.extend(warnings::nat_gateways(&gateways, &draft.objects, context.existing));
     if structure.default_network_acl {
         draft.default_network_acl(structure.associates_acl, &subnets);
     }
@@ -122,8 +126,8 @@ impl Structure {
             internet_gateway: *config.create_igw.known()? && tiers.contains(&Tier::Public),
             ipv6: *config.enable_ipv6.known()?,
             private_nat: *config.enable_private_nat.known()?,
+            layouts: route_table_layout::all(config, &tiers)?,
             tiers,
-            one_public_route_table: *config.one_route_table_public_subnets.known()?,
             nat_tiers,
             endpoints: *config.create_vpc_endpoints.known()?,
             default_network_acl: *config.apply_default_nacl_rules.known()?,
@@ -163,24 +167,23 @@ impl<'a> Draft<'a> {
 
     fn subnets(
         &mut self,
-        tiers: &[Tier],
-        places: &[ZoneSlot],
+        zones: &TierZones,
         blocks: &BTreeMap<SubnetSlot, Input<String>>,
     ) -> BTreeMap<SubnetSlot, Key> {
         let config = self.context.config;
         let mut subnets = BTreeMap::new();
-        for tier in tiers {
-            for place in places {
-                let site = (*tier, place.index);
+        for tier in zones.tiers() {
+            for place in zones.of_tier(tier) {
+                let site = (tier, place.index);
                 let cidr_block = blocks.get(&site).cloned().unwrap_or(Input::Unknown);
-                let key = keys::subnet(*tier, place.index, &place.id, &cidr_block);
+                let key = keys::subnet(tier, place.index, &place.id, &cidr_block);
                 let map_public_ip_on_launch = match tier {
                     Tier::Public => config.map_public_ip_on_launch.clone(),
                     _ => Input::Known(false),
                 };
                 let spec = Subnet {
                     vpc: self.vpc.clone(),
-                    tier: *tier,
+                    tier,
                     index: place.index,
                     availability_zone: place.name.clone(),
                     availability_zone_id: place.id.clone(),
@@ -189,7 +192,7 @@ impl<'a> Draft<'a> {
                     ipv6_block: None,
                     ipv6_cidr_block: Input::Known(None),
                     assign_ipv6_address_on_creation: Input::Known(false),
-                    tags: self.tags(&key, &[config.subnet_tags(*tier)]),
+                    tags: self.tags(&key, &[config.subnet_tags(tier)]),
                 };
                 self.add(&key, Spec::Subnet(spec));
                 subnets.insert(site, key);

@@ -1,5 +1,6 @@
 //! The configuration of a network: every input with its type, default and description.
 
+mod effects;
 mod rules;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,6 +10,7 @@ use crate::model::timeouts::duration;
 use crate::model::{Tags, Tier};
 use crate::plugin::{Check, Input, PlanEffect, Value};
 use crate::topology::NOT_YET_RUN;
+use effects::{OTHER_BLOCKS, OTHER_LENGTH, OTHER_RANGE, REPLACED_ENTRY, REPLACED_TIER, REPLACED_TIER_WITH_NAT};
 
 pub use rules::{NaclRule, SecurityGroupRule};
 
@@ -61,6 +63,14 @@ crate::attributes! {
             .change(PlanEffect::PartialReplace(
                 "can add AZs that are in the new state, with their subnets, and removes none"
             )),
+        /// IDs of the AZs in which a tier has subnets, by tier: `public`, `private_app`, `private_persistence` or
+        /// `transit`. Each ID must be that of an AZ of the network. By default, a tier has subnets in all of them. The
+        /// indices of AZs and the CIDR blocks of subnets do not depend on it. NAT gateways are created only in AZs of
+        /// the public tier, or of the transit tier with `enable_private_nat`.
+        tier_availability_zone_ids: Input<BTreeMap<String, Strings>> = default(empty_map()).change(
+            PlanEffect::PartialReplace("creates or deletes the tier's subnets and route tables in these AZs, and moves or \
+             deletes NAT gateways; all other subnets stay")
+        ),
         /// AWS Region. `region` applies instead.
         cloud_region: Input<String> = default("")
             .deprecated("It has no effect. Set region instead.")
@@ -122,6 +132,14 @@ crate::attributes! {
         one_route_table_public_subnets: Input<bool> = default(true).change(PlanEffect::PartialReplace(
             "replaces the public route tables. The new tables have their routes before subnets are associated with them"
         )),
+        /// The route tables of the tiers `private_app`, `private_persistence` and `transit`: `per_subnet`, the default,
+        /// `per_tier` for a single table, or the name of another of these tiers to use its tables. A single table uses
+        /// the first NAT gateway. Tiers that share tables must agree on their default route and on propagation.
+        route_table_layout: Input<BTreeMap<String, Input<String>>> = default(empty_map()).change(
+            PlanEffect::PartialReplace(
+                "replaces the tier's route tables. The new tables have their routes before subnets are associated with them"
+            )
+        ),
         /// Whether to assign a public IPv4 address to instances launched into public subnets.
         map_public_ip_on_launch: Input<bool> = default(false).in_place(),
         /// Tenancy of instances launched into the VPC. `host` is an error, because AWS rejects it for every VPC: set it
@@ -340,31 +358,6 @@ crate::attributes! {
         timeouts: Input<Option<OperationTimeouts>> = block().changes_nothing(),
     }
 }
-
-/// The effect of a change that replaces the subnets of one tier. The text completes "A change ...".
-const REPLACED_TIER: &str = "replaces the tier's subnets that have no explicit CIDR block; an old subnet that is still \
-     in use is listed in `pending_deletion` until a later apply can delete it";
-
-/// The same for a tier that may contain NAT gateways.
-const REPLACED_TIER_WITH_NAT: &str = "replaces the tier's subnets that have no explicit CIDR block, and the NAT \
-     gateways in them, which breaks connections through these gateways; an old subnet that is still in use is listed \
-     in `pending_deletion` until a later apply can delete it";
-
-/// The effect of a change of explicit blocks.
-const REPLACED_ENTRY: &str =
-    "of an entry to another block replaces that subnet; a subnet whose entry is removed keeps its block";
-
-/// The effect of a change that requires another IPv6 range.
-const OTHER_RANGE: &str = "replaces the IPv6 range. The public subnets are kept and get blocks of the new range before \
-     the old range is deleted; addresses of the old range are lost";
-
-/// The effect of a change that requires a range of another length.
-const OTHER_LENGTH: &str =
-    "to a length that differs from that of the current IPv6 range replaces the range, as a change of the pool does";
-
-/// The effect of a change in place that gives subnets other IPv6 blocks.
-const OTHER_BLOCKS: &str = "the public subnets get other IPv6 blocks, which AWS rejects while network interfaces have \
-     addresses of the old ones";
 
 impl Config {
     /// Whether to create the subnets of this tier.

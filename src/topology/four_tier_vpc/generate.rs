@@ -22,6 +22,13 @@ pub(super) fn omit_derived(attributes: &mut Value, state: &Value) {
     let mut problems = Vec::new();
     let filled = with_defaults(&Config::attributes(), attributes);
     let Some(config) = Config::decode(&filled, &AttributePath::root(), &mut problems) else { return };
+    // If each tier lists its AZs, no further AZ gets subnets.
+    let mut created = Tier::ALL.into_iter().filter(|tier| *config.creates(*tier) == Input::Known(true)).peekable();
+    let listed = config.tier_availability_zone_ids.known();
+    if created.peek().is_some() && listed.is_some_and(|listed| created.all(|tier| listed.contains_key(tier.slot()))) {
+        attributes.set("availability_zone_ids", Value::Null);
+        attributes.set("num_availability_zones", Value::Null);
+    }
     for (tier, name) in [
         (Tier::PrivateApp, "private_subnet_spacing"),
         (Tier::PrivatePersistence, "persistence_subnet_spacing"),

@@ -10,13 +10,15 @@ mod tags;
 
 pub(super) use tags::{map_of as map_of_tags, maps as maps_of_tags};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::config::Config;
+use super::route_table_layout::Layout;
+use super::tier_zones;
 use crate::model::Scope;
 use crate::model::keys::network as keys;
-use crate::model::keys::network::EndpointService;
-use crate::model::{Inventory, Ipv6Source, NatGateway, Ref, Route, Spec, Subnet, Tier, Vpc, VpcEndpoint};
+use crate::model::keys::network::{EndpointService, tier_of};
+use crate::model::{Entry, Inventory, Ipv6Source, NatGateway, Ref, Route, Spec, Subnet, Tier, Vpc, VpcEndpoint};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Input, Nested, Value};
 
@@ -107,6 +109,16 @@ impl<'a> FoundNetwork<'a> {
             attributes.set(&format!("create_{}_subnets", tier.slot()), (!subnets.is_empty()).into());
             zones.extend(subnets.iter().map(|subnet| (subnet.index, subnet.availability_zone_id.as_str())));
         }
+        let mut partial = BTreeMap::new();
+        for tier in Tier::ALL {
+            let subnets = subnets(self.0, tier);
+            let has_subnet = |index: &u32| subnets.iter().any(|subnet| subnet.index == *index);
+            let ids: Vec<&str> = zones.iter().filter(|(index, _)| has_subnet(index)).map(|(_, id)| *id).collect();
+            if !ids.is_empty() && ids.len() < zones.len() {
+                partial.insert(tier.slot().to_string(), ids.into());
+            }
+        }
+        attributes.set(tier_zones::NAME, Value::Map(partial));
         let public = subnets(self.0, Tier::Public);
         let maps = public.iter().any(|subnet| subnet.map_public_ip_on_launch == Input::Known(true));
         attributes.set("map_public_ip_on_launch", maps.into());
@@ -174,33 +186,39 @@ impl<'a> FoundNetwork<'a> {
     fn routing(&self, attributes: &mut Value) {
         let own_public_tables = self.specs().any(|(slot, _)| slot.starts_with("route_table.public."));
         attributes.set("one_route_table_public_subnets", (!own_public_tables).into());
+        let tiers = [Tier::PrivateApp, Tier::PrivatePersistence, Tier::Transit];
+        let layouts =
+            tiers.into_iter().filter_map(|tier| Some((tier.slot(), Value::from(self.layout(tier)?.value()?))));
+        attributes.set("route_table_layout", Value::map(layouts));
         let routes_to_nat = |tier: Tier| {
-            self.routes().any(|route| {
-                let from_tier = route.route_table.slot.starts_with(&format!("route_table.{}.", tier.slot()));
-                let to_nat = matches!(&route.target, Ref::Key(key) if key.slot.contains("nat_gateway."));
-                from_tier && to_nat
-            })
+            let tables = tables_of(self.0, tier);
+            let to_nat = |target: &Ref| matches!(target, Ref::Key(key) if key.slot.contains("nat_gateway."));
+            self.routes().any(|route| tables.contains(&route.route_table.slot) && to_nat(&route.target))
         };
         for tier in [Tier::PrivatePersistence, Tier::Transit] {
             attributes.set(&format!("allow_{}_internet_access", tier.slot()), routes_to_nat(tier).into());
         }
-        for (tier, name) in [
-            (Tier::Public, "public_propagating_vgws"),
-            (Tier::PrivateApp, "private_propagating_vgws"),
-            (Tier::PrivatePersistence, "persistence_propagating_vgws"),
-            (Tier::Transit, "transit_propagating_vgws"),
-        ] {
+        for (tier, name) in PROPAGATION {
             attributes.set(name, self.propagating_gateways(tier).into());
+        }
+    }
+
+    /// The layout of the route tables that the subnets of a tier use.
+    fn layout(&self, tier: Tier) -> Option<Layout> {
+        let table = tables_of(self.0, tier).into_iter().next()?;
+        match tier_of("route_table.", &table)? {
+            owner if owner != tier => Some(Layout::Of(owner)),
+            _ if table == keys::route_table(tier, None).slot => Some(Layout::PerTier),
+            _ => Some(Layout::PerSubnet),
         }
     }
 
     /// The gateways that propagate to every table of a tier. A gateway on only some of them was added outside
     /// Terraform.
     fn propagating_gateways(&self, tier: Tier) -> Vec<Input<String>> {
+        let slots = tables_of(self.0, tier);
         let mut tables = self.specs().filter_map(|(slot, spec)| match spec {
-            Spec::RouteTable(table) if tier_of("route_table.", slot) == Some(tier) => {
-                table.propagating_gateways.known()
-            }
+            Spec::RouteTable(table) if slots.contains(slot) => table.propagating_gateways.known(),
             _ => None,
         });
         let mut common = tables.next().cloned().unwrap_or_default();
@@ -224,6 +242,26 @@ impl<'a> FoundNetwork<'a> {
     }
 }
 
+/// The slots of the route tables that the subnets of a tier use: their own, or those of another tier.
+pub(super) fn tables_of(inventory: &Inventory, tier: Tier) -> BTreeSet<String> {
+    let of_association = |entry: &Entry| match &entry.applied {
+        Spec::RouteTableAssociation(it) if tier_of("subnet.", &it.subnet.slot) == Some(tier) => match &it.route_table {
+            Ref::Key(key) => Some(key.slot.clone()),
+            Ref::Id(_) => None,
+        },
+        _ => None,
+    };
+    inventory.current().filter_map(of_association).collect()
+}
+
+/// The inputs with the gateways that propagate to the tables of each tier.
+pub(super) const PROPAGATION: [(Tier, &str); 4] = [
+    (Tier::Public, "public_propagating_vgws"),
+    (Tier::PrivateApp, "private_propagating_vgws"),
+    (Tier::PrivatePersistence, "persistence_propagating_vgws"),
+    (Tier::Transit, "transit_propagating_vgws"),
+];
+
 /// The existing subnets of a tier that are not pending deletion, by index.
 fn subnets(inventory: &Inventory, tier: Tier) -> Vec<&Subnet> {
     let found = FoundNetwork(inventory);
@@ -236,13 +274,6 @@ fn subnets(inventory: &Inventory, tier: Tier) -> Vec<&Subnet> {
         .collect();
     subnets.sort_by_key(|subnet| subnet.index);
     subnets
-}
-
-/// The tier that a slot names after this prefix, with or without an index.
-pub(super) fn tier_of(prefix: &str, slot: &str) -> Option<Tier> {
-    let place = slot.strip_prefix(prefix)?;
-    let tier = place.split_once('.').map_or(place, |(tier, _)| tier);
-    Tier::ALL.into_iter().find(|it| it.slot() == tier)
 }
 
 fn number(count: usize) -> Value {

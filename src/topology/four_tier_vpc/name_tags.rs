@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::config::Config;
-use super::import::tier_of;
-use crate::model::keys::network::EndpointService;
+use crate::model::keys::network::{EndpointService, tier_of};
 use crate::model::{Object, TaggingService, Tags, check_tags};
-use crate::plugin::{AttributePath, Input, Problem};
+use crate::plugin::{AttributePath, Problem};
 
 /// The key of the tag.
 pub(super) const NAME: &str = "Name";
@@ -85,7 +84,7 @@ mod tests {
     use super::super::config::tests::config;
     use super::super::fixtures::{blueprint, objects};
     use super::*;
-    use crate::model::Inventory;
+    use crate::model::{Input, Inventory};
     use crate::plugin::Value;
     use crate::topology::Blueprint;
 

@@ -18,9 +18,12 @@ use crate::topology::{Blueprint, protected};
 struct Case {
     zones: usize,
     tiers: [bool; 4],
+    /// The AZs of each tier by index, if it has an entry.
+    tier_zones: [Option<[bool; 6]>; 4],
     nats: i64,
     igw: bool,
     one_table: bool,
+    layout: usize,
     allow: bool,
     spacing: i64,
     bits: [i64; 4],
@@ -30,7 +33,16 @@ struct Case {
     unknown: Option<usize>,
 }
 
-const UNKNOWABLE: [&str; 10] = [
+/// Layouts of route tables that every other input allows: the tiers that share tables agree if `allow` is set.
+const LAYOUTS: [&[(&str, &str)]; 4] = [
+    &[],
+    &[("private_app", "per_tier"), ("private_persistence", "per_tier")],
+    &[("private_app", "per_tier"), ("transit", "private_app")],
+    &[("private_persistence", "transit"), ("private_app", "per_subnet")],
+];
+
+const UNKNOWABLE: [&str; 12] = [
+    "tier_availability_zone_ids",
     "cidr_block",
     "vpc_name",
     "subnet_spacing",
@@ -38,6 +50,7 @@ const UNKNOWABLE: [&str; 10] = [
     "transit_subnet_spacing",
     "custom_tags",
     "name_tags",
+    "route_table_layout",
     "ipv6_subnet_bits",
     "public_subnet_ipv6_cidr_blocks",
     "private_propagating_vgws",
@@ -53,6 +66,10 @@ impl Case {
             ("create_igw", self.igw.into()),
             ("num_nat_gateways", self.nats.into()),
             ("one_route_table_public_subnets", self.one_table.into()),
+            (
+                "route_table_layout",
+                Value::map(LAYOUTS[self.layout].iter().map(|(tier, layout)| (*tier, (*layout).into()))),
+            ),
             ("allow_private_persistence_internet_access", self.allow.into()),
             ("allow_transit_internet_access", self.allow.into()),
             ("subnet_spacing", self.spacing.into()),
@@ -69,6 +86,13 @@ impl Case {
             let entry = Value::map([(format!("AZ-{index}"), format!("10.0.{number}.0/24").into())]);
             attributes.push(("private_app_subnet_cidr_blocks", entry));
         }
+        let listed = Tier::ALL.into_iter().zip(self.tier_zones).filter_map(|(tier, given)| Some((tier.slot(), given?)));
+        let ids = |given: [bool; 6]| -> Vec<String> {
+            let letters = self.letters().chars().zip(given).filter(|(_, is_listed)| *is_listed);
+            letters.map(|(letter, _)| format!("az-{letter}")).collect()
+        };
+        let entries = listed.map(|(tier, given)| (tier, ids(given))).filter(|(_, ids)| !ids.is_empty());
+        attributes.push(("tier_availability_zone_ids", Value::map(entries.map(|(tier, ids)| (tier, ids.into())))));
         if let Some(unknown) = self.unknown {
             attributes.push((UNKNOWABLE[unknown], Value::Unknown));
         }
@@ -81,25 +105,43 @@ impl Case {
 }
 
 fn case() -> impl Strategy<Value = Case> {
+    let tier_zones = prop::array::uniform4(prop::option::weighted(0.3, any::<[bool; 6]>()));
     (
-        (1..=6_usize, any::<[bool; 4]>(), 0..5_i64, any::<bool>(), any::<bool>(), any::<bool>()),
+        (
+            1..=6_usize,
+            any::<[bool; 4]>(),
+            tier_zones,
+            0..5_i64,
+            any::<bool>(),
+            (any::<bool>(), 0..LAYOUTS.len()),
+            any::<bool>(),
+        ),
         (6..11_i64, [4..7_i64, 4..7, 4..7, 4..7], prop::option::weighted(0.3, (0..6_u32, any::<u8>()))),
         any::<[bool; 3]>(),
         prop::option::weighted(0.3, 0..UNKNOWABLE.len()),
     )
-        .prop_map(|((zones, tiers, nats, igw, one_table, allow), (spacing, bits, entry), extras, unknown)| Case {
-            zones,
-            tiers,
-            nats,
-            igw,
-            one_table,
-            allow,
-            spacing,
-            bits,
-            entry,
-            extras,
-            unknown,
-        })
+        .prop_map(
+            |(
+                (zones, tiers, tier_zones, nats, igw, (one_table, layout), allow),
+                (spacing, bits, entry),
+                extras,
+                unknown,
+            )| Case {
+                zones,
+                tiers,
+                tier_zones,
+                nats,
+                igw,
+                one_table,
+                layout,
+                allow,
+                spacing,
+                bits,
+                entry,
+                extras,
+                unknown,
+            },
+        )
 }
 
 fn known_case() -> impl Strategy<Value = Case> {

@@ -6,9 +6,10 @@
 
 mod rules;
 
-use super::import::{maps_of_tags, tier_of};
+use super::import::{PROPAGATION, maps_of_tags, tables_of};
 use super::name_tags::NAME;
 use crate::model::keys::network as keys;
+use crate::model::keys::network::tier_of;
 use crate::model::{Entry, Inventory, Spec, Subnet, Tags, Tier};
 use crate::plugin::{Input, Value};
 
@@ -31,16 +32,10 @@ pub(super) fn write_drift(state: &mut Value, inventory: &Inventory) {
         _ => None,
     });
     set(state, "nat_secondary_private_ip_address_count", secondary);
-    for (tier, name) in [
-        (Tier::Public, "public_propagating_vgws"),
-        (Tier::PrivateApp, "private_propagating_vgws"),
-        (Tier::PrivatePersistence, "persistence_propagating_vgws"),
-        (Tier::Transit, "transit_propagating_vgws"),
-    ] {
-        let gateways = agreed(inventory, move |slot, spec| match spec {
-            Spec::RouteTable(table) if tier_of("route_table.", slot) == Some(tier) => {
-                Some(table.propagating_gateways.clone())
-            }
+    for (tier, name) in PROPAGATION {
+        let tables = tables_of(inventory, tier);
+        let gateways = agreed(inventory, |slot, spec| match spec {
+            Spec::RouteTable(table) if tables.contains(slot) => Some(table.propagating_gateways.clone()),
             _ => None,
         });
         set(state, name, gateways);

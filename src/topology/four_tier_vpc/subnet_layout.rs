@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ipnet::Ipv4Net;
 
 use super::config::Config;
+use super::tier_zones::{self, TierZones};
 use super::zones::ZoneSlot;
 use super::{addresses, validate, vpc, warnings};
 use crate::model::{Inventory, Tier};
@@ -19,7 +20,8 @@ use crate::plugin::{
 pub struct SubnetLayout;
 
 /// The inputs of the resource that determine addresses, in addition to the range and the number of AZs.
-const OPTIONS: [&str; 17] = [
+const OPTIONS: [&str; 18] = [
+    "tier_availability_zone_ids",
     "create_public_subnets",
     "create_private_app_subnets",
     "create_private_persistence_subnets",
@@ -83,7 +85,9 @@ impl Function for SubnetLayout {
                     true,
                     &format!(
                         "Object with the inputs of the resource that differ from their defaults. Use `{{}}` or null if \
-                         none differ. The allowed inputs are {all}."
+                         none differ. The allowed inputs are {all}. The function has no AZ IDs, so \
+                         `{}` contains `AZ-0`, `AZ-1` and so on, such as `{{ transit = [\"AZ-0\"] }}`.",
+                        tier_zones::NAME
                     ),
                 ),
             ],
@@ -132,13 +136,17 @@ fn layout(cidr_block: &Value, az_count: &Value, options: &Value) -> Result<Value
     };
     let count = u32::try_from(*count).unwrap_or(0);
     let places: Vec<ZoneSlot> =
-        (0..count).map(|index| ZoneSlot { index, name: String::new(), id: String::new() }).collect();
+        (0..count).map(|index| ZoneSlot { index, name: String::new(), id: format!("AZ-{index}") }).collect();
     let tiers: Vec<Tier> = Tier::ALL.into_iter().filter(|tier| *config.creates(*tier) == Input::Known(true)).collect();
-    let blocks = addresses::blocks(&config, None, &nothing, Some(vpc), &tiers, &places, &mut Vec::new())?;
+    let Some(zones) = TierZones::of(&config, &tiers, places, no_such_zone)? else {
+        let message = "A layout requires the AZs of each tier.";
+        return Err(vec![Problem::new(AttributePath::new(tier_zones::NAME), message, "Use values that are known.")]);
+    };
+    let blocks = addresses::blocks(&config, None, &nothing, Some(vpc), &zones, &mut Vec::new())?;
 
     let taken: Vec<Ipv4Net> = blocks.values().filter_map(|block| block.known()?.parse().ok()).collect();
     let free: Vec<String> = addresses::free_blocks(vpc, &taken).iter().map(Ipv4Net::to_string).collect();
-    let warnings = warnings::unused_entries(&config, &tiers, &places);
+    let warnings = warnings::unused_entries(&config, &zones);
     let mut result =
         Value::map([(FREE, free.into()), (WARNINGS, warnings.iter().map(in_words).collect::<Vec<_>>().into())]);
     for tier in Tier::ALL {
@@ -148,6 +156,11 @@ fn layout(cidr_block: &Value, az_count: &Value, options: &Value) -> Result<Value
         result.set(Config::cidr_blocks_name(tier), own.into());
     }
     Ok(result)
+}
+
+fn no_such_zone(network: &[ZoneSlot], id: &str) -> (String, String) {
+    let ids: Vec<&str> = network.iter().map(|place| place.id.as_str()).collect();
+    (format!("{id} is not one of the AZs {}.", ids.join(", ")), "Use AZs from this list, or increase az_count.".into())
 }
 
 /// The configuration of a network with these inputs. The other required inputs have no effect on addresses.

@@ -1,5 +1,5 @@
-//! The tags of each object: `default_tags`, then the computed Name, then `custom_tags`, then the map of its kind, then its
-//! entry in `name_tags`.
+//! The tags of each object: `default_tags`, then the computed Name, then `custom_tags`, then the map of its kind, then
+//! its entry in `name_tags`.
 
 use std::collections::BTreeMap;
 

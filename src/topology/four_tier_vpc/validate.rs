@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use ipnet::{Ipv4Net, Ipv6Net};
 
 use super::config::{Config, Strings};
-use super::{name_tags, network_acl, security_group};
+use super::{name_tags, network_acl, route_table_layout, security_group, tier_zones};
 use crate::model::keys::network;
 use crate::model::{TaggingService, Tier, check_tags};
 use crate::plugin::{AttributePath, Input, Problem};
@@ -24,6 +24,7 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     let mut problems = Problems::default();
     problems.name(config);
     problems.zones(config);
+    problems.tier_zones(config, is_zone_id, "an AZ ID", "Use an AZ ID such as use1-az1 instead of a name.");
     problems.addresses(config);
     problems.ipv6(config);
     problems.gateways(config);
@@ -32,6 +33,7 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
         problems.0.extend(tags.unwrap_or_default());
     }
     problems.0.extend(name_tags::problems(config));
+    problems.0.extend(route_table_layout::problems(config));
     problems.access_rules(config);
     problems.policy("objectstore_endpoint_policy", &config.objectstore_endpoint_policy);
     problems.policy("keyvalue_endpoint_policy", &config.keyvalue_endpoint_policy);
@@ -39,9 +41,10 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     problems.0
 }
 
-/// Only the problems of the IPv4 addresses.
+/// Only the problems of the IPv4 addresses, for a network whose AZs have the IDs `AZ-0`, `AZ-1` and so on.
 pub(super) fn addresses(config: &Config) -> Vec<Problem> {
     let mut problems = Problems::default();
+    problems.tier_zones(config, is_az_key, "of the form AZ-<index>", "Use AZ-0, AZ-1 and so on.");
     problems.addresses(config);
     problems.0
 }
@@ -112,6 +115,31 @@ impl Problems {
         let hint = "Use an AZ name such as us-east-1a, or move the ID to availability_zone_exclude_ids.";
         let names = &config.availability_zone_exclude_names;
         self.each(&path, names, |name| !is_zone_id(name), "an AZ name", hint);
+    }
+
+    /// Checks the AZs of each tier. `what` completes the sentence "... is not ...".
+    fn tier_zones(&mut self, config: &Config, is_id: Test, what: &str, hint: &str) {
+        for (name, ids) in config.tier_availability_zone_ids.known().into_iter().flatten() {
+            let path = tier_zones::path(name);
+            if Tier::ALL.into_iter().all(|tier| tier.slot() != name) {
+                let message = format!("{name:?} is not a tier.");
+                self.add(path, message, "Use public, private_app, private_persistence or transit.");
+                continue;
+            }
+            let list = ids.known().map(Vec::as_slice).unwrap_or_default();
+            if ids.is_known() && list.is_empty() {
+                let message = "The list is empty, so the tier would have no subnets.";
+                let hint =
+                    format!("Remove the entry to use all AZs of the network, or set create_{name}_subnets to false.");
+                self.add(path.clone(), message, hint);
+            }
+            for (index, id) in list.iter().enumerate() {
+                if let Some(id) = id.known().filter(|_| list[..index].contains(id)) {
+                    self.add(path.index(index), format!("{id} is listed twice."), "List each AZ once.");
+                }
+            }
+            self.each(&path, ids, is_id, what, hint);
+        }
     }
 
     fn policy(&mut self, name: &str, policy: &Input<Option<String>>) {

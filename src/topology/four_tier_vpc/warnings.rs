@@ -1,12 +1,13 @@
 //! Warnings about configurations that are valid but probably not intended, and about effects of a change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::config::{Config, SecurityGroupRule, Strings};
+use super::security_group;
+use super::tier_zones::{self, TierZones};
 use super::zones::ZoneSlot;
-use super::{nat, security_group};
 use crate::model::keys::network as keys;
-use crate::model::{Inventory, Key, Object, RuleSource, Spec, Tier};
+use crate::model::{Inventory, Key, Object, Ref, Route, RuleSource, Spec, Tier};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::Context;
 
@@ -189,23 +190,22 @@ fn group_rules(name: &str, rules: &Input<BTreeMap<String, Input<SecurityGroupRul
 
 /// The warning about NAT gateways that no route table uses, and about more new addresses than AWS allows by default. It
 /// is a single one, because Terraform shows only the first of several warnings with the same summary.
-pub(super) fn nat_gateways(
-    gateways: &[(u32, Key)],
-    places: &[ZoneSlot],
-    objects: &[Object],
-    existing: &Inventory,
-) -> Option<Problem> {
+pub(super) fn nat_gateways(gateways: &[(u32, Key)], objects: &[Object], existing: &Inventory) -> Option<Problem> {
     let (mut messages, mut hints) = (Vec::new(), Vec::new());
-    let used: Vec<&Key> = places.iter().filter_map(|place| nat::gateway_for(place.index, gateways)).collect();
-    let idle = gateways.iter().map(|(_, key)| key).filter(|key| !used.contains(key));
+    let used: Vec<&Key> = objects.iter().filter_map(|object| target_of(&object.spec)).collect();
+    // Without a private tier, the routes to the gateways are those of someone else.
+    let is_idle =
+        |key: &&Key| used.iter().any(|used| gateways.iter().any(|(_, it)| it == *used)) && !used.contains(key);
+    let idle = gateways.iter().map(|(_, key)| key).filter(is_idle);
     let idle: Vec<&str> = idle.map(|key| key.slot.as_str()).collect();
     if !idle.is_empty() {
+        let count = gateways.iter().map(|(index, _)| index).collect::<BTreeSet<_>>().len();
         messages.push(format!(
             "The network has {} NAT gateways in {} AZ{}. Each route table uses one: the one in its AZ, or else another one. \
              No route table uses these, but AWS charges for them: {}.",
             gateways.len(),
-            places.len(),
-            if places.len() == 1 { "" } else { "s" },
+            count,
+            if count == 1 { "" } else { "s" },
             idle.join(", ")
         ));
         hints.push("Reduce num_nat_gateways.");
@@ -224,26 +224,46 @@ pub(super) fn nat_gateways(
     (!messages.is_empty()).then(|| Problem::new(path, messages.join(" "), hints.join(" ")))
 }
 
-/// Warnings about entries of the CIDR block maps for AZ indices that the network does not have.
-pub(super) fn unused_entries(config: &Config, tiers: &[Tier], places: &[ZoneSlot]) -> Vec<Problem> {
-    let mut warnings = Vec::new();
-    let ipv4 = tiers.iter().map(|tier| config.cidr_blocks(*tier));
-    let ipv6 = ("public_subnet_ipv6_cidr_blocks", &config.public_subnet_ipv6_cidr_blocks);
-    let has_ipv6 = config.enable_ipv6 == Input::Known(true) && tiers.contains(&Tier::Public);
-    for (name, entries) in ipv4.chain(has_ipv6.then_some(ipv6)) {
+/// The gateway that a route leads to.
+fn target_of(spec: &Spec) -> Option<&Key> {
+    match spec {
+        Spec::Route(Route { target: Ref::Key(key), .. }) => Some(key),
+        _ => None,
+    }
+}
+
+/// Warnings about entries for tiers that are not created, and about entries of the CIDR block maps for AZ indices that
+/// the network or the tier does not have.
+pub(super) fn unused_entries(config: &Config, zones: &TierZones) -> Vec<Problem> {
+    let mut warnings = tier_zones::unused_entries(config);
+    let ipv4 = zones.tiers().map(|tier| (tier, config.cidr_blocks(tier)));
+    let ipv6 = (Tier::Public, ("public_subnet_ipv6_cidr_blocks", &config.public_subnet_ipv6_cidr_blocks));
+    let has_ipv6 = config.enable_ipv6 == Input::Known(true) && zones.tiers().any(|tier| tier == Tier::Public);
+    for (tier, (name, entries)) in ipv4.chain(has_ipv6.then_some(ipv6)) {
+        let list = |places: &[ZoneSlot]| places.iter().map(az_key).collect::<Vec<_>>().join(", ");
         for key in entries.known().into_iter().flat_map(BTreeMap::keys) {
-            if places.iter().any(|place| *key == format!("AZ-{}", place.index)) {
+            if zones.of_tier(tier).iter().any(|place| *key == az_key(place)) {
                 continue;
             }
-            let indices: Vec<String> = places.iter().map(|place| format!("AZ-{}", place.index)).collect();
-            warnings.push(Problem::new(
-                AttributePath::new(name).key(key),
-                format!("The entry is not used, because the network has only {}.", indices.join(", ")),
-                "Remove the entry, or use more AZs.",
-            ));
+            let (reason, hint) = match zones.network().iter().find(|place| *key == az_key(place)) {
+                Some(place) => (
+                    format!("the {} tier has subnets only in {}", tier.name(), list(zones.of_tier(tier))),
+                    format!("Remove the entry, or add {} to {}.", place.id, tier_zones::path(tier.slot())),
+                ),
+                None => (
+                    format!("the network has only {}", list(zones.network())),
+                    "Remove the entry, or use more AZs.".to_string(),
+                ),
+            };
+            let message = format!("The entry is not used, because {reason}.");
+            warnings.push(Problem::new(AttributePath::new(name).key(key), message, hint));
         }
     }
     warnings
+}
+
+fn az_key(place: &ZoneSlot) -> String {
+    format!("AZ-{}", place.index)
 }
 
 #[cfg(test)]

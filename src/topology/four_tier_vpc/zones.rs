@@ -3,9 +3,12 @@
 //! An AZ keeps its index, because its subnets are named and addressed by it.
 
 use super::config::Config;
-use crate::model::AvailabilityZone;
+use crate::model::{AvailabilityZone, Tier};
 use crate::model::{Inventory, Spec};
 use crate::plugin::{AttributePath, Input, Problem};
+
+/// The position of a subnet: its tier and the index of its AZ.
+pub(super) type SubnetSlot = (Tier, u32);
 
 /// An AZ of the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +30,7 @@ struct Choice<'a> {
     state: Option<&'a str>,
 }
 
-/// The AZs by index; `None` while an input that selects them is unknown. Warnings are added to `warnings`.
+/// The AZs of the network by index; `None` while an input that selects them is unknown.
 ///
 /// AZs with subnets stay until an input removes them. If all subnets of an AZ are pending deletion and the AZ is
 /// required again, it returns at its index, unless another AZ has taken that index. The filters and the order by name
@@ -36,7 +39,6 @@ pub(super) fn places(
     config: &Config,
     existing: &Inventory,
     available: &[AvailabilityZone],
-    warnings: &mut Vec<Problem>,
 ) -> Result<Option<Vec<ZoneSlot>>, Vec<Problem>> {
     let Some(choice) = Choice::of(config) else { return Ok(None) };
     let limit = choice.count.unwrap_or(usize::MAX);
@@ -87,7 +89,6 @@ pub(super) fn places(
             "Exclude fewer AZs, or change availability_zone_state.",
         )]);
     }
-    warnings.extend(warning(&places, available));
     Ok(Some(places))
 }
 
@@ -117,9 +118,9 @@ fn holders(existing: &Inventory, pending_deletion: bool) -> impl Iterator<Item =
     })
 }
 
-/// The warning about AZs in use that AWS no longer lists or that are not available. It is a single one, because
+/// The warning about AZs with subnets that AWS no longer lists or that are not available. It is a single one, because
 /// Terraform shows only the first of several warnings with the same summary.
-fn warning(places: &[ZoneSlot], available: &[AvailabilityZone]) -> Option<Problem> {
+pub(super) fn warning<'a>(used: impl Iterator<Item = &'a ZoneSlot>, available: &[AvailabilityZone]) -> Option<Problem> {
     let of = |place: &ZoneSlot| match available.iter().find(|zone| zone.id == place.id) {
         None => Some(format!("AWS no longer lists the AZ {} ({}). Its subnets stay.", place.name, place.id)),
         Some(zone) if zone.state != "available" => {
@@ -127,10 +128,28 @@ fn warning(places: &[ZoneSlot], available: &[AvailabilityZone]) -> Option<Proble
         }
         Some(_) => None,
     };
-    let messages: Vec<String> = places.iter().filter_map(of).collect();
+    let messages: Vec<String> = used.filter_map(of).collect();
     let hint = "To stop using an AZ, add its ID to availability_zone_exclude_ids.";
     let path = AttributePath::new("availability_zone_exclude_ids");
     (!messages.is_empty()).then(|| Problem::new(path, messages.join(" "), hint))
+}
+
+/// The message and the hint of the problem that an AZ is not one of the network's.
+pub(super) fn not_selected(
+    config: &Config,
+    network: &[ZoneSlot],
+    available: &[AvailabilityZone],
+    id: &str,
+) -> (String, String) {
+    let ids: Vec<&str> = network.iter().map(|place| place.id.as_str()).collect();
+    let list = format!("The AZs of the network are {}.", ids.join(", "));
+    match Choice::of(config).and_then(|choice| choice.rejects(id, available)) {
+        Some((input, reason)) => (
+            format!("{id} is not an AZ of the network, because {reason}. {list}"),
+            format!("Use IDs from this list, or change {input}."),
+        ),
+        None => (format!("This account has no AZ {id} in the Region. {list}"), "Use IDs from this list.".to_string()),
+    }
 }
 
 impl Choice<'_> {
@@ -153,6 +172,27 @@ impl Choice<'_> {
             && !self.exclude_ids.contains(&id)
             && !self.exclude_names.contains(&name)
     }
+
+    /// The input that keeps the network from using an AZ, and the reason; `None` if there is no such AZ.
+    fn rejects(&self, id: &str, available: &[AvailabilityZone]) -> Option<(&'static str, String)> {
+        if self.ids.as_ref().is_some_and(|ids| !ids.contains(&id)) {
+            return Some(("availability_zone_ids", "availability_zone_ids does not list it".to_string()));
+        }
+        if self.exclude_ids.contains(&id) {
+            return Some(("availability_zone_exclude_ids", "availability_zone_exclude_ids lists it".to_string()));
+        }
+        let zone = available.iter().find(|zone| zone.id == id)?;
+        if self.exclude_names.contains(&zone.name.as_str()) {
+            let reason = format!("availability_zone_exclude_names lists its name, {}", zone.name);
+            return Some(("availability_zone_exclude_names", reason));
+        }
+        if let Some(state) = self.state.filter(|state| *state != zone.state) {
+            let reason = format!("it is {}, and availability_zone_state is {state}", zone.state);
+            return Some(("availability_zone_state", reason));
+        }
+        let reason = format!("num_availability_zones is {}", self.count?);
+        Some(("num_availability_zones", reason))
+    }
 }
 
 fn all_known(items: &[Input<String>]) -> Option<Vec<&str>> {
@@ -168,7 +208,7 @@ mod tests {
     use crate::plugin::Value;
 
     fn chosen(attributes: &[(&str, Value)], existing: &Inventory, available: &[AvailabilityZone]) -> Vec<String> {
-        let places = places(&config(attributes), existing, available, &mut vec![]).unwrap().unwrap();
+        let places = places(&config(attributes), existing, available).unwrap().unwrap();
         places.iter().map(|place| format!("{} {}", place.index, place.name)).collect()
     }
 
@@ -188,14 +228,13 @@ mod tests {
 
     #[test]
     fn an_unlisted_or_impaired_az_stays_with_a_warning() {
-        let mut warnings = vec![];
         let mut available = zones("ab");
         available[0].state = "impaired".into();
-        let places = places(&config(&[]), &existing_in("abc"), &available, &mut warnings).unwrap().unwrap();
+        let places = places(&config(&[]), &existing_in("abc"), &available).unwrap().unwrap();
         assert_eq!(places.len(), 3);
-        assert_eq!(warnings.len(), 1, "Terraform would hide a second warning");
+        let warning = warning(places.iter(), &available).expect("one, because Terraform would hide a second one");
         for text in ["The AZ a (az-a) is impaired.", "AWS no longer lists the AZ c (az-c)."] {
-            assert!(warnings[0].message.contains(text), "{warnings:?}");
+            assert!(warning.message.contains(text), "{warning:?}");
         }
         let only_available = [("availability_zone_state", "available".into())];
         assert_eq!(chosen(&only_available, &existing_in("abc"), &available), ["0 a", "1 b", "2 c"]);
@@ -257,9 +296,9 @@ mod tests {
     #[test]
     fn a_missing_az_id_is_rejected_and_an_unknown_one_is_not() {
         let wrong = config(&[("availability_zone_ids", vec!["az-x"].into())]);
-        let problems = places(&wrong, &Inventory::default(), &zones("ab"), &mut vec![]).unwrap_err();
+        let problems = places(&wrong, &Inventory::default(), &zones("ab")).unwrap_err();
         assert!(problems[0].message.contains("az-x") && problems[0].message.contains("az-a, az-b"));
         let unknown = config(&[("availability_zone_ids", Value::List(vec![Value::Unknown]))]);
-        assert_eq!(places(&unknown, &Inventory::default(), &zones("ab"), &mut vec![]), Ok(None));
+        assert_eq!(places(&unknown, &Inventory::default(), &zones("ab")), Ok(None));
     }
 }

@@ -86,10 +86,14 @@ impl Network {
         }
         table += &format!("\n|---|{}\n", "---|".repeat(zones.len()));
         for (slot, name) in TIERS {
-            let blocks: Vec<String> =
-                zones.keys().filter_map(|index| self.block(slot, *index)).map(|block| block.to_string()).collect();
-            if !blocks.is_empty() {
-                table += &format!("| {name} | {} |\n", blocks.join(" | "));
+            let block = |index: &u32| self.block(slot, *index).map(|block| block.to_string());
+            let blocks: Vec<Option<String>> = zones.keys().map(block).collect();
+            if blocks.iter().any(Option::is_some) {
+                table += &format!("| {name} |");
+                for block in blocks {
+                    table += &block.map_or(" |".to_owned(), |block| format!(" {block} |"));
+                }
+                table.push('\n');
             }
         }
         table
@@ -161,6 +165,11 @@ fn guide_on_addresses_matches_the_code() {
     let excluded = vec![("availability_zone_exclude_names", vec!["eu-central-1a"].into())];
     let replaced = Network::after("10.0.0.0/16", &[(Vec::new(), "abc"), (excluded, "abcd")]);
     guide.put("zone-exchanged", &replaced.table());
+    let lists = Value::map([("private_persistence", Value::from(vec!["euc1-a", "euc1-c"]))]);
+    let partial = vec![("tier_availability_zone_ids", lists)];
+    let absent = Network::after("10.0.0.0/16", &[(Vec::new(), "abc"), (partial.clone(), "abc")]);
+    guide.put("partial", &absent.table());
+    assert_eq!(Network::new("10.0.0.0/16", partial).table(), absent.table(), "the guide says that no block changes");
     let entries = Value::map([("AZ-1", "10.0.240.0/24".into())]);
     let written = vec![("public_subnet_cidr_blocks", entries)];
     let explicit = Network::after("10.0.0.0/16", &[(Vec::new(), "abc"), (written.clone(), "abc")]);

@@ -142,6 +142,15 @@ fn a_single_tier_survives_import() {
 }
 
 #[test]
+fn tiers_that_are_absent_in_some_azs_survive_import() {
+    assert_survives_import(
+        "  num_availability_zones = 3\n  num_nat_gateways = 2\n  create_transit_subnets = true\n  create_vpc_endpoints = \
+         false\n  tier_availability_zone_ids = {\n    public              = [\"use1-az1\", \"use1-az2\"]\n    \
+         private_persistence = [\"use1-az2\", \"use1-az6\"]\n    transit             = [\"use1-az1\"]\n  }",
+    );
+}
+
+#[test]
 fn all_azs_survive_import_and_default_tags_are_no_inputs() {
     let env = TestEnv::with_terraform_and("default_tags {\n    tags = { cost = \"net\" }\n  }");
     let attributes = "  num_nat_gateways = 1\n  custom_tags = { team = \"blue\" }";

@@ -1,28 +1,32 @@
 //! Route tables, their default routes, and their associations with subnets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Draft, Structure};
 use crate::model::keys::network as keys;
 use crate::model::keys::network::Family;
 use crate::model::{Inventory, Key, Object, Ref, Route, RouteTable, RouteTableAssociation, Spec, Tier};
 use crate::plugin::{AttributePath, Input, Problem};
-use crate::topology::four_tier_vpc::addresses::SubnetSlot;
 use crate::topology::four_tier_vpc::config::Strings;
 use crate::topology::four_tier_vpc::nat;
-use crate::topology::four_tier_vpc::zones::ZoneSlot;
+use crate::topology::four_tier_vpc::route_table_layout::{self, Layout};
+use crate::topology::four_tier_vpc::tier_zones::TierZones;
+use crate::topology::four_tier_vpc::zones::SubnetSlot;
 
 impl Draft<'_> {
     /// Adds the route tables. Returns the table of each subnet.
-    pub(super) fn route_tables(&mut self, structure: &Structure, places: &[ZoneSlot]) -> BTreeMap<SubnetSlot, Key> {
+    pub(super) fn route_tables(&mut self, structure: &Structure, zones: &TierZones) -> BTreeMap<SubnetSlot, Key> {
         let mut tables = BTreeMap::new();
-        for tier in &structure.tiers {
+        for (tier, layout) in &structure.layouts {
             let own = [self.context.config.route_table_tags(*tier)];
             let gateways = propagating_gateways(self.context.config.propagating_gateways(*tier).1);
-            let shared = *tier == Tier::Public && structure.one_public_route_table;
-            for (position, place) in places.iter().enumerate() {
-                let key = keys::route_table(*tier, (!shared).then_some(place.index));
-                if !shared || position == 0 {
+            for (position, place) in zones.of_tier(*tier).iter().enumerate() {
+                let key = match layout {
+                    Layout::PerSubnet => keys::route_table(*tier, Some(place.index)),
+                    Layout::PerTier => keys::route_table(*tier, None),
+                    Layout::Of(_) => continue,
+                };
+                if *layout == Layout::PerSubnet || position == 0 {
                     let spec = RouteTable {
                         vpc: self.vpc.clone(),
                         propagating_gateways: gateways.clone(),
@@ -31,6 +35,17 @@ impl Draft<'_> {
                     self.add(&key, Spec::RouteTable(spec));
                 }
                 tables.insert((*tier, place.index), key);
+            }
+        }
+        for (tier, layout) in &structure.layouts {
+            let Layout::Of(owner) = layout else { continue };
+            let single = keys::route_table(*owner, None);
+            let is_single = tables.values().any(|key| *key == single);
+            for place in zones.of_tier(*tier) {
+                match tables.get(&(*owner, place.index)).or(is_single.then_some(&single)).cloned() {
+                    Some(key) => drop(tables.insert((*tier, place.index), key)),
+                    None => self.problems.push(route_table_layout::missing(*tier, *owner, &place.id)),
+                }
             }
         }
         tables
@@ -76,9 +91,21 @@ impl Draft<'_> {
         }
     }
 
-    pub(super) fn nat_routes(&mut self, tiers: &[Tier], tables: &BTreeMap<SubnetSlot, Key>, gateways: &[(u32, Key)]) {
+    /// Adds the default routes to the NAT gateways. A single table of several subnets uses that of the first
+    /// one.
+    pub(super) fn nat_routes(
+        &mut self,
+        structure: &Structure,
+        tables: &BTreeMap<SubnetSlot, Key>,
+        gateways: &[(u32, Key)],
+    ) {
+        let mut done = BTreeSet::new();
         for ((tier, index), table) in tables {
-            if let Some(gateway) = nat::gateway_for(*index, gateways).filter(|_| tiers.contains(tier)) {
+            let is_owner = !matches!(structure.layouts[tier], Layout::Of(_));
+            if !is_owner || !structure.nat_tiers.contains(tier) || !done.insert(table) {
+                continue;
+            }
+            if let Some(gateway) = nat::gateway_for(*index, gateways) {
                 self.default_route(table, gateway, gateways);
             }
         }

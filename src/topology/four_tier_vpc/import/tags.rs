@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::super::name_tags::{self, NAME};
 use super::addresses::most_common;
-use super::tier_of;
 use crate::model::Scope;
+use crate::model::keys::network::tier_of;
 use crate::model::{Entry, Inventory};
 use crate::plugin::Value;
 
@@ -38,8 +38,8 @@ struct Tagged<'a> {
 }
 
 /// Keys on every object go to `custom_tags`, with the value that the objects without a map of their own have. Other
-/// tags that all objects of a kind have go to the map of the kind. Other names go to `name_tags`, and other tags of single
-/// objects are unmanaged.
+/// tags that all objects of a kind have go to the map of the kind. Other names go to `name_tags`, and other tags of
+/// single objects are unmanaged.
 pub(super) fn tags(inventory: &Inventory, scope: &Scope, vpc_name: &str, attributes: &mut Value) {
     let staying = inventory.current();
     let objects: Vec<Tagged> = staying.filter_map(|entry| tagged(entry, scope, vpc_name)).collect();

@@ -178,3 +178,18 @@ fn default_tags_are_not_imported() {
     let found = imported(&of(&with_defaults), &scope).expect("the VPC has a name");
     assert_eq!(found.get("custom_tags"), &Value::map([("own", Value::from("1"))]));
 }
+
+#[test]
+fn the_azs_of_a_tier_that_is_absent_in_some_are_imported() {
+    let given =
+        Value::map([("private_persistence", Value::from(vec!["az-a", "az-c"])), ("transit", vec!["az-b"].into())]);
+    let partial = config(&[("tier_availability_zone_ids", given.clone()), ("create_transit_subnets", true.into())]);
+    let inventory = of(&partial);
+    let found = import(&inventory);
+    assert_eq!(found.get("tier_availability_zone_ids"), &given);
+    assert_eq!(found.get("num_availability_zones"), &3.into());
+    let decoded = Config::decode(&found, &AttributePath::root(), &mut Vec::new()).expect("it decodes");
+    let wanted = super::super::fixtures::next_objects(&decoded, Some(&decoded), &inventory, "abcd");
+    assert_eq!(crate::reconcile::plan(&inventory, &wanted).expect("it can be ordered").ops.len(), 0);
+    assert_eq!(import(&of(&config(&[]))).get("tier_availability_zone_ids"), &Value::map::<&str>([]));
+}

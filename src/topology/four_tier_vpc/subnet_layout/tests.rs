@@ -154,6 +154,28 @@ fn warnings_of_a_plan_are_part_of_the_layout() {
     );
 }
 
+#[test]
+fn a_tier_can_be_absent_in_some_azs() {
+    let entry =
+        |tier: &str, zones: &[&str]| ("tier_availability_zone_ids", Value::map([(tier, Value::from(zones.to_vec()))]));
+    let layout = call("10.0.0.0/16", 3, &[entry("private_app", &["AZ-2", "AZ-0"])]).unwrap();
+    let expected = entries(&[("AZ-0", "10.0.80.0/21"), ("AZ-2", "10.0.96.0/21")]);
+    assert_eq!(layout.get("private_app_subnet_cidr_blocks"), &expected);
+    let Value::List(free) = layout.get(FREE) else { panic!("a list") };
+    assert!(free.contains(&"10.0.88.0/21".into()), "{free:?}");
+    assert_eq!(layout.get(WARNINGS), &Value::List(vec![]));
+    for (tier, zones, path, message) in [
+        ("public", &["AZ-3"][..], "[\"public\"][0]", "AZ-3 is not one of the AZs AZ-0, AZ-1, AZ-2. "),
+        ("public", &["use1-az1"], "[\"public\"][0]", "\"use1-az1\" is not of the form AZ-<index>. "),
+        ("public", &[], "[\"public\"]", "The list is empty"),
+        ("app", &["AZ-0"], "[\"app\"]", "\"app\" is not a tier. "),
+    ] {
+        let (argument, shown) = rejected("10.0.0.0/16", 3, &[entry(tier, zones)]);
+        let expected = format!("tier_availability_zone_ids{path}: {message}");
+        assert!(argument == 2 && shown.starts_with(&expected), "{shown}");
+    }
+}
+
 fn rejected(cidr_block: &str, az_count: i64, options: &[(&str, Value)]) -> (usize, String) {
     let error = call(cidr_block, az_count, options).unwrap_err();
     (error.argument.unwrap(), error.message)
@@ -203,7 +225,7 @@ fn unknown_options_are_listed_with_the_valid_ones() {
         rejected("10.0.0.0/16", 3, &[("transit_bits", 4_i64.into()), ("custom_tags", entries(&[]))]);
     assert_eq!(argument, 2);
     assert!(
-        message.starts_with("custom_tags, transit_bits are not options. The options are create_public_subnets, "),
+        message.starts_with("custom_tags, transit_bits are not options. The options are tier_availability_zone_ids, "),
         "{message}"
     );
     let error = SubnetLayout.call(&["10.0.0.0/16".into(), 3_i64.into(), vec!["transit"].into()]).unwrap_err();
@@ -217,7 +239,8 @@ fn options_and_result_match_the_address_inputs() {
         let ends = ["_subnets", "_subnet_bits", "_subnet_spacing", "_subnet_cidr_blocks"];
         let is_other =
             ["map_", "associate_", "one_route"].iter().any(|it| name.starts_with(it)) || name.contains("ipv6");
-        name == "subnet_spacing" || ends.iter().any(|end| name.ends_with(end)) && !is_other
+        ["subnet_spacing", "tier_availability_zone_ids"].contains(&name)
+            || ends.iter().any(|end| name.ends_with(end)) && !is_other
     };
     let deciding: Vec<&str> = attributes.iter().map(|it| it.name.as_str()).filter(|name| decides(name)).collect();
     assert_eq!(deciding, OPTIONS);

@@ -1,0 +1,26 @@
+//! The effects of changes that several inputs have in common.
+
+/// The effect of a change that replaces the subnets of one tier. The text completes "A change ...".
+pub(super) const REPLACED_TIER: &str = "replaces the tier's subnets that have no explicit CIDR block; an old subnet that is still \
+     in use is listed in `pending_deletion` until a later apply can delete it";
+
+/// The same for a tier that may contain NAT gateways.
+pub(super) const REPLACED_TIER_WITH_NAT: &str = "replaces the tier's subnets that have no explicit CIDR block, and the NAT \
+     gateways in them, which breaks connections through these gateways; an old subnet that is still in use is listed \
+     in `pending_deletion` until a later apply can delete it";
+
+/// The effect of a change of explicit blocks.
+pub(super) const REPLACED_ENTRY: &str =
+    "of an entry to another block replaces that subnet; a subnet whose entry is removed keeps its block";
+
+/// The effect of a change that requires another IPv6 range.
+pub(super) const OTHER_RANGE: &str = "replaces the IPv6 range. The public subnets are kept and get blocks of the new range before \
+     the old range is deleted; addresses of the old range are lost";
+
+/// The effect of a change that requires a range of another length.
+pub(super) const OTHER_LENGTH: &str =
+    "to a length that differs from that of the current IPv6 range replaces the range, as a change of the pool does";
+
+/// The effect of a change in place that gives subnets other IPv6 blocks.
+pub(super) const OTHER_BLOCKS: &str = "the public subnets get other IPv6 blocks, which AWS rejects while network interfaces have \
+     addresses of the old ones";
