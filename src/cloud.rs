@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use crate::model::{Entry, Ids, Learned, Object, Spec, TopologyKind};
+use crate::model::{Classify, Entry, Ids, Learned, Object, Spec, TopologyKind};
 use crate::model::{Facts, Lookup, Scope, Timeouts};
 
 #[cfg(debug_assertions)]
@@ -50,6 +50,10 @@ pub trait Cloud: Send + Sync + 'static {
         to: &Object,
         record: &Recorder<'_>,
     ) -> Result<(), Failure>;
+
+    /// Sets the ownership tags of an object that something else created, and those tags of `to` that it does not have.
+    /// Sends at most one call, and none for a kind without tags. `from` is the current spec.
+    async fn adopt(&self, work: &OpContext<'_>, id: &str, from: &Spec, to: &Object) -> Result<(), Failure>;
 
     /// Deletes an object and waits until the deletion has finished. A missing object is a success.
     async fn delete(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure>;
@@ -171,12 +175,14 @@ pub struct Known<'a> {
     pub entries: &'a [Entry],
     /// The slots of the objects by id, if only the user-visible state is known. Tags then identify no object.
     pub slots: Option<&'a BTreeMap<String, String>>,
+    /// Identifies the objects of a topology that something else built. Used only if nothing else is known.
+    pub classify: Option<Classify>,
 }
 
 impl<'a> Known<'a> {
     /// The objects in state.
     pub fn entries(entries: &'a [Entry]) -> Known<'a> {
-        Known { entries, slots: None }
+        Known { entries, ..Known::default() }
     }
 }
 

@@ -5,6 +5,7 @@
 //! state and private state are created only here.
 
 mod account;
+mod adoption;
 mod apply;
 mod data_source;
 mod decision;
@@ -47,6 +48,7 @@ use account::account;
 use apply::Shared;
 pub use data_source::Existing;
 pub use list::Roots as RootList;
+use observe::is_not_adopted;
 use plan::Roots;
 use private_state::Private;
 use refresh::ReadRoots;
@@ -56,6 +58,8 @@ pub struct Composite<P> {
     connection: Connection,
     shared: Shared,
     read_roots: ReadRoots,
+    /// The names of the roots in a state that are not adopted.
+    not_adopted: ReadRoots,
     topology: PhantomData<P>,
 }
 
@@ -67,7 +71,13 @@ impl<P: Topology> Composite<P> {
 
     /// The same with a progress file, which all resources of the provider share.
     pub fn with_progress(connection: Connection, progress: Arc<Progress>) -> Composite<P> {
-        Composite { connection, shared: Shared::new(progress), read_roots: ReadRoots::default(), topology: PhantomData }
+        Composite {
+            connection,
+            shared: Shared::new(progress),
+            read_roots: ReadRoots::default(),
+            not_adopted: ReadRoots::default(),
+            topology: PhantomData,
+        }
     }
 }
 
@@ -111,7 +121,8 @@ impl<P: Topology> Resource for Composite<P> {
 
     async fn plan(&self, request: PlanRequest) -> PlanResponse {
         self.note_state(&request.prior);
-        let roots = Roots { read: &self.read_roots, managed: &self.shared.managed_roots };
+        let roots =
+            Roots { read: &self.read_roots, managed: &self.shared.managed_roots, not_adopted: &self.not_adopted };
         self.shared.retry_limits().scope(plan::plan::<P>(&self.connection, roots, request)).await
     }
 
@@ -165,6 +176,9 @@ impl<P: Topology> Composite<P> {
         match refresh::with_facts::<P>(cloud, &request.state, root_id, known).await {
             Ok(Some((private, state))) => {
                 self.read_roots.add(root_id);
+                if let Some(name) = state.get(P::NAME).as_str().filter(|_| is_not_adopted(&state, P::KIND.root())) {
+                    self.not_adopted.add(name);
+                }
                 ReadResponse { state, private: private.encode(), diagnostics }
             }
             Ok(None) => ReadResponse { state: Value::Null, private: Vec::new(), diagnostics },

@@ -121,6 +121,15 @@ impl Cloud for Session {
         }
     }
 
+    async fn adopt(&self, work: &OpContext<'_>, id: &str, from: &Spec, to: &Object) -> Result<(), Failure> {
+        let operation = Operation { session: self, work, key: &to.key, record: None };
+        match (&to.spec, from.tags(), to.spec.tags()) {
+            (Spec::Vpc(vpc), Some(from), Some(to)) => ec2::tags::adopt_root(&operation, id, &vpc.name, from, to).await,
+            (_, Some(from), Some(to)) => ec2::tags::adopt(&operation, id, from, to).await,
+            _ => Ok(()),
+        }
+    }
+
     async fn delete(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
         let operation = Operation { session: self, work, key: &entry.key, record: None };
         match &entry.applied {

@@ -91,6 +91,13 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
         updated
     }
 
+    async fn adopt(&self, work: &OpContext<'_>, id: &str, from: &Spec, to: &Object) -> Result<(), Failure> {
+        self.at("before", "adopt", &to.key.slot);
+        let adopted = self.account.adopt(work, id, from, to).await;
+        self.at("after", "adopt", &to.key.slot);
+        adopted
+    }
+
     async fn delete(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
         self.at("before", "delete", &entry.key.slot);
         let deleted = self.account.delete(work, entry).await;

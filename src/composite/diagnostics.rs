@@ -4,6 +4,7 @@
 //! what to do. Every summary is a literal in the call that adds it, and has a row in the table of
 //! `docs/guides/when-something-goes-wrong.md`; `tests/tidy/diagnostics.rs` compares the two.
 
+mod adoption;
 mod apply;
 mod destroy;
 mod import;
@@ -16,6 +17,10 @@ mod protected;
 mod tests;
 mod text;
 
+pub(super) use adoption::{
+    Difference, WrongEntry, adopt_before_import, adopt_has_no_effect, adopt_is_unknown, adopted_already,
+    adoption_would_change, not_adopted_yet, not_created_again, not_replaced, nothing_is_deleted, wrong_entries,
+};
 pub(super) use apply::{
     duplicates, failures, incomplete, leftovers, not_as_planned, not_attached, not_deployed, root_not_in_plan,
     still_deploying, still_in_use, still_unknown, tag_not_changed, unknown_outcomes, unreadable_plan,

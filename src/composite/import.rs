@@ -1,5 +1,6 @@
 //! Import of a topology by the id of its root, and the plans between the import and the first apply.
 
+use super::observe::unmanaged_objects;
 use super::private_state::Private;
 use super::{diagnostics, refresh};
 use crate::cloud::{Cloud, Known};
@@ -27,12 +28,33 @@ pub(super) async fn import<P: Topology>(cloud: &dyn Cloud, id: &str) -> ImportRe
         return nothing(diagnostics);
     };
     let Some(attributes) = P::imported(&private.inventory, cloud.scope()) else {
-        diagnostics::not_created_here::<P>(id, &mut diagnostics);
-        return nothing(diagnostics);
+        return foreign::<P>(cloud, id, diagnostics).await;
     };
     diagnostics::found_by_tags::<P>(id, &private.inventory, &created, &mut diagnostics);
     private.imported = true;
     let state = refresh::state::<P>(&attributes, id, &private, cloud.scope());
+    ImportResponse { state: Some(state), private: private.encode(), diagnostics }
+}
+
+/// Imports a root that something else built, so that the next apply can adopt it.
+async fn foreign<P: Topology>(cloud: &dyn Cloud, id: &str, mut diagnostics: Diagnostics) -> ImportResponse {
+    let failed = |diagnostics| ImportResponse { state: None, private: Vec::new(), diagnostics };
+    let private = match refresh::read_foreign::<P>(cloud, id, &Value::Null).await {
+        Ok(Some(private)) => private,
+        Ok(None) => {
+            diagnostics::not_created_here::<P>(id, &mut diagnostics);
+            return failed(diagnostics);
+        }
+        Err(failure) => {
+            diagnostics::failed(format!("Error importing {} {id}", P::TYPE_NAME), &failure, &mut diagnostics);
+            return failed(diagnostics);
+        }
+    };
+    let Some(state) = refresh::state_of_foreign::<P>(&Value::Null, id, &private, cloud) else {
+        diagnostics::not_created_here::<P>(id, &mut diagnostics);
+        return failed(diagnostics);
+    };
+    diagnostics::not_adopted_yet::<P>(id, &private.inventory, &unmanaged_objects(&private), &mut diagnostics);
     ImportResponse { state: Some(state), private: private.encode(), diagnostics }
 }
 
@@ -88,6 +110,6 @@ pub(super) fn kept<P: Topology>(prior: &Value, config: &Value, filled: &Value) -
 
 /// Whether an input affects only how objects are handled, so that no object reflects its value.
 fn affects_no_object(name: &str) -> bool {
-    let names = ["allow_duplicate_name", "ignore_drift", "protected_objects", "delete_guardduty_resources"];
+    let names = ["adopt", "allow_duplicate_name", "ignore_drift", "protected_objects", "delete_guardduty_resources"];
     names.contains(&name) || name.ends_with("_timeout")
 }

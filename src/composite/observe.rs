@@ -142,11 +142,32 @@ pub(super) fn is_in_creation(state: &Value, root: &str) -> bool {
     state.get("drift").get(root).as_str().is_some_and(|note| note.starts_with(IN_CREATION))
 }
 
+/// The drift of an object that is not adopted yet.
+const NOT_ADOPTED: &str = "not adopted yet: adds the tags fgw:resource and fgw:object";
+
+/// Whether a state is that of an import whose root no apply has adopted yet. Until then, nothing in it is managed.
+pub(super) fn is_not_adopted(state: &Value, root: &str) -> bool {
+    let is_noted = state.get("drift").get(root).as_str() == Some(NOT_ADOPTED);
+    is_noted && state.get("aws_objects").get(root).is_null()
+}
+
+/// The objects that `adopt` names: those of kinds with an ID of their own. All others follow the object that they are
+/// part of.
+pub(super) fn named(inventory: &Inventory) -> impl Iterator<Item = &Entry> {
+    inventory.current().filter(|entry| entry.not_adopted && is_named(&entry.applied))
+}
+
+/// Whether `adopt` names objects of this kind.
+pub(super) fn is_named(spec: &Spec) -> bool {
+    spec.tags().is_some()
+}
+
 /// Describes the differences from the last apply, by key. `root` is the slot of the root.
 pub(super) fn drift(private: &Private, root: &str) -> BTreeMap<String, String> {
     let mut drift = private.pending.clone();
     for entry in private.inventory.entries.iter().filter(|entry| !entry.pending_deletion) {
         let what = match (entry.drifted(), !entry.is_present()) {
+            _ if entry.not_adopted => NOT_ADOPTED.to_string(),
             (_, true) => missing(&entry.id),
             (Some(observed), false) => entry.applied.differences(observed).join("; "),
             (None, false) => continue,

@@ -17,6 +17,8 @@ pub(super) struct Roots<'a> {
     pub(super) read: &'a ReadRoots,
     /// Those that a state contains.
     pub(super) managed: &'a ManagedRoots,
+    /// The names of those in a state that are not adopted.
+    pub(super) not_adopted: &'a ReadRoots,
 }
 
 /// Plans a destroy if the proposed state is null, otherwise a create or an update.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::observe::{drift, is_in_creation, missing, observe, unmanaged_objects};
+use super::observe::{drift, is_in_creation, is_not_adopted, missing, named, observe, unmanaged_objects};
 use super::private_state::Private;
 use super::{facts, location, state};
 use crate::cloud::{Cause, Cloud, Failure, Known, RootState, Seen};
@@ -63,12 +63,23 @@ pub(super) async fn with_facts<P: Topology>(
     known: Option<Private>,
 ) -> Result<Option<(Private, Value)>, Failure> {
     let lookups = facts::lookups_of_state::<P>(before);
+    let is_pending = is_not_adopted(before, P::KIND.root());
+    let read = async {
+        match is_pending {
+            true => read_foreign::<P>(cloud, root_id, before).await,
+            false => read::<P>(cloud, before, root_id, known).await,
+        }
+    };
     let both = async {
-        let (read, facts) = tokio::join!(read::<P>(cloud, before, root_id, known), facts::of_refresh(cloud, &lookups));
+        let (read, facts) = tokio::join!(read, facts::of_refresh(cloud, &lookups));
         Ok((read?, facts))
     };
     let (Some(mut private), facts) = limited::<P, _>(before, both).await? else { return Ok(None) };
-    let after = state::<P>(before, root_id, &private, cloud.scope());
+    let after = match is_pending {
+        true => state_of_foreign::<P>(before, root_id, &private, cloud),
+        false => None,
+    };
+    let after = after.unwrap_or_else(|| state::<P>(before, root_id, &private, cloud.scope()));
     // Drift may change the lookups.
     private.facts = facts.filter(|_| facts::lookups_of_state::<P>(&after) == lookups);
     Ok(Some((private, after)))
@@ -95,7 +106,7 @@ async fn limited<P: Topology, T>(state: &Value, read: impl Future<Output = Resul
     tokio::time::timeout(Duration::from_secs(seconds), read).await.unwrap_or_else(|_| Err(timed_out()))
 }
 
-/// The roots that this process has read for Terraform.
+/// IDs or names of roots that this process has read for Terraform.
 #[derive(Debug, Default)]
 pub(super) struct ReadRoots(Mutex<BTreeSet<String>>);
 
@@ -152,7 +163,7 @@ pub(super) async fn rebuild<P: Topology>(
 ) -> Result<Option<Private>, Failure> {
     let ignored = ignored_in::<P>(state);
     let slots = slots_in(state);
-    let known = Known { entries: &[], slots: Some(&slots) };
+    let known = Known { slots: Some(&slots), ..Known::default() };
     let seen = cloud.read(P::KIND, root_id, known).await?;
     let found = seen.map(|seen| observed(None, seen, cloud.scope(), &ignored)).unwrap_or_default();
     let mut inventory = found.inventory;
@@ -230,4 +241,42 @@ pub(super) fn state<P: Topology>(before: &Value, root_id: &str, private: &Privat
     state.set("unmanaged_objects", unmanaged_objects(private).into());
     location::keep::<P>(before, inventory, &mut state);
     state
+}
+
+/// Reads the objects of a root that something else built. `before` is the state, whose `aws_objects` an interrupted
+/// apply has adopted. Returns `None` if the root does not exist, or if the topology cannot adopt anything.
+pub(super) async fn read_foreign<P: Topology>(
+    cloud: &dyn Cloud,
+    root_id: &str,
+    before: &Value,
+) -> Result<Option<Private>, Failure> {
+    let Some(classify) = P::CLASSIFY else { return Ok(None) };
+    let known = Known { classify: Some(classify), ..Known::default() };
+    let Some(seen) = cloud.read(P::KIND, root_id, known).await? else { return Ok(None) };
+    let mut private = observed(None, seen, cloud.scope(), &IgnoredDrift::default());
+    if private.inventory.at(P::KIND.root()).is_none() {
+        return Ok(None);
+    }
+    let adopted = before.get("aws_objects");
+    for entry in &mut private.inventory.entries {
+        entry.not_adopted = adopted.get(&entry.key.slot).as_str() != Some(entry.id.as_str());
+    }
+    private.imported = true;
+    Ok(Some(private))
+}
+
+/// Builds the state after such a read: the inputs that reproduce the objects, and `adopt`. `None` if no inputs do.
+pub(super) fn state_of_foreign<P: Topology>(
+    before: &Value,
+    root_id: &str,
+    private: &Private,
+    cloud: &dyn Cloud,
+) -> Option<Value> {
+    let mut attributes = P::imported(&private.inventory, cloud.scope())?;
+    let by_slot = |entry: &Entry| (entry.key.slot.clone(), entry.id.clone());
+    attributes.set("adopt", named(&private.inventory).map(by_slot).collect::<BTreeMap<_, _>>().into());
+    for name in P::ROOT_ARNS {
+        attributes.set(name, before.get(name).clone());
+    }
+    Some(state::<P>(&attributes, root_id, private, cloud.scope()))
 }

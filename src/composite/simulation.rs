@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use shapes::{as_known, is_found, learned, may_be_adopted, named, outlives_root};
+use shapes::{as_known, is_found, learned, may_be_adopted, named, outlives_root, without_name};
 
 use crate::cloud::retries::RetryLimits;
 use crate::cloud::{
@@ -79,6 +79,10 @@ pub(crate) struct Simulation {
     pub(crate) namesakes_failure: Mutex<Option<Cause>>,
     /// Whether the root has no ownership tag.
     is_unowned: std::sync::atomic::AtomicBool,
+    /// Whether something else built all objects, and none has been adopted in full.
+    is_foreign: std::sync::atomic::AtomicBool,
+    /// The slots of the adopted objects.
+    adopted: Mutex<BTreeSet<String>>,
     /// The root that each object was created for.
     created_for: Mutex<BTreeMap<Key, String>>,
 }
@@ -126,6 +130,8 @@ impl Simulation {
             namesakes: Mutex::default(),
             namesakes_failure: Mutex::default(),
             is_unowned: Default::default(),
+            is_foreign: Default::default(),
+            adopted: Mutex::default(),
             created_for: Mutex::default(),
         }
     }
@@ -314,7 +320,7 @@ impl Cloud for Simulation {
         if self.hanging.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
         }
-        let Known { entries: known, slots } = known;
+        let Known { entries: known, slots, classify } = known;
         let mut objects = self.objects().clone();
         for position in 0..objects.len() {
             let missing = self.missing_target(&objects[position], &objects);
@@ -374,7 +380,11 @@ impl Cloud for Simulation {
         let in_state = |id: &str| known.iter().any(|entry| entry.id == id);
         let users = users.filter(|(address, nat)| !in_state(address) && !in_state(nat));
         let requires = users.map(|(address, nat)| (address, [nat].into())).collect();
-        let (objects, unmanaged) = (seen.collect(), unmanaged.collect());
+        let (mut objects, unmanaged): (Vec<Observed>, _) = (seen.collect(), unmanaged.collect());
+        if self.is_foreign.load(Ordering::Relaxed) && known.is_empty() && slots.is_none() && classify.is_none() {
+            objects.retain(|object| object.key.slot == owner.root());
+            without_name(&mut objects);
+        }
         let seen = Seen { objects, root_state, unmanaged, requires, ..Seen::default() };
         Ok((!seen.objects.is_empty()).then_some(seen))
     }
@@ -505,6 +515,25 @@ impl Cloud for Simulation {
             self.ids.lock().unwrap().insert(to.key.clone(), id.clone());
             self.answer(&to.key)?;
             (record.id)(&id);
+        }
+        self.answer(&to.key)
+    }
+
+    async fn adopt(&self, work: &OpContext<'_>, id: &str, _: &Spec, to: &Object) -> Result<(), Failure> {
+        self.yield_some().await;
+        self.begin("adopt", &to.key)?;
+        assert!(self.is_foreign.load(Ordering::Relaxed), "{} is adopted already", to.key);
+        let mut objects = self.objects();
+        let found = objects.iter_mut().find(|object| object.key == to.key).expect("an adopted object exists");
+        found.spec = to.spec.clone();
+        assert_eq!(self.ids.lock().unwrap()[&to.key], id, "{}", to.key);
+        self.adopted.lock().unwrap().insert(to.key.slot.clone());
+        if to.key.slot == work.owner.root() {
+            let adopted = self.adopted.lock().unwrap();
+            let left: Vec<&String> =
+                objects.iter().map(|it| &it.key.slot).filter(|slot| !adopted.contains(*slot)).collect();
+            assert!(left.is_empty(), "the root is adopted before {left:?}");
+            self.is_foreign.store(false, Ordering::Relaxed);
         }
         self.answer(&to.key)
     }

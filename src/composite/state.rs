@@ -123,7 +123,7 @@ pub(super) fn tags_all<P: Topology>(config: &P::Config, scope: Option<&Scope>) -
 }
 
 fn aws_objects(inventory: &Inventory) -> BTreeMap<String, String> {
-    by_slot(inventory.current())
+    by_slot(inventory.current().filter(|entry| !entry.not_adopted))
 }
 
 fn pending_deletion(inventory: &Inventory) -> BTreeMap<String, String> {

@@ -1,6 +1,7 @@
 //! All steps from configuration to objects, on a simulated account that panics on calls that AWS would reject.
 
 mod access_logs;
+mod adoption;
 mod blocks;
 mod changes;
 mod data_source;

@@ -36,6 +36,9 @@ pub struct Entry {
     /// Found in AWS without a record of its last apply, so any of its tags may be unmanaged.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adopted: bool,
+    /// Not managed yet: an apply under `adopt` has to tag it first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_adopted: bool,
     /// Further values that AWS returned for it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub learned: Learned,
@@ -79,6 +82,7 @@ impl Entry {
             unfinished: false,
             pending_deletion: false,
             adopted: false,
+            not_adopted: false,
             learned: Learned::new(),
         }
     }

@@ -11,6 +11,7 @@ pub(crate) mod durations;
 mod facts;
 mod inventory;
 pub mod keys;
+mod landscape;
 pub(crate) mod route_key;
 mod scope;
 mod spec;
@@ -32,6 +33,10 @@ pub use destination::Destination;
 pub(crate) use facts::covers;
 pub use facts::{AvailabilityZone, Certificate, CertificateType, Facts, Found, Lookup};
 pub use inventory::{Entry, Ids, Inventory, ResolvedObject};
+pub use landscape::{
+    Classification, Classify, FoundEndpoint, FoundNatGateway, FoundObject, FoundRouteTable, FoundSubnet, FoundTags,
+    Landscape,
+};
 pub use route_key::RouteKey;
 pub use scope::{IgnoreTags, Location, Scope, partition_of, unusable_region};
 pub use spec::{

@@ -22,7 +22,7 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Vec<Action> {
         // What AWS changes in an object whose drift is ignored, is ignored too.
         let created = created.iter().filter(|_| !entry.ignored);
         let before = created.fold(before, |before, created| before.after_creation_of(created));
-        if entry.unfinished || before != object.spec {
+        if entry.unfinished || entry.not_adopted || before != object.spec {
             let (id, certain) = (entry.id.clone(), !entry.unfinished);
             actions.push(Action::Update { id, before, certain, to: object.clone() });
         }

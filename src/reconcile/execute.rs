@@ -272,6 +272,10 @@ impl Execution<'_> {
         let needed = self.needed(needs.map(|need| need.key));
         let root_id = self.root_id();
         let work = self.work(&needed, root_id.as_deref(), Some(before));
+        if self.is_not_adopted(&to.key) {
+            self.cloud.adopt(&work, old_id, before, to).await?;
+            return self.finish(to);
+        }
         // If the update fails half-way, the spec of the object is uncertain. Of values that are owned one by one, such
         // as tags, both the old and the new ones stay managed.
         self.rename_entry(old_id, before, to);
@@ -285,6 +289,11 @@ impl Execution<'_> {
         // Dependents wait until an update has finished, because they may depend on the new values.
         self.cloud.update(&work, old_id, from, to, &Recorder { id: &id, learned: &learned, usable: &|| () }).await?;
         self.finish(to)
+    }
+
+    /// Whether the object is not managed yet.
+    fn is_not_adopted(&self, key: &Key) -> bool {
+        self.lock().present().any(|entry| entry.key == *key && entry.not_adopted)
     }
 
     async fn delete(&self, entry: &Entry, cascaded: bool) -> Result<String, Failure> {
@@ -388,6 +397,7 @@ impl Execution<'_> {
             entry.observed = None;
             entry.unfinished = false;
             entry.adopted = false;
+            entry.not_adopted = false;
             id = Some(entry.id.clone());
         });
         id.ok_or_else(|| {

@@ -75,6 +75,7 @@ impl<'a> Ordering<'a> {
                 }
             }
         }
+        self.order_adoption();
         self.order_late_updates();
         let claimed = self.order_claims();
         let sets: Vec<usize> = self.sets.values().copied().collect();
@@ -87,6 +88,22 @@ impl<'a> Ordering<'a> {
         }
         self.keep_targets(&claimed);
         Ordered { depends_on: self.depends_on, claimed }
+    }
+
+    /// Lets the adoption of the root wait for that of all other objects: it is the mark of a complete adoption.
+    fn order_adoption(&mut self) {
+        let not_adopted = |key: &Key| self.existing.present().any(|entry| entry.key == *key && entry.not_adopted);
+        let adopts = |action: &Action| match action {
+            Action::Update { to, .. } => not_adopted(&to.key),
+            Action::Create(_) | Action::Delete { .. } => false,
+        };
+        let adoptions: Vec<usize> = (0..self.actions.len()).filter(|at| adopts(&self.actions[*at])).collect();
+        let is_root = |at: &&usize| self.actions[**at].spec().is_root();
+        let Some(&root) = adoptions.iter().find(is_root) else { return };
+        self.depends_on[root].extend(adoptions.iter().copied().filter(|at| *at != root));
+        for &other in adoptions.iter().filter(|at| **at != root) {
+            self.depends_on[other].remove(&root);
+        }
     }
 
     /// Lets a late update, which removes references to deleted objects, wait for the deletion of the dependents of

@@ -3,10 +3,12 @@
 //! Reading order: `config` declares the inputs, and `validate` checks them. `vpc`, `zones`, `tier_zones`, `addresses`,
 //! `ipv6`, `nat` and `private_nat` make the choices that do not change once they are made. `blueprint` assembles the
 //! objects, and `outputs` computes the read-only attributes. `import` and `reflect` go the other way, from objects to
-//! the configuration that a user would have written.
+//! the configuration that a user would have written. `classify` decides which objects of a network that something else
+//! built can be adopted.
 
 mod addresses;
 mod blueprint;
+mod classify;
 mod config;
 #[cfg(test)]
 mod fixtures;
@@ -39,7 +41,9 @@ pub use config::{Config, NaclRule, SecurityGroupRule};
 pub use subnet_layout::SubnetLayout;
 
 use crate::model::keys::network as keys;
-use crate::model::{Entry, Ids, Inventory, Lookup, Object, Scope, Spec, Tags, Timeouts, TopologyKind, timeouts};
+use crate::model::{
+    Classify, Entry, Ids, Inventory, Lookup, Object, Scope, Spec, Tags, Timeouts, TopologyKind, timeouts,
+};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
 use unmanaged_subnets::UnmanagedSubnets;
@@ -89,6 +93,12 @@ impl Topology for FourTierVpc {
 
     fn root_tags(config: &Config, scope: &Scope) -> Tags {
         tags::of_root(config, scope)
+    }
+
+    const CLASSIFY: Option<Classify> = Some(classify::classify);
+
+    fn adopt(config: &Config) -> Tags {
+        config.adopt.clone().map(Option::unwrap_or_default)
     }
 
     fn validate(config: &Config) -> Vec<Problem> {

@@ -3,6 +3,10 @@
 
 #[path = "network/acl.rs"]
 mod acl;
+#[path = "network/adoption.rs"]
+mod adoption;
+#[path = "network/adoption_from_aws.rs"]
+mod adoption_from_aws;
 #[path = "network/addressing.rs"]
 mod addressing;
 #[path = "network/blocks.rs"]

@@ -26,6 +26,8 @@ pub(crate) enum Policy {
     NetworkChange2,
     /// Changes for features that are off by default.
     NetworkOptions,
+    /// The adoption of a network that something else built.
+    NetworkAdoption,
     GatewayRead,
     GatewayChange,
     GatewayOptions,
@@ -38,6 +40,7 @@ pub(crate) const POLICIES: &[(Policy, &str)] = &[
     (Policy::NetworkChange, "network-change"),
     (Policy::NetworkChange2, "network-change-2"),
     (Policy::NetworkOptions, "network-options"),
+    (Policy::NetworkAdoption, "network-adoption"),
     (Policy::GatewayRead, "gateway-read"),
     (Policy::GatewayChange, "gateway-change"),
     (Policy::GatewayOptions, "gateway-options"),
@@ -53,7 +56,9 @@ pub(crate) enum Condition {
     Ours,
     /// Only new objects that get this tag in the call.
     WithMark,
-    /// The same for `CreateTags`, only as a part of the call that creates the object.
+    /// Only existing objects without the ownership tag, which get that of a network in the call.
+    Untagged,
+    /// The same as `WithMark` for `CreateTags`, only as a part of the call that creates the object.
     MarkedOnCreate,
     /// Only objects in a VPC of the account, or in the one whose ARN the user fills in.
     InVpc,
@@ -91,6 +96,9 @@ impl Condition {
             Self::InRegion => vec![("StringEquals", "ec2:Region", vec!["eu-central-1"])],
             Self::Ours => vec![("StringLike", resource_tag, vec!["four_tier_vpc/*"])],
             Self::WithMark => vec![with_mark],
+            Self::Untagged => {
+                vec![("Null", resource_tag, vec!["true"]), ("Null", "ec2:CreateAction", vec!["true"]), with_mark]
+            }
             Self::MarkedOnCreate => vec![("StringEquals", "ec2:CreateAction", CREATES.to_vec()), with_mark],
             Self::InVpc => vec![in_vpc],
             Self::WithMarkInVpc => vec![in_vpc, with_mark],

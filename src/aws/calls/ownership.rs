@@ -38,6 +38,12 @@ pub(crate) fn is_of_request(tags: Option<&HashMap<String, String>>, request: &st
     tags.and_then(|tags| tags.get(REQUEST)).is_some_and(|value| value == request)
 }
 
+/// Whether a tag can be one that a user configured: neither an ownership tag nor one that AWS itself sets, such as
+/// `aws:cloudformation:stack-name`, whose prefix AWS reserves.
+pub(crate) fn is_configurable(key: &str) -> bool {
+    !is_ownership(key) && !key.starts_with("aws:")
+}
+
 /// Whether this is the key of an ownership tag.
 pub(crate) fn is_ownership(key: &str) -> bool {
     key.starts_with("fgw:")
@@ -79,6 +85,14 @@ pub(crate) fn tags_on_create(operation: &Operation<'_>, own: &Tags) -> Result<BT
     tags.insert(RESOURCE.into(), resource(operation.work.owner, operation.root_id()?));
     tags.insert(OBJECT.into(), operation.key.slot.clone());
     Ok(tags)
+}
+
+/// The ownership tags of a root that something else created, once everything below it has its own.
+pub(crate) fn tags_on_adopt_root(operation: &Operation<'_>, name: &str) -> BTreeMap<String, String> {
+    BTreeMap::from([
+        (RESOURCE.to_string(), resource(operation.work.owner, name)),
+        (STATE.to_string(), state(RootState::Ready).to_string()),
+    ])
 }
 
 /// The tags to create a root with: its own tags and the ownership tags.

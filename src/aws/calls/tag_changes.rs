@@ -36,8 +36,8 @@ impl TagChanges {
     }
 }
 
-/// The tags that AWS returns for an object, without the ownership tags.
+/// The tags that AWS returns for an object, without the ownership tags and those that AWS sets.
 pub(crate) fn shown<'a>(tags: impl IntoIterator<Item = (&'a String, &'a String)>) -> Tags {
-    let own = tags.into_iter().filter(|(key, _)| !ownership::is_ownership(key));
+    let own = tags.into_iter().filter(|(key, _)| ownership::is_configurable(key));
     Input::Known(own.map(|(key, value)| (key.clone(), Input::Known(value.clone()))).collect())
 }

@@ -9,7 +9,7 @@ use aws_sdk_ec2::types::{
 use ipnet::Ipv6Net;
 
 use super::{
-    default_network_acl, default_security_group, eip, filter, filter_any, internet_gateway, nat_gateway,
+    default_network_acl, default_security_group, eip, filter, filter_any, internet_gateway, landscape, nat_gateway,
     nat_gateway_addresses, route, route_table, route_table_association, subnet, tags, vpc, vpc_endpoint,
     vpc_ipv6_block,
 };
@@ -34,7 +34,7 @@ pub(crate) async fn read(
     root_id: &str,
     known: Known<'_>,
 ) -> Result<Option<Seen>, Failure> {
-    let Known { entries, slots } = known;
+    let Known { entries, slots, classify } = known;
     let known: HashMap<&str, &Entry> = entries.iter().map(|entry| (entry.id.as_str(), entry)).collect();
     let is_first_read = entries.is_empty();
     let (vpcs, attributes, subnets, tables, gateways, nats, addresses, endpoints, groups, acls) = tokio::join!(
@@ -67,6 +67,10 @@ pub(crate) async fn read(
     nats.retain(nat_gateway::exists);
     endpoints.retain(|it| vpc_endpoint::exists(it) && vpc_endpoint::is_gateway(it));
 
+    let classification =
+        classify.map(|classify| classify(&landscape::of(vpc, &subnets, &tables, &gateways, &nats, &endpoints)));
+    let slots = classification.as_ref().map(|classification| &classification.slots).or(slots);
+
     let main_table = tables.iter().find(|table| table.associations().iter().any(|it| it.main() == Some(true)));
     let learned = [
         ("owner_id", vpc.owner_id()),
@@ -76,7 +80,10 @@ pub(crate) async fn read(
         ("default_security_group_id", groups.first().and_then(|group| group.group_id())),
     ];
     let learned = learned.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?.to_string())));
-    let root = vpc::read(owner, root_id, known.get(root_id).copied(), vpc, attributes, learned.collect());
+    let mut root = vpc::read(owner, root_id, known.get(root_id).copied(), vpc, attributes, learned.collect());
+    if classification.is_some() {
+        landscape::name(&mut root, vpc);
+    }
 
     let mut claims = Claims::new(root_id, ownership::resource(owner, root_id), &known, slots);
     claims.subnets(&subnets);
@@ -104,7 +111,11 @@ pub(crate) async fn read(
     add_default_group(&mut shown, &groups);
     let root_state = tags::value(vpc.tags(), ownership::STATE).and_then(ownership::state_in);
     let created = created(&nats, &endpoints);
-    Ok(Some(Seen { root_state, incomplete: incomplete(vpc, &nats), created, ..shown.into_seen() }))
+    let mut seen = Seen { root_state, incomplete: incomplete(vpc, &nats), created, ..shown.into_seen() };
+    if let Some(classification) = &classification {
+        seen.unmanaged = landscape::unmanaged(classification);
+    }
+    Ok(Some(seen))
 }
 
 /// Whether the configuration last applied gives an object in state an address by this id.

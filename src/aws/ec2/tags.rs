@@ -14,11 +14,11 @@ use crate::model::Input;
 use crate::model::Tags;
 use crate::model::TopologyKind;
 
-/// All tags of an object except the ownership tags.
+/// All tags of an object except the ownership tags and those that AWS sets.
 pub(super) fn own(tags: &[Tag]) -> Tags {
     let own = tags.iter().filter_map(|tag| Some((tag.key()?, tag.value().unwrap_or_default())));
     Input::Known(
-        own.filter(|(key, _)| !ownership::is_ownership(key))
+        own.filter(|(key, _)| ownership::is_configurable(key))
             .map(|(key, value)| (key.to_string(), Input::Known(value.to_string())))
             .collect(),
     )
@@ -76,6 +76,33 @@ pub(super) async fn update_with(
     remove(operation, id, changes.remove).await
 }
 
+/// Adds the ownership tags, and the configured tags that the object does not have.
+pub(crate) async fn adopt(operation: &Operation<'_>, id: &str, from: &Tags, to: &Tags) -> Result<(), Failure> {
+    let mut tags = ownership::tags_on_create(operation, &Input::Known(BTreeMap::new()))?;
+    tags.extend(missing(operation, from, to)?);
+    set(operation, id, &tags).await
+}
+
+/// The same for a VPC, which is complete when it gets its tags.
+pub(crate) async fn adopt_root(
+    operation: &Operation<'_>,
+    id: &str,
+    name: &Input<String>,
+    from: &Tags,
+    to: &Tags,
+) -> Result<(), Failure> {
+    let mut tags = ownership::tags_on_adopt_root(operation, operation.known(name)?);
+    tags.extend(missing(operation, from, to)?);
+    set(operation, id, &tags).await
+}
+
+/// The tags in `to` whose keys are not in `from`. An adoption changes no existing tag.
+fn missing(operation: &Operation<'_>, from: &Tags, to: &Tags) -> Result<BTreeMap<String, String>, Failure> {
+    let (existing, mut wanted) = (operation.own_tags(from)?, operation.own_tags(to)?);
+    wanted.retain(|key, _| !existing.contains_key(key));
+    Ok(wanted)
+}
+
 /// Sets tags in one call.
 pub(super) async fn set(operation: &Operation<'_>, id: &str, tags: &BTreeMap<String, String>) -> Result<(), Failure> {
     if tags.is_empty() {
@@ -111,6 +138,27 @@ mod tests {
 
     fn tags(pairs: &[(&str, &str)]) -> Tags {
         Input::Known(pairs.iter().map(|(key, value)| (key.to_string(), Input::Known(value.to_string()))).collect())
+    }
+
+    #[test]
+    fn tags_that_aws_sets_are_not_those_of_the_user() {
+        let tag = |key: &str| Tag::builder().key(key).value("x").build();
+        let found = [tag("aws:cloudformation:stack-name"), tag("fgw:object"), tag("team")];
+        assert_eq!(own(&found), tags(&[("team", "x")]));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_adoption_adds_tags_and_changes_none() {
+        let aws = Recorded::default().on("CreateTags", "");
+        let (from, to) = (tags(&[("Name", "theirs"), ("a", "1")]), tags(&[("Name", "theirs"), ("team", "x")]));
+        Notes::default()
+            .run(&aws.session(), &keys::eip(0), &[], async |operation| adopt(operation, "eipalloc-1", &from, &to).await)
+            .await
+            .unwrap();
+        let set = &aws.calls("CreateTags")[0];
+        let keys = [1, 2, 3].map(|number| set[&format!("Tag.{number}.Key")].as_str());
+        assert_eq!((keys, set.contains_key("Tag.4.Key")), (["fgw:object", "fgw:resource", "team"], false));
+        assert_eq!(aws.actions(), ["CreateTags"]);
     }
 
     #[tokio::test(start_paused = true)]

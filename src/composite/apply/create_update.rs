@@ -12,10 +12,10 @@ use crate::cloud::{Cause, Cloud, GuardDutyObjects, RootState};
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::duplicates::Comparison;
 use crate::composite::managed_roots::{BegunCreate, Found as FoundRoots};
-use crate::composite::observe::{drift, unmanaged_objects};
+use crate::composite::observe::{drift, is_not_adopted, unmanaged_objects};
 use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
-use crate::composite::{diagnostics, facts, guardduty, import, state, takeover};
+use crate::composite::{adoption, diagnostics, facts, guardduty, import, state, takeover};
 use crate::model::{Facts, Inventory, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Severity, Value};
 use crate::reconcile::Outcome;
@@ -172,6 +172,10 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         };
         if !decision.missing.is_empty() {
             diagnostics.problems(decision.missing);
+            return None;
+        }
+        let is_pending = is_not_adopted(&self.request.prior, P::KIND.root());
+        if is_pending && !adoption::check_at_apply::<P>(&self.private.inventory, &decision, diagnostics) {
             return None;
         }
         Some(decision)

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::run::{Run, Setup, Shared, SharedInventory};
 use crate::cloud::retries::RetryLimits;
 use crate::cloud::{Cloud, Failure};
-use crate::composite::observe::drift;
+use crate::composite::observe::{drift, is_not_adopted};
 use crate::composite::private_state::Private;
 use crate::composite::{diagnostics, guardduty, import, location, protected, refresh, state};
 use crate::model::Scope;
@@ -20,6 +20,10 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
     let mut diagnostics = Diagnostics::default();
     let nothing = |diagnostics| ApplyResponse { state: Value::Null, private: Vec::new(), diagnostics };
     let Some(root_id) = request.prior.get("id").as_str() else { return nothing(diagnostics) };
+    if is_not_adopted(&request.prior, P::KIND.root()) {
+        // The plan has said so.
+        return nothing(diagnostics);
+    }
     let summary = format!("Error destroying {} {root_id}", P::TYPE_NAME);
     // Nothing has changed yet, so a stop ends the read.
     let limits = RetryLimits { stop: request.stop.clone(), ..shared.retry_limits() };

@@ -8,12 +8,14 @@ use crate::cloud::{Cloud, Connected, Connection, Dependents, Failure, GuardDutyO
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::diagnostics::End;
 use crate::composite::duplicates::Comparison;
-use crate::composite::observe::remove_ignored_tags;
+use crate::composite::observe::{is_not_adopted, remove_ignored_tags};
 use crate::composite::private_state::Private;
 use crate::composite::protected::{self, Protection};
-use crate::composite::{dependents, diagnostics, facts, guardduty, import, location, refresh, state, takeover};
+use crate::composite::{
+    adoption, dependents, diagnostics, facts, guardduty, import, location, refresh, state, takeover,
+};
 use crate::model::{Claim, Entry, Facts, Ids, Inventory, Key, Lookup, Object, Scope};
-use crate::plugin::{AttributePath, Diagnostics, PlanRequest, PlanResponse, Value};
+use crate::plugin::{AttributePath, Diagnostics, Input, PlanRequest, PlanResponse, Value};
 use crate::reconcile::{Action, Plan};
 use crate::topology::{ProtectedObjects, Topology};
 
@@ -120,10 +122,19 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         let (current, cloud) = (clouds.current.as_ref(), clouds.target.as_ref());
         let existing = existing::<P>(current, request).await;
         let mut private = existing.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
+        let is_pending = is_not_adopted(&request.prior, P::KIND.root());
+        let left = match is_pending {
+            true => Some(adoption::consent::<P>(config, &mut private, diagnostics)?),
+            false if adoption::check_without_import::<P>(config, &request.prior, diagnostics) => None,
+            false => return None,
+        };
         let has_removed = import::remove_unclaimed::<P>(&mut private, attributes, diagnostics);
         let shown = Private::decode_plan(&request.planned_private).unwrap_or_default();
         let lookups = P::lookups(config);
         if request.prior.is_null() {
+            if self.is_of_pending_adoption(roots, diagnostics) {
+                return None;
+            }
             shown.managed_roots.iter().for_each(|root_id| roots.managed.add(root_id));
             private.managed_roots = self.managed_namesakes(cloud, roots, diagnostics).await?;
         }
@@ -134,6 +145,10 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
 
         let requires_replace = self.replacement(current, clouds.replaced_by(), &private.inventory, diagnostics).await;
         let replacing = !requires_replace.is_empty();
+        if is_pending && replacing {
+            diagnostics::not_replaced::<P>(&requires_replace, diagnostics);
+            return None;
+        }
         let rejection = P::reject_replacement(config, &private.inventory).filter(|_| replacing);
         if let Some(problem) = rejection {
             diagnostics.problems(vec![problem]);
@@ -153,7 +168,13 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         let basis = Basis::<P> { config, prior, scope, facts: &facts, protection };
         let announcement = self.announcement(Some(scope));
         let (mut decision, taken) = self.decide(cloud, roots, &basis, &mut private, diagnostics).await?;
-        private.takes_over = !taken.is_empty();
+        private.takes_over = !taken.is_empty() || is_pending;
+        if let (Some(left), Some(decision)) = (&left, &decision) {
+            let found = (&private.inventory, left);
+            if !adoption::check::<P>(&basis, attributes, &request.prior, found, decision, diagnostics) {
+                return None;
+            }
+        }
         if let Some(root_id) = request.prior.get("id").as_str().filter(|root_id| !roots.read.contains(root_id))
             && decision.as_ref().is_some_and(|decision| decision.plan.is_empty())
             && refresh::find_lost::<P>(cloud, &request.prior, root_id, &mut private)
@@ -186,6 +207,16 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         private.facts = Some(facts);
         private.protected = ProtectedObjects::of(&request.prior);
         Some(Planned { state, requires_replace, private: private.encode() })
+    }
+
+    /// Whether this create would build a topology again that was imported and is not adopted.
+    fn is_of_pending_adoption(&self, roots: Roots<'_>, diagnostics: &mut Diagnostics) -> bool {
+        let (name, allowed) = (state::name::<P>(&self.config), P::allows_duplicate_name(&self.config));
+        let is_pending = roots.not_adopted.contains(&name) && *allowed != Input::Known(true);
+        if is_pending {
+            diagnostics::not_created_again::<P>(&name, diagnostics);
+        }
+        is_pending
     }
 
     /// Decides, and takes over the objects of an interrupted run that nothing unmanaged uses.
@@ -364,6 +395,13 @@ async fn leftovers<P: Topology>(
 async fn existing<P: Topology>(cloud: &dyn Cloud, request: &PlanRequest) -> Result<Private, Failure> {
     if request.prior.is_null() {
         return Ok(Private::of_create());
+    }
+    if is_not_adopted(&request.prior, P::KIND.root())
+        && let Some(root_id) = request.prior.get("id").as_str()
+        && Private::decode(&request.prior_private).is_none()
+    {
+        let found = refresh::read_foreign::<P>(cloud, root_id, &request.prior).await?;
+        return Ok(found.unwrap_or_else(|| Private::of(Inventory::default())));
     }
     if let Some(mut private) = Private::decode(&request.prior_private) {
         remove_ignored_tags(&mut private.inventory, &cloud.scope().ignore_tags);

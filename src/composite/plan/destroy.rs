@@ -3,13 +3,20 @@
 
 use crate::cloud::{Cloud, Connected, Connection, Dependents};
 use crate::composite::diagnostics::End;
+use crate::composite::observe::is_not_adopted;
 use crate::composite::private_state::Private;
-use crate::composite::{dependents, diagnostics, guardduty, import, location, protected, refresh, state};
+use crate::composite::{adoption, dependents, diagnostics, guardduty, import, location, protected, refresh, state};
 use crate::plugin::{Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::topology::Topology;
 
 pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequest) -> PlanResponse {
     let mut diagnostics = Diagnostics::default();
+    if is_not_adopted(&request.prior, P::KIND.root()) {
+        let id = request.prior.get("id").as_str().unwrap_or_default();
+        diagnostics::nothing_is_deleted::<P>(id, &adoption::adopted(&request.prior), &mut diagnostics);
+        let private = request.prior_private;
+        return PlanResponse { planned: Value::Null, requires_replace: Vec::new(), private, diagnostics };
+    }
     let mut private = Private::decode(&request.prior_private);
     private.iter_mut().for_each(import::keep_rules);
     let id = request.prior.get("id").as_str().unwrap_or_default();

@@ -39,6 +39,13 @@ impl Simulation {
         }
     }
 
+    /// Removes the ownership tags of all objects, as if something else had built them.
+    pub(crate) fn remove_all_ownership_tags(&self) {
+        self.is_foreign.store(true, Ordering::Relaxed);
+        self.adopted.lock().unwrap().clear();
+        *self.root_state.lock().unwrap() = None;
+    }
+
     /// Removes the ownership tag of the root.
     pub(crate) fn remove_ownership_tag(&self) {
         self.is_unowned.store(true, Ordering::Relaxed);

@@ -197,21 +197,6 @@ async fn an_incomplete_network_is_imported_and_completed() {
     assert!(!calls.iter().any(|call| call.starts_with("delete") || call == "create vpc"), "{calls:?}");
 }
 
-#[tokio::test(start_paused = true)]
-async fn an_unmanaged_network_is_not_imported() {
-    let mut terraform = Terraform::<FourTierVpc>::new(1);
-    terraform.assert_applies(&network(&[])).await;
-    terraform.account.change_outside("vpc", |spec| {
-        let Spec::Vpc(vpc) = spec else { unreachable!() };
-        vpc.name = Input::Known(String::new());
-    });
-    let imported = terraform.resource.import(ImportTarget::Id("vpc-1".to_string())).await;
-    assert!(imported.state.is_none());
-    let error = &imported.diagnostics.0[0];
-    assert_eq!(error.summary, "Error importing fgw_four_tier_vpc vpc-1: not managed by fgw");
-    assert!(error.detail.contains("fgw:resource = \"four_tier_vpc/<name>\""), "{}", error.detail);
-}
-
 /// A random network without an IPAM pool. AWS does not return the id of the pool, so it would show in the first plan.
 fn some_network_without_pool() -> impl Strategy<Value = Value> {
     some_network().prop_map(|mut config| {

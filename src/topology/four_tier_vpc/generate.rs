@@ -3,11 +3,16 @@
 use super::addresses::default_offset;
 use super::config::Config;
 use crate::model::Tier;
+use crate::model::keys::network as keys;
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{AttributePath, Input, Nested, Value};
 
 /// Sets inputs to null whose values follow from the other attributes of a state. An import sets several of them.
 pub(super) fn omit_derived(attributes: &mut Value, state: &Value) {
+    // The objects are adopted, so the attribute has no effect any more.
+    if !state.get("aws_objects").get(keys::VPC).is_null() {
+        attributes.set("adopt", Value::Null);
+    }
     // The range exists, and stays whether or not the configuration requests it.
     if *attributes.get("enable_ipv6") == Value::Bool(true) {
         attributes.set("ipv6_cidr_block", Value::Null);

@@ -229,6 +229,7 @@ fn others() -> Vec<Example> {
         plain("route_table_creation_timeout", json!("5m"), json!("7m")),
         plain("route_table_deletion_timeout", json!("5m"), json!("7m")),
         plain("route_table_update_timeout", json!("2m"), json!("7m")),
+        plain("adopt", json!(null), json!({ "vpc": "vpc-0123456789abcdef0" })),
         plain("ignore_drift", json!(null), json!(["subnet.*"])),
         plain("protected_objects", json!(null), json!(["subnet.*"])),
     ]);

@@ -138,6 +138,12 @@ fn foreign(check: &Check) -> Vec<Check> {
         all.push(other.clone().with("aws:ResourceTag/GuardDutyManaged", &["false"]));
         all.push(other);
     }
+    // An adoption tags objects without a tag of ours. One with another value belongs to another resource.
+    let is_default = check.resource.contains(":security-group/") || check.resource.contains(":network-acl/");
+    let adopts = !check.context.contains_key(tag) && !check.context.contains_key("ec2:CreateAction") && !is_default;
+    if check.action == "ec2:CreateTags" && adopts {
+        all.push(check.clone().with(tag, &["other"]));
+    }
     if check.resource.contains(":security-group/") || check.resource.contains(":network-acl/") {
         let vpc = "arn:aws:ec2:eu-central-1:210987654321:vpc/vpc-1";
         all.push(without(check, "aws:ResourceTag").with("ec2:Vpc", &[vpc]));
@@ -245,6 +251,10 @@ fn mutants(statement: &Value) -> Vec<Mutant> {
                 it["Condition"].as_object_mut().expect("a condition has operators").remove(operator);
             }
         });
+        if operator == "Null" {
+            add(format!("{key} is not null"), &|it| it["Condition"][operator][key] = json!("false"));
+            continue;
+        }
         for (index, value) in values.iter().enumerate() {
             let others: Vec<&String> = values.iter().filter(|it| *it != value).collect();
             if !others.is_empty() {

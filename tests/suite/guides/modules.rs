@@ -1,5 +1,5 @@
-//! Tests of the guide on coming from modules: the attributes that it names exist, and a network that is tagged as it
-//! describes can be imported.
+//! Tests of the guide on coming from modules: the attributes that it names exist. A network of a module that has the
+//! ownership tags, as after an adoption whose state was lost, is imported with them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,7 +64,7 @@ fn attributes_in_the_guide_for_modules_exist() {
 struct ModuleNetwork {
     proxy: Proxy,
     vpc: String,
-    /// IDs by the key that the guide assigns to the objects.
+    /// IDs by the keys of the objects.
     objects: BTreeMap<String, Vec<String>>,
 }
 
@@ -127,7 +127,7 @@ impl ModuleNetwork {
         self.ec2("associate_route_table", json!({ "RouteTableId": table, "SubnetId": subnet }));
     }
 
-    /// Sets the tags that the guide names.
+    /// Sets the ownership tags.
     fn tag(&self) {
         for (key, ids) in &self.objects {
             let tags = match key.as_str() {
@@ -179,7 +179,7 @@ fn import_gives_each_private_subnet_its_own_route_table() {
     let network = ModuleNetwork::with_nat_gateways(1);
     network.tag();
     let (workspace, mut calls) = network.import(1);
-    // In any order: the guide says that the subnet that moves has no default route for a moment.
+    // In any order: the subnet that moves may have no default route for a moment.
     calls.sort();
     assert_eq!(calls, ["CreateRoute", "CreateRouteTable", "ReplaceRouteTableAssociation"]);
     workspace.destroy().succeeded();

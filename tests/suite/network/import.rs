@@ -213,20 +213,22 @@ fn a_killed_create_is_imported_and_finished_by_one_apply() {
 }
 
 #[test]
-fn an_unmanaged_network_is_imported_only_with_ownership_tags() {
+fn an_imported_network_without_ownership_tags_is_not_owned() {
     let env = TestEnv::with_terraform();
     env.config("  num_nat_gateways = 0");
     let vpc = env.ec2("create_vpc", json!({"CidrBlock": "10.0.0.0/16"}));
     let id = text(&vpc["Vpc"]["VpcId"]);
-    let rejected = env.workspace.import(THIS, &id);
-    rejected.failed_with(&format!("Error importing fgw_four_tier_vpc {id}: not managed by fgw"));
-    rejected.failed_with("fgw:resource = \"four_tier_vpc/<name>\"");
+    let imported = env.workspace.import(THIS, &id);
+    imported.succeeded();
+    assert!(imported.says(&format!("Importing fgw_four_tier_vpc {id}: not adopted yet")), "{imported}");
+    assert_eq!(env.attribute("aws_objects"), json!({}));
+    env.workspace.forget(THIS);
     env.workspace
         .import(THIS, "vpc-00000000000000000")
         .failed_with("Error importing fgw_four_tier_vpc vpc-00000000000000000: not found");
     assert_nothing_changed(&env);
 
-    // With the tags that the message names, the import adopts the network.
+    // The ownership tags identify a network that this provider has created.
     let tags = json!([{"Key": "fgw:resource", "Value": "four_tier_vpc/main"}]);
     env.ec2("create_tags", json!({"Resources": [id], "Tags": tags}));
     env.workspace.import(THIS, &id).succeeded();

@@ -1,9 +1,10 @@
 //! The permissions for networks: the calls of EC2, grouped by their resources.
 
 use super::Condition::{
-    GatewayEndpoint, InRegion, InVpc, MarkedOnCreate, None as Always, OfGuardDuty, Ours, WithMark, WithMarkInVpc,
+    GatewayEndpoint, InRegion, InVpc, MarkedOnCreate, None as Always, OfGuardDuty, Ours, Untagged, WithMark,
+    WithMarkInVpc,
 };
-use super::Policy::{self, NetworkChange, NetworkChange2, NetworkOptions, NetworkRead};
+use super::Policy::{self, NetworkAdoption, NetworkChange, NetworkChange2, NetworkOptions, NetworkRead};
 use super::{Condition, Purpose};
 
 /// The purposes of statements.
@@ -71,6 +72,12 @@ pub(super) const PURPOSES: &[Purpose] = &[
         "`delete_guardduty_resources = false`",
     ),
     (NetworkOptions, "IpamPool", "Ranges from IPAM pools", "no `ipv4_ipam_pool_id` and no `ipv6_ipam_pool_id`"),
+    (
+        NetworkAdoption,
+        "Adopt",
+        "The first ownership tags of objects that something else created",
+        "the network was not adopted, or the adoption is complete",
+    ),
 ];
 
 type Calls = (Policy, &'static str, &'static [&'static str], &'static [&'static str], Condition);
@@ -78,6 +85,9 @@ type Calls = (Policy, &'static str, &'static [&'static str], &'static [&'static 
 /// The objects that a call can create with tags.
 const TAGGABLE: &[&str] =
     &["elastic-ip", "internet-gateway", "natgateway", "route-table", "subnet", "vpc", "vpc-endpoint"];
+
+/// The objects that an adoption tags. Addresses stay those of the user.
+const ADOPTABLE: &[&str] = &["internet-gateway", "natgateway", "route-table", "subnet", "vpc", "vpc-endpoint"];
 
 /// A call that acts on several kinds of objects has a row for each set of kinds with the same condition. AWS allows the
 /// call only if it allows it on each of its objects.
@@ -143,6 +153,7 @@ pub(super) const CALLS: &[Calls] = &[
     ),
     (NetworkChange, "TagOnCreate", &["CreateTags"], TAGGABLE, MarkedOnCreate),
     (NetworkChange, "TagLater", &["CreateTags", "DeleteTags"], TAGGABLE, Ours),
+    (NetworkAdoption, "Adopt", &["CreateTags"], ADOPTABLE, Untagged),
     (NetworkChange2, "InternetGateway", &["CreateInternetGateway"], &["internet-gateway"], WithMark),
     (
         NetworkChange2,

@@ -470,7 +470,7 @@ async fn addresses_are_read_without_their_vpc() {
     // Its tags alone do not make it part of a network that does not exist.
     assert_eq!(read(&aws.session(), OWNER, "vpc-1", Known::default()).await, Ok(None));
     let slots = [("eipalloc-1".to_string(), "eip.0".to_string())].into();
-    let listed = Known { entries: &[], slots: Some(&slots) };
+    let listed = Known { slots: Some(&slots), ..Known::default() };
     let seen = read(&aws.session(), OWNER, "vpc-1", listed).await.unwrap().expect("an address is left");
     let ids: Vec<&str> = seen.objects.iter().map(|it| it.id.as_str()).collect();
     assert_eq!((ids, seen.objects[0].key.slot.as_str(), seen.root_state), (vec!["eipalloc-1"], "eip.0", None));

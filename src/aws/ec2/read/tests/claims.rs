@@ -181,7 +181,7 @@ async fn listed_objects_without_tags_are_read_by_id() {
     let untagged = "<addressesSet><item><allocationId>eipalloc-1</allocationId></item></addressesSet>";
     let aws = network(&[("DescribeAddresses", "<addressesSet/>"), ("DescribeAddresses", untagged)]);
     let slots = [("eipalloc-1".to_string(), "eip.3".to_string())].into();
-    let known = Known { entries: &[], slots: Some(&slots) };
+    let known = Known { slots: Some(&slots), ..Known::default() };
     let seen = read(&aws.session(), OWNER, "vpc-1", known).await.unwrap().expect("the VPC exists");
     assert_eq!(at(&seen.objects, "eip.3").id, "eipalloc-1");
     assert_eq!(aws.calls("DescribeAddresses")[1]["Filter.1.Value.1"], "eipalloc-1");
@@ -195,7 +195,7 @@ async fn without_private_state_only_listed_ids_count() {
     let subnets = format!("<subnetSet>{}</subnetSet>", subnets.concat());
     let aws = network(&[("DescribeSubnets", &subnets)]);
     let slots = [("subnet-1".to_string(), "subnet.public.0".to_string())].into();
-    let known = Known { entries: &[], slots: Some(&slots) };
+    let known = Known { slots: Some(&slots), ..Known::default() };
     let seen = read(&aws.session(), OWNER, "vpc-1", known).await.unwrap().expect("the VPC exists");
     let subnets: Vec<(&str, &str)> = seen
         .objects

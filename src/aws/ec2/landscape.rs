@@ -1,0 +1,111 @@
+//! The objects of a network that something else built, as AWS returns them, for their classification.
+
+use aws_sdk_ec2::types::{
+    ConnectivityType, InternetGateway, NatGateway, Route, RouteTable, RouteTableAssociation, Subnet, Tag, Vpc,
+    VpcEndpoint,
+};
+
+use super::tags;
+use crate::cloud::{Observed, Unmanaged};
+use crate::model::{
+    Classification, FoundEndpoint, FoundNatGateway, FoundObject, FoundRouteTable, FoundSubnet, FoundTags, Input,
+    Landscape, Spec,
+};
+
+/// The landscape. The endpoints are gateway endpoints, and all objects exist.
+pub(super) fn of(
+    vpc: &Vpc,
+    subnets: &[Subnet],
+    tables: &[RouteTable],
+    gateways: &[InternetGateway],
+    nats: &[NatGateway],
+    endpoints: &[VpcEndpoint],
+) -> Landscape {
+    Landscape {
+        vpc_id: text(vpc.vpc_id()),
+        vpc_tags: all(vpc.tags()),
+        subnets: subnets.iter().map(subnet).collect(),
+        route_tables: tables.iter().map(table).collect(),
+        internet_gateways: gateways
+            .iter()
+            .map(|it| FoundObject { id: text(it.internet_gateway_id()), tags: all(it.tags()) })
+            .collect(),
+        nat_gateways: nats.iter().map(nat_gateway).collect(),
+        endpoints: endpoints.iter().map(endpoint).collect(),
+    }
+}
+
+/// Gives the VPC the name by which people know it: its Name tag or, without one, its ID.
+pub(super) fn name(root: &mut Observed, vpc: &Vpc) {
+    let given = tags::value(vpc.tags(), "Name").map(str::trim).filter(|name| !name.is_empty());
+    if let Spec::Vpc(spec) = &mut root.spec {
+        spec.name = Input::Known(given.unwrap_or(&root.id).to_string());
+    }
+}
+
+/// The objects that cannot be adopted, sorted by id.
+pub(super) fn unmanaged(classification: &Classification) -> Vec<Unmanaged> {
+    let all = classification.unmanaged.iter();
+    all.map(|(id, reason)| Unmanaged { id: id.clone(), slot: None, reason: reason.clone() }).collect()
+}
+
+fn subnet(it: &Subnet) -> FoundSubnet {
+    FoundSubnet {
+        id: text(it.subnet_id()),
+        tags: all(it.tags()),
+        zone: text(it.availability_zone()),
+        cidr_block: text(it.cidr_block()),
+    }
+}
+
+fn table(it: &RouteTable) -> FoundRouteTable {
+    let associated = |it: &RouteTableAssociation| it.subnet_id().or(it.gateway_id()).map(str::to_string);
+    FoundRouteTable {
+        id: text(it.route_table_id()),
+        tags: all(it.tags()),
+        is_main: it.associations().iter().any(|it| it.main() == Some(true)),
+        associated: it.associations().iter().filter_map(associated).collect(),
+        routes: it.routes().iter().filter_map(route).collect(),
+    }
+}
+
+fn route(it: &Route) -> Option<(String, String)> {
+    let destination =
+        it.destination_cidr_block().or(it.destination_ipv6_cidr_block()).or(it.destination_prefix_list_id())?;
+    let target = it
+        .gateway_id()
+        .or(it.nat_gateway_id())
+        .or(it.transit_gateway_id())
+        .or(it.egress_only_internet_gateway_id())
+        .or(it.vpc_peering_connection_id())
+        .or(it.network_interface_id())
+        .or(it.instance_id())
+        .unwrap_or("unknown");
+    Some((destination.to_string(), target.to_string()))
+}
+
+fn nat_gateway(it: &NatGateway) -> FoundNatGateway {
+    FoundNatGateway {
+        id: text(it.nat_gateway_id()),
+        tags: all(it.tags()),
+        subnet: text(it.subnet_id()),
+        is_private: it.connectivity_type() == Some(&ConnectivityType::Private),
+    }
+}
+
+fn endpoint(it: &VpcEndpoint) -> FoundEndpoint {
+    FoundEndpoint {
+        id: text(it.vpc_endpoint_id()),
+        tags: all(it.tags()),
+        service_name: text(it.service_name()),
+        route_tables: it.route_table_ids().to_vec(),
+    }
+}
+
+fn text(value: Option<&str>) -> String {
+    value.unwrap_or_default().to_string()
+}
+
+fn all(tags: &[Tag]) -> FoundTags {
+    tags.iter().filter_map(|tag| Some((tag.key()?.to_string(), tag.value().unwrap_or_default().to_string()))).collect()
+}

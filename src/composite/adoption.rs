@@ -1,0 +1,234 @@
+//! The adoption of a topology that something else built. Pure.
+//!
+//! An import is not ownership. Until an apply has adopted the root, which it does last, every plan either adopts what
+//! exists as it is, or is an error, and a destroy deletes nothing. `adopt` in the configuration is the consent to the
+//! adoption of each object.
+
+use std::collections::BTreeMap;
+
+use super::decision::{Basis, Decision};
+use super::diagnostics::{self, Difference, WrongEntry};
+use super::observe::{is_named, named};
+use super::private_state::Private;
+use super::state;
+use crate::cloud::Unmanaged;
+use crate::model::{Entry, Inventory, Key, Spec};
+use crate::plugin::{Diagnostics, Input, Nested, Value};
+use crate::reconcile::{Action, Plan};
+use crate::topology::Topology;
+
+/// The number of tags that AWS allows on an object, without those that AWS itself sets.
+const MOST_TAGS: usize = 50;
+
+/// The wanted objects that are not adopted: their IDs by slot, in the order of the slots.
+type Wanted = BTreeMap<String, String>;
+
+/// Reports an `adopt` without an import that it could refer to. Entries of adopted objects have no effect.
+pub(super) fn check_without_import<P: Topology>(
+    config: &P::Config,
+    prior: &Value,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let Input::Known(adopt) = P::adopt(config) else { return prior.is_null() && refuse_unknown(diagnostics) };
+    if adopt.is_empty() {
+        return true;
+    }
+    if prior.is_null() {
+        diagnostics::adopt_before_import::<P>(diagnostics);
+        return false;
+    }
+    let known = |slot: &String| prior.get("aws_objects").get(slot).as_str();
+    let differs =
+        |(slot, id): &(&String, &Input<String>)| known(slot).is_some_and(|it| id.known().is_some_and(|id| id != it));
+    match adopt.iter().find(differs) {
+        Some((slot, id)) => {
+            let given = id.known().map(String::as_str).unwrap_or_default();
+            diagnostics::adopted_already(slot, given, known(slot).unwrap_or_default(), diagnostics);
+            false
+        }
+        None => {
+            diagnostics::adopt_has_no_effect(diagnostics);
+            true
+        }
+    }
+}
+
+/// Removes the objects from an imported inventory that `adopt` does not name. Returns those that it does not name, or
+/// `None` if an entry is wrong.
+pub(super) fn consent<P: Topology>(
+    config: &P::Config,
+    private: &mut Private,
+    diagnostics: &mut Diagnostics,
+) -> Option<Wanted> {
+    let adopt = match P::adopt(config) {
+        Input::Known(adopt) if adopt.values().all(Input::is_known) => adopt,
+        _ => {
+            refuse_unknown(diagnostics);
+            return None;
+        }
+    };
+    let given = |slot: &str| adopt.get(slot).and_then(Input::known).map(String::as_str);
+    let wrong: Vec<WrongEntry> = adopt
+        .iter()
+        .filter_map(|(slot, id)| wrong_entry(&private.inventory, &private.unmanaged, slot, id.known()?))
+        .collect();
+    if !wrong.is_empty() {
+        diagnostics::wrong_entries(&wrong, diagnostics);
+        return None;
+    }
+    let inventory = &mut private.inventory;
+    if let Some(root) = inventory.at(P::KIND.root()).filter(|root| given(&root.key.slot) != Some(&root.id)) {
+        debug_assert!(root.not_adopted, "the root is adopted last");
+        let missing = named(inventory).filter(|entry| given(&entry.key.slot) != Some(&entry.id)).map(by_slot).collect();
+        diagnostics::adoption_would_change::<P>(&[], &missing, &[], diagnostics);
+        return None;
+    }
+    let left: Wanted =
+        named(inventory).filter(|entry| given(&entry.key.slot) != Some(&entry.id)).map(by_slot).collect();
+    inventory.entries.retain(|entry| left.get(&entry.key.slot) != Some(&entry.id));
+    // What is part of an object that is not adopted, or leads to it, is not adopted either.
+    loop {
+        let keys: Vec<_> = inventory.entries.iter().map(|entry| entry.key.clone()).collect();
+        let is_complete = |entry: &Entry| {
+            is_named(&entry.applied)
+                || !entry.not_adopted
+                || entry.applied.needs().iter().all(|need| keys.contains(&need.key))
+        };
+        let count = inventory.entries.len();
+        inventory.entries.retain(is_complete);
+        if inventory.entries.len() == count {
+            return Some(left);
+        }
+    }
+}
+
+fn refuse_unknown(diagnostics: &mut Diagnostics) -> bool {
+    diagnostics::adopt_is_unknown(diagnostics);
+    false
+}
+
+/// Why an entry of `adopt` cannot be followed.
+fn wrong_entry(inventory: &Inventory, unmanaged: &[Unmanaged], slot: &str, id: &str) -> Option<WrongEntry> {
+    let at_slot = inventory.current().find(|entry| entry.key.slot == slot && is_named(&entry.applied));
+    if let Some(entry) = at_slot.filter(|entry| entry.id == id) {
+        let count = entry.spec().tags().and_then(Input::known).map_or(0, BTreeMap::len);
+        let reason = format!("{id} has {count} tags. AWS allows {MOST_TAGS} on an object, and an adoption adds two");
+        let is_full = entry.not_adopted && count + 2 > MOST_TAGS;
+        return is_full.then(|| WrongEntry { slot: slot.to_string(), reason, instead: None });
+    }
+    let found = inventory.current().find(|entry| entry.id == id && is_named(&entry.applied));
+    let rejected = unmanaged.iter().find(|it| it.id == id);
+    let reason = match (found, rejected) {
+        (Some(entry), _) => format!("{id} is {}", entry.key.slot),
+        (None, Some(rejected)) => format!("{id} cannot be adopted: {}", rejected.reason),
+        (None, None) => format!("there is no object {id} in this VPC or API that could be adopted"),
+    };
+    let instead = at_slot.map(|entry| entry.id.clone());
+    Some(WrongEntry { slot: slot.to_string(), reason, instead })
+}
+
+/// What a plan would do besides adding tags.
+fn refused(inventory: &Inventory, plan: &Plan) -> Vec<Difference> {
+    let is_not_adopted = |key: &Key| inventory.present().any(|entry| entry.key == *key && entry.not_adopted);
+    let of_op = |action: &Action| match action {
+        Action::Create(object) => {
+            Some(Difference { slot: object.key.slot.clone(), what: "would be created".to_string() })
+        }
+        Action::Delete { entry, .. } => {
+            Some(Difference { slot: entry.key.slot.clone(), what: format!("{} would be deleted", entry.id) })
+        }
+        Action::Update { before, to, id, .. } => {
+            let changes = changes(before, &to.spec);
+            let is_adoption = is_not_adopted(&to.key) && changes.is_empty();
+            let what = format!("{id} would be changed: {}", changes.join("; "));
+            (!is_adoption).then(|| Difference { slot: to.key.slot.clone(), what })
+        }
+    };
+    plan.ops.iter().filter_map(|op| of_op(&op.action)).collect()
+}
+
+/// The differences that an adoption may not make: all but new tags.
+fn changes(before: &Spec, to: &Spec) -> Vec<String> {
+    let mut extended = before.clone();
+    if let (Some(Input::Known(tags)), Some(Input::Known(wanted))) = (extended.tags_mut(), to.tags()) {
+        for (key, value) in wanted {
+            tags.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+    }
+    extended.differences(to)
+}
+
+/// Whether an apply may execute a decision on a topology that is not adopted. The plan has made the same check.
+pub(super) fn check_at_apply<P: Topology>(
+    inventory: &Inventory,
+    decision: &Decision,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let refused = refused(inventory, &decision.plan);
+    if !refused.is_empty() {
+        diagnostics::adoption_would_change::<P>(&refused, &BTreeMap::new(), &[], diagnostics);
+    }
+    refused.is_empty()
+}
+
+/// Reports a plan that would do more than add tags: with the lines of `adopt` that are missing, and with the inputs
+/// that reproduce what exists. `left` are the objects that could be adopted, `before` is the state.
+pub(super) fn check<P: Topology>(
+    basis: &Basis<'_, P>,
+    filled: &Value,
+    before: &Value,
+    (inventory, left): (&Inventory, &Wanted),
+    decision: &Decision,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let refused = refused(inventory, &decision.plan);
+    if refused.is_empty() {
+        return true;
+    }
+    let wanted = |slot: &String| decision.objects.iter().any(|object| object.key.slot == *slot);
+    let missing: Wanted =
+        left.iter().filter(|(slot, _)| wanted(slot)).map(|(slot, id)| (slot.clone(), id.clone())).collect();
+    let inputs =
+        if missing.is_empty() { differing::<P>(basis, filled, before, inventory, refused.len()) } else { Vec::new() };
+    diagnostics::adoption_would_change::<P>(&refused, &missing, &inputs, diagnostics);
+    false
+}
+
+/// The inputs that differ from those which reproduce the existing objects, each with both values: those without which
+/// the plan would change less or, if there is no such single input, all.
+fn differing<P: Topology>(
+    basis: &Basis<'_, P>,
+    filled: &Value,
+    before: &Value,
+    inventory: &Inventory,
+    count: usize,
+) -> Vec<(String, Value, Value)> {
+    let names = P::Config::attributes().into_iter().map(|attribute| attribute.name).filter(|name| name != "adopt");
+    let all: Vec<(String, Value, Value)> = names
+        .map(|name| (name.clone(), filled.get(&name).clone(), before.get(&name).clone()))
+        .filter(|(_, given, existing)| given != existing)
+        .collect();
+    let is_cause = |(name, _, existing): &&(String, Value, Value)| {
+        let mut attributes = filled.clone();
+        attributes.set(name, existing.clone());
+        let Ok((_, config)) = state::decode::<P>(&attributes) else { return false };
+        let protection = super::protected::Protection::none();
+        let (prior, scope, facts) = (basis.prior, basis.scope, basis.facts);
+        let basis = Basis::<P> { config: &config, prior, scope, facts, protection };
+        let (mut inventory, mut reported) = (inventory.clone(), Diagnostics::default());
+        let decision = basis.decide(&mut inventory, &mut reported).ok().flatten();
+        decision.is_some_and(|decision| refused(&inventory, &decision.plan).len() < count)
+    };
+    let causes: Vec<(String, Value, Value)> = all.iter().filter(is_cause).cloned().collect();
+    if causes.is_empty() { all } else { causes }
+}
+
+/// The objects that an interrupted apply has adopted, according to a state.
+pub(super) fn adopted(state: &Value) -> BTreeMap<String, String> {
+    let objects = state.get("aws_objects").as_map().into_iter().flatten();
+    objects.filter_map(|(slot, id)| Some((slot.clone(), id.as_str()?.to_string()))).collect()
+}
+
+fn by_slot(entry: &Entry) -> (String, String) {
+    (entry.key.slot.clone(), entry.id.clone())
+}

@@ -1,0 +1,185 @@
+//! Diagnostics of the adoption of a topology that something else built.
+
+use std::collections::BTreeMap;
+
+use crate::model::{Inventory, printable};
+use crate::plugin::{AttributePath, Diagnostics, Value};
+use crate::topology::Topology;
+
+/// What a plan would do to an object besides adding tags.
+pub(in crate::composite) struct Difference {
+    pub(in crate::composite) slot: String,
+    /// A clause such as "would be created".
+    pub(in crate::composite) what: String,
+}
+
+/// An entry of `adopt` that cannot be followed.
+pub(in crate::composite) struct WrongEntry {
+    pub(in crate::composite) slot: String,
+    /// A clause such as "subnet-1 is subnet.public.0".
+    pub(in crate::composite) reason: String,
+    /// The ID of the object that can be adopted under this key.
+    pub(in crate::composite) instead: Option<String>,
+}
+
+fn adopt() -> AttributePath {
+    AttributePath::new("adopt")
+}
+
+/// An import of a root that something else built.
+pub(in crate::composite) fn not_adopted_yet<P: Topology>(
+    root_id: &str,
+    inventory: &Inventory,
+    unmanaged: &BTreeMap<String, String>,
+    diagnostics: &mut Diagnostics,
+) {
+    let mut detail = format!(
+        "Something else created it. The attribute adopt contains the {} objects that this resource can take over. Until an \
+         apply has adopted them, plans change nothing, and a destroy deletes nothing.",
+        inventory.present().filter(|entry| entry.spec().tags().is_some()).count()
+    );
+    if !unmanaged.is_empty() {
+        let lines: Vec<String> =
+            unmanaged.iter().map(|(id, reason)| printable(&format!("{id}: {reason}")).into_owned()).collect();
+        detail += &format!("\n\nThese objects stay unmanaged:\n  {}", lines.join("\n  "));
+    }
+    diagnostics.warning(format!("Importing {} {root_id}: not adopted yet", P::TYPE_NAME), detail);
+}
+
+/// `adopt` without an import.
+pub(in crate::composite) fn adopt_before_import<P: Topology>(diagnostics: &mut Diagnostics) {
+    diagnostics.attribute_error(
+        adopt(),
+        "Only an imported resource can adopt objects".to_string(),
+        format!(
+            "The state does not contain this resource, so this plan would create a new {}. Import the existing one first, \
+             with an import block, or remove adopt. If Terraform is to replace the resource, undo that: a replacement \
+             adopts nothing.",
+            P::KIND.root_kind()
+        ),
+    );
+}
+
+/// `adopt` contains values that are known only after an apply.
+pub(in crate::composite) fn adopt_is_unknown(diagnostics: &mut Diagnostics) {
+    diagnostics.attribute_error(
+        adopt(),
+        "The objects to adopt are unknown".to_string(),
+        "The plan must show which objects the resource takes over, so every ID in adopt must be known. Write the IDs as \
+         text."
+            .to_string(),
+    );
+}
+
+/// An entry for a key that another object has already.
+pub(in crate::composite) fn adopted_already(slot: &str, given: &str, id: &str, diagnostics: &mut Diagnostics) {
+    diagnostics.attribute_error(
+        adopt().key(slot),
+        "The resource manages another object under this key".to_string(),
+        format!(
+            "{slot} is {id}, so {} cannot be adopted. Remove adopt: it has no effect after the adoption.",
+            printable(given)
+        ),
+    );
+}
+
+/// `adopt` after the adoption.
+pub(in crate::composite) fn adopt_has_no_effect(diagnostics: &mut Diagnostics) {
+    diagnostics.attribute_warning(
+        adopt(),
+        "adopt has no effect any more".to_string(),
+        "This resource has adopted its objects. Remove adopt from the configuration; this changes nothing.".to_string(),
+    );
+}
+
+/// Entries that cannot be followed.
+pub(in crate::composite) fn wrong_entries(wrong: &[WrongEntry], diagnostics: &mut Diagnostics) {
+    for WrongEntry { slot, reason, instead } in wrong {
+        let hint = match instead {
+            Some(id) => format!("Use {slot:?} = {id:?}."),
+            None => "Remove the entry.".to_string(),
+        };
+        let detail = format!("{}. {hint}", printable(reason));
+        diagnostics.attribute_error(adopt().key(slot), "This object cannot be adopted".to_string(), detail);
+    }
+}
+
+/// A plan that would do more than add tags.
+pub(in crate::composite) fn adoption_would_change<P: Topology>(
+    refused: &[Difference],
+    missing: &BTreeMap<String, String>,
+    inputs: &[(String, Value, Value)],
+    diagnostics: &mut Diagnostics,
+) {
+    let lines = |all: Vec<String>| all.join("\n  ");
+    if !missing.is_empty() {
+        let entries = missing.iter().map(|(slot, id)| format!("{slot:?} = {id:?}")).collect();
+        let detail = format!(
+            "These objects exist, and this resource can take them over. Add them to adopt:\n  {}\n\nAs long as the {} is not \
+             adopted, a plan creates, changes and deletes nothing.",
+            lines(entries),
+            P::KIND.root_kind()
+        );
+        diagnostics.attribute_error(adopt(), "Objects are not named in adopt".to_string(), detail);
+        return;
+    }
+    let differences = refused.iter().map(|it| printable(&format!("{} {}", it.slot, it.what)).into_owned()).collect();
+    let mut detail = format!(
+        "As long as the {} is not adopted, a plan may only add tags. With this configuration:\n  {}",
+        P::KIND.root_kind(),
+        lines(differences)
+    );
+    if !inputs.is_empty() {
+        let inputs = inputs.iter().map(|(name, given, existing)| format!("{name} = {existing} instead of {given}"));
+        detail += &format!("\n\nThese inputs reproduce what exists:\n  {}", lines(inputs.collect()));
+    }
+    detail += "\n\nAdopt the objects as they are, and change them in a later apply.";
+    diagnostics.error("An adoption changes nothing but tags".to_string(), detail);
+}
+
+/// A replacement of a root that is not adopted.
+pub(in crate::composite) fn not_replaced<P: Topology>(attributes: &[AttributePath], diagnostics: &mut Diagnostics) {
+    let names: Vec<String> = attributes.iter().map(ToString::to_string).collect();
+    diagnostics.error(
+        "A resource that is not adopted is not replaced".to_string(),
+        format!(
+            "Something else built this {}, so this resource does not delete it. These inputs differ from what exists: {}. \
+             Use the values that the import has set.",
+            P::KIND.root_kind(),
+            names.join(", ")
+        ),
+    );
+}
+
+/// A create of a root while an imported one with its name is not adopted.
+pub(in crate::composite) fn not_created_again<P: Topology>(name: &str, diagnostics: &mut Diagnostics) {
+    diagnostics.error(
+        format!("Error creating {} {name:?}: it is not adopted yet", P::TYPE_NAME),
+        format!(
+            "A resource with this name was imported and is not adopted. A replacement would leave its {} unmanaged and build \
+             another one. Run `terraform untaint`, or omit `-replace`. If this is a different resource, set \
+             allow_duplicate_name to true.",
+            P::KIND.root_kind()
+        ),
+    );
+}
+
+/// A destroy of a root that is not adopted.
+pub(in crate::composite) fn nothing_is_deleted<P: Topology>(
+    root_id: &str,
+    tagged: &BTreeMap<String, String>,
+    diagnostics: &mut Diagnostics,
+) {
+    let mut detail =
+        "Something else created it, and no apply has adopted it. Terraform removes it from the state, and \
+                      nothing is deleted in AWS."
+            .to_string();
+    if !tagged.is_empty() {
+        let lines: Vec<String> = tagged.iter().map(|(slot, id)| format!("{slot}: {id}")).collect();
+        detail += &format!(
+            "\n\nThese objects have the tags fgw:resource and fgw:object from an adoption that did not complete:\n  {}",
+            lines.join("\n  ")
+        );
+    }
+    diagnostics.warning(format!("Destroying {} {root_id}: nothing is deleted", P::TYPE_NAME), detail);
+}

@@ -1,0 +1,105 @@
+//! Adoptions of networks that something else built.
+
+use proptest::prelude::*;
+
+use super::properties::some_network;
+use super::*;
+use crate::plugin::Nested;
+
+/// Builds a network, removes every trace of the provider, and imports it. Returns the configuration that reproduces it.
+async fn imported(config: &Value) -> (Terraform<FourTierVpc>, Value) {
+    let mut terraform = Terraform::<FourTierVpc>::new(3);
+    terraform.assert_applies(config).await;
+    let id = terraform.state.get("id").as_str().expect("it was created").to_string();
+    terraform.account.remove_all_ownership_tags();
+    let generated = import(&mut terraform, &id).await;
+    (terraform, generated)
+}
+
+/// Imports the network. Returns the inputs in its state.
+async fn import(terraform: &mut Terraform<FourTierVpc>, id: &str) -> Value {
+    terraform.account.take_calls();
+    let imported = terraform.resource.import(ImportTarget::Id(id.to_string())).await;
+    assert!(!imported.diagnostics.has_errors(), "{:?}", imported.diagnostics);
+    terraform.state = imported.state.expect("the network is found");
+    terraform.private = imported.private;
+    assert_conforms(&terraform.state, &terraform.kind, "state");
+    let before = terraform.state.clone();
+    terraform.refresh().await;
+    assert!(terraform.state == before, "Terraform reads right after an import");
+    assert_eq!(terraform.state.get("aws_objects"), &Value::map::<&str>([]), "an import is not ownership");
+    let names = <FourTierVpc as Topology>::Config::attributes().into_iter().map(|attribute| attribute.name);
+    Value::map(names.map(|name| (name.clone(), terraform.state.get(&name).clone())))
+}
+
+/// The state without private state, as Terraform keeps it if the provider is killed.
+fn lose_private_state(terraform: &mut Terraform<FourTierVpc>) {
+    terraform.private = Vec::new();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_adoption_only_adds_tags(
+        config in some_network(),
+        failing in any::<prop::sample::Index>(),
+        loses in any::<bool>(),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            let terraform = Terraform::<FourTierVpc>::new(3);
+            let is_invalid = terraform.resource.validate(&terraform.config(&config)).has_errors();
+            if is_invalid || terraform.plan(&config).await.diagnostics.has_errors() {
+                return;
+            }
+            let (mut terraform, generated) = imported(&config).await;
+            let slots = terraform.account.slots();
+            let id = terraform.state.get("id").as_str().expect("it is imported").to_string();
+            let failing = slots[failing.index(slots.len())].clone();
+            terraform.account.failing.lock().unwrap().push(failing);
+            assert!(terraform.apply(&generated).await.has_errors());
+            terraform.account.failing.lock().unwrap().clear();
+            assert!(terraform.state.get("aws_objects").get("vpc").is_null(), "the root is adopted last");
+            match loses {
+                true => lose_private_state(&mut terraform),
+                false => drop(import(&mut terraform, &id).await),
+            }
+            assert!(!terraform.apply(&generated).await.has_errors());
+            let calls = terraform.account.take_calls();
+            assert!(calls.iter().all(|call| call.starts_with("adopt ")), "{calls:?}");
+            terraform.assert_quiet(&generated).await;
+            let mut without_adopt = generated.clone();
+            without_adopt.set("adopt", Value::Null);
+            terraform.assert_quiet(&without_adopt).await;
+            assert_eq!(terraform.destroy().await, Diagnostics::default());
+            assert_eq!(terraform.account.slots(), [""; 0]);
+        });
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_destroy_before_an_adoption_makes_no_call() {
+    let (mut terraform, _) = imported(&network(&[])).await;
+    let warned = terraform.resource.plan(terraform.destroy_request()).await.diagnostics;
+    assert!(warned.0.iter().any(|it| it.summary.ends_with("nothing is deleted")), "{warned:?}");
+    assert_eq!(terraform.destroy().await, Diagnostics::default());
+    assert_eq!(terraform.account.take_calls(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_without_room_for_two_tags_is_not_adopted() {
+    let (mut terraform, generated) = imported(&network(&[])).await;
+    assert!(!terraform.plan(&generated).await.diagnostics.has_errors());
+    let id = terraform.state.get("id").as_str().expect("it is imported").to_string();
+    let full = |spec: &mut Spec| {
+        let Some(Input::Known(tags)) = spec.tags_mut() else { return };
+        tags.extend((0..49).map(|number| (format!("key-{number}"), Input::Known("x".to_string()))));
+    };
+    terraform.account.change_outside("route_table.public", full);
+    import(&mut terraform, &id).await;
+    let problems = terraform.plan(&generated).await.diagnostics;
+    let error = &problems.0[0];
+    assert_eq!(error.summary, "This object cannot be adopted");
+    assert!(error.detail.contains("50 tags"), "{error:?}");
+}

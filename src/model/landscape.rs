@@ -1,0 +1,100 @@
+//! A network that something else built: the objects in a VPC, before it is decided which of them can be adopted.
+
+use std::collections::BTreeMap;
+
+/// The tags of an object, with the ownership tags.
+pub type FoundTags = BTreeMap<String, String>;
+
+/// The objects in a VPC, as far as a network can contain them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Landscape {
+    /// The ID of the VPC.
+    pub vpc_id: String,
+    /// Its tags.
+    pub vpc_tags: FoundTags,
+    /// The subnets.
+    pub subnets: Vec<FoundSubnet>,
+    /// The route tables.
+    pub route_tables: Vec<FoundRouteTable>,
+    /// The internet gateways.
+    pub internet_gateways: Vec<FoundObject>,
+    /// The NAT gateways that have neither failed nor been deleted.
+    pub nat_gateways: Vec<FoundNatGateway>,
+    /// The gateway endpoints.
+    pub endpoints: Vec<FoundEndpoint>,
+}
+
+/// An object without further properties.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FoundObject {
+    /// Its ID.
+    pub id: String,
+    /// Its tags.
+    pub tags: FoundTags,
+}
+
+/// A subnet.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FoundSubnet {
+    /// Its ID.
+    pub id: String,
+    /// Its tags.
+    pub tags: FoundTags,
+    /// The name of its AZ.
+    pub zone: String,
+    /// Its IPv4 CIDR block.
+    pub cidr_block: String,
+}
+
+/// A route table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FoundRouteTable {
+    /// Its ID.
+    pub id: String,
+    /// Its tags.
+    pub tags: FoundTags,
+    /// Whether it is the main route table of the VPC, which serves every subnet without a table of its own.
+    pub is_main: bool,
+    /// The IDs of the subnets and gateways that are associated with it explicitly.
+    pub associated: Vec<String>,
+    /// The destinations of its routes, with the IDs of their targets.
+    pub routes: Vec<(String, String)>,
+}
+
+/// A NAT gateway.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FoundNatGateway {
+    /// Its ID.
+    pub id: String,
+    /// Its tags.
+    pub tags: FoundTags,
+    /// The ID of its subnet.
+    pub subnet: String,
+    /// Whether it is private.
+    pub is_private: bool,
+}
+
+/// A gateway endpoint.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FoundEndpoint {
+    /// Its ID.
+    pub id: String,
+    /// Its tags.
+    pub tags: FoundTags,
+    /// The name of its service, such as `com.amazonaws.eu-central-1.s3`.
+    pub service_name: String,
+    /// The IDs of its route tables.
+    pub route_tables: Vec<String>,
+}
+
+/// Which objects of a landscape a network can adopt.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Classification {
+    /// The slots of the objects that can be adopted, by ID.
+    pub slots: BTreeMap<String, String>,
+    /// Why each other object cannot be adopted, by ID: a clause such as "it is the main route table of the VPC".
+    pub unmanaged: BTreeMap<String, String>,
+}
+
+/// Decides which objects of a network can be adopted.
+pub type Classify = fn(&Landscape) -> Classification;

@@ -1,0 +1,202 @@
+//! Which objects of a network that something else built can be adopted, and which place each of them has.
+//!
+//! An object gets a place only if the inputs of the resource can express it. All others stay unmanaged, each with a
+//! reason.
+
+mod evidence;
+mod tables;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ipnet::Ipv4Net;
+
+use super::zones::SubnetSlot;
+use crate::model::keys::network as keys;
+use crate::model::keys::network::EndpointService;
+use crate::model::{Classification, FoundRouteTable, FoundSubnet, FoundTags, Landscape, Tier, TopologyKind};
+
+/// The tag with the topology of an object.
+const RESOURCE: &str = "fgw:resource";
+/// The tag with the slot of an object.
+const OBJECT: &str = "fgw:object";
+
+/// Decides.
+pub(super) fn classify(landscape: &Landscape) -> Classification {
+    let mut classifier = Classifier { landscape, result: Classification::default() };
+    classifier.reject_others();
+    if classifier.result.unmanaged.contains_key(&landscape.vpc_id) {
+        return classifier.result;
+    }
+    classifier.place(&landscape.vpc_id, keys::VPC.to_string());
+    let subnets = classifier.subnets();
+    let subnets = classifier.route_tables(subnets);
+    for (site, subnet) in &subnets {
+        classifier.place(&subnet.id, keys::subnet_slot(site.0, site.1));
+    }
+    classifier.internet_gateway(&subnets);
+    classifier.nat_gateways(&subnets);
+    classifier.endpoints();
+    classifier.result
+}
+
+/// The subnets that can be adopted, by place.
+type Placed<'a> = BTreeMap<SubnetSlot, &'a FoundSubnet>;
+
+struct Classifier<'a> {
+    landscape: &'a Landscape,
+    result: Classification,
+}
+
+impl<'a> Classifier<'a> {
+    fn place(&mut self, id: &str, slot: String) {
+        self.result.slots.insert(id.to_string(), slot);
+    }
+
+    fn reject(&mut self, id: &str, reason: impl Into<String>) {
+        self.result.unmanaged.entry(id.to_string()).or_insert(reason.into());
+    }
+
+    fn is_free(&self, id: &str) -> bool {
+        !self.result.unmanaged.contains_key(id)
+    }
+
+    /// Rejects the objects that another resource manages.
+    fn reject_others(&mut self) {
+        let landscape = self.landscape;
+        let below = format!("{}/{}", TopologyKind::FourTierVpc.name(), landscape.vpc_id);
+        let found: Vec<(&String, &FoundTags)> = (landscape.subnets.iter().map(|it| (&it.id, &it.tags)))
+            .chain(landscape.route_tables.iter().map(|it| (&it.id, &it.tags)))
+            .chain(landscape.internet_gateways.iter().map(|it| (&it.id, &it.tags)))
+            .chain(landscape.nat_gateways.iter().map(|it| (&it.id, &it.tags)))
+            .chain(landscape.endpoints.iter().map(|it| (&it.id, &it.tags)))
+            .collect();
+        for (id, tags) in found {
+            if let Some(owner) = tags.get(RESOURCE).filter(|owner| **owner != below) {
+                self.reject(id, format!("its tag fgw:resource is {owner:?}, so another resource manages it"));
+            }
+        }
+    }
+
+    /// One subnet for each tier and AZ.
+    fn subnets(&mut self) -> Placed<'a> {
+        let landscape = self.landscape;
+        let mut by_tier: BTreeMap<(Tier, &str), Vec<&'a FoundSubnet>> = BTreeMap::new();
+        for subnet in &landscape.subnets {
+            if !self.is_free(&subnet.id) {
+                continue;
+            }
+            match evidence::tier_of(subnet, self.table_of(subnet), landscape) {
+                Ok(tier) => by_tier.entry((tier, subnet.zone.as_str())).or_default().push(subnet),
+                Err(reason) => self.reject(&subnet.id, reason),
+            }
+        }
+        let mut chosen: Vec<(Tier, &FoundSubnet)> = Vec::new();
+        for ((tier, zone), mut subnets) in by_tier {
+            subnets.sort_by_key(|subnet| (subnet.cidr_block.parse::<Ipv4Net>().ok(), subnet.id.clone()));
+            for other in &subnets[1..] {
+                let (first, tier) = (&subnets[0].id, tier.slot());
+                self.reject(&other.id, format!("{first} is the subnet of the tier {tier} in {zone} already"));
+            }
+            chosen.push((tier, subnets[0]));
+        }
+        let indices = indices(&chosen);
+        chosen.into_iter().map(|(tier, subnet)| ((tier, indices[subnet.zone.as_str()]), subnet)).collect()
+    }
+
+    /// The route table that serves a subnet.
+    fn table_of(&self, subnet: &FoundSubnet) -> Option<&'a FoundRouteTable> {
+        let mut tables = self.landscape.route_tables.iter();
+        let explicit = tables.clone().find(|table| table.associated.contains(&subnet.id));
+        explicit.or_else(|| tables.find(|table| table.is_main))
+    }
+
+    fn internet_gateway(&mut self, subnets: &Placed<'a>) {
+        let has_public_tier = subnets.keys().any(|(tier, _)| *tier == Tier::Public);
+        for gateway in &self.landscape.internet_gateways {
+            match has_public_tier {
+                true if self.is_free(&gateway.id) => self.place(&gateway.id, keys::internet_gateway().slot),
+                true => {}
+                false => self.reject(&gateway.id, "no public subnet of this network uses it"),
+            }
+        }
+    }
+
+    /// Public NAT gateways in the public tier, or private ones in the transit tier, numbered by AZ.
+    fn nat_gateways(&mut self, subnets: &Placed<'a>) {
+        let found = &self.landscape.nat_gateways;
+        let are_private = found.iter().all(|gateway| gateway.is_private);
+        let tier = if are_private { Tier::Transit } else { Tier::Public };
+        let mut placed: Vec<(u32, &str)> = Vec::new();
+        for gateway in found {
+            if gateway.is_private != are_private {
+                self.reject(&gateway.id, "a network has either public or private NAT gateways, and this one has both");
+                continue;
+            }
+            let site = subnets.iter().find(|(site, subnet)| site.0 == tier && subnet.id == gateway.subnet);
+            match site {
+                Some((site, _)) if self.is_free(&gateway.id) => placed.push((site.1, &gateway.id)),
+                Some(_) => {}
+                None => {
+                    let (subnet, tier) = (&gateway.subnet, tier.slot());
+                    self.reject(
+                        &gateway.id,
+                        format!("its subnet {subnet} is not one of the tier {tier} of this network"),
+                    );
+                }
+            }
+        }
+        placed.sort_unstable();
+        for (number, (_, id)) in placed.into_iter().enumerate() {
+            let kind = if are_private { "private_nat_gateway" } else { "nat_gateway" };
+            self.place(id, format!("{kind}.{number}"));
+        }
+    }
+
+    /// The gateway endpoints for S3 and DynamoDB, if all route tables of the network use both.
+    fn endpoints(&mut self) {
+        let is_table = |(_, slot): &(&String, &String)| slot.starts_with("route_table.");
+        let tables: BTreeSet<String> = self.result.slots.iter().filter(is_table).map(|(id, _)| id.clone()).collect();
+        let mut found = BTreeMap::new();
+        for endpoint in &self.landscape.endpoints {
+            let Some(service) = EndpointService::of_name(&endpoint.service_name) else {
+                self.reject(&endpoint.id, format!("this resource has no endpoint for {}", endpoint.service_name));
+                continue;
+            };
+            let uses: BTreeSet<String> = endpoint.route_tables.iter().cloned().collect();
+            if uses != tables {
+                self.reject(&endpoint.id, "its route tables are not those of this network");
+            } else if self.is_free(&endpoint.id) {
+                found.insert(service.slot(), endpoint.id.as_str());
+            }
+        }
+        let is_complete = found.len() == EndpointService::ALL.len();
+        for (service, id) in found {
+            match is_complete {
+                true => self.place(id, format!("vpc_endpoint.{service}")),
+                false => self.reject(id, "this resource has either both endpoints, for S3 and DynamoDB, or none"),
+            }
+        }
+    }
+}
+
+/// The index of each AZ: the number at the end of the names of its subnets, if these numbers identify the AZs, else its
+/// position in the order of the names of the AZs.
+fn indices<'a>(subnets: &[(Tier, &'a FoundSubnet)]) -> BTreeMap<&'a str, u32> {
+    let mut numbers: BTreeMap<&str, BTreeSet<Option<u32>>> = BTreeMap::new();
+    for (_, subnet) in subnets {
+        numbers.entry(&subnet.zone).or_default().insert(evidence::number_of(subnet));
+    }
+    let single = |numbers: &BTreeSet<Option<u32>>| match numbers.iter().collect::<Vec<_>>().as_slice() {
+        [Some(number)] => Some(*number),
+        _ => None,
+    };
+    let given: BTreeMap<&str, u32> = numbers.iter().filter_map(|(zone, all)| Some((*zone, single(all)?))).collect();
+    let distinct: BTreeSet<u32> = given.values().copied().collect();
+    if given.len() == numbers.len() && distinct.len() == given.len() && distinct.first() == Some(&0) {
+        return given;
+    }
+    numbers.into_keys().zip(0..).collect()
+}
+
+#[cfg(test)]
+mod tests;

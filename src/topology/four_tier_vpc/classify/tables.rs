@@ -1,0 +1,90 @@
+//! The route tables of the subnets that can be adopted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Classifier, Placed};
+use crate::model::keys::network as keys;
+use crate::model::{FoundRouteTable, Tier};
+
+impl<'a> Classifier<'a> {
+    /// Places the route tables. Returns the subnets whose tables have a place.
+    pub(super) fn route_tables(&mut self, mut subnets: Placed<'a>) -> Placed<'a> {
+        let mut owners: BTreeMap<&str, Tier> = BTreeMap::new();
+        for tier in Tier::ALL {
+            let tables: BTreeMap<u32, &'a FoundRouteTable> = subnets
+                .iter()
+                .filter(|((it, _), _)| *it == tier)
+                .filter_map(|((_, index), subnet)| Some((*index, self.table_of(subnet)?)))
+                .collect();
+            match self.check(tier, &tables, &owners, &subnets) {
+                Ok(()) => {
+                    for (slot, table) in slots(tier, &tables) {
+                        if owners.get(table).is_none_or(|owner| *owner == tier) {
+                            owners.insert(table, tier);
+                            self.place(table, slot);
+                        }
+                    }
+                }
+                Err(reason) => {
+                    let of_tier: Vec<_> = subnets.extract_if(.., |(it, _), _| *it == tier).collect();
+                    for (_, subnet) in of_tier {
+                        self.reject(&subnet.id, reason.clone());
+                    }
+                }
+            }
+        }
+        for table in &self.landscape.route_tables {
+            if !owners.contains_key(table.id.as_str()) && !table.is_main {
+                self.reject(&table.id, "it is the route table of no subnet that can be adopted");
+            }
+        }
+        subnets
+    }
+
+    /// Why the inputs cannot express the tables of a tier.
+    fn check(
+        &self,
+        tier: Tier,
+        tables: &BTreeMap<u32, &'a FoundRouteTable>,
+        owners: &BTreeMap<&str, Tier>,
+        subnets: &Placed<'a>,
+    ) -> Result<(), String> {
+        let name = tier.slot();
+        let ids: BTreeSet<&str> = tables.values().map(|table| table.id.as_str()).collect();
+        for table in tables.values() {
+            let id = &table.id;
+            if table.is_main {
+                return Err(format!("{id}, the main route table of the VPC, serves subnets of the tier {name}"));
+            }
+            if let Some(reason) = self.result.unmanaged.get(id) {
+                return Err(format!("its route table {id} cannot be adopted: {reason}"));
+            }
+            let others: Vec<&String> =
+                table.associated.iter().filter(|it| !subnets.values().any(|subnet| subnet.id == **it)).collect();
+            if let Some(other) = others.first() {
+                return Err(format!("its route table {id} is also that of {other}, which cannot be adopted"));
+            }
+        }
+        let shared: BTreeSet<Tier> = ids.iter().filter_map(|id| owners.get(id).copied()).collect();
+        if shared.contains(&Tier::Public) {
+            return Err(format!("the tier {name} shares a route table with the public tier"));
+        }
+        if shared.len() > 1 || (!shared.is_empty() && ids.iter().any(|id| !owners.contains_key(id))) {
+            return Err(format!("the tier {name} uses route tables of several tiers"));
+        }
+        if ids.len() > 1 && ids.len() < tables.len() {
+            return Err(format!("some subnets of the tier {name} share a route table, and others do not"));
+        }
+        Ok(())
+    }
+}
+
+/// The slots of the tables of a tier: one for each subnet, or a single one.
+fn slots<'a>(tier: Tier, tables: &BTreeMap<u32, &'a FoundRouteTable>) -> Vec<(String, &'a str)> {
+    let ids: BTreeSet<&str> = tables.values().map(|table| table.id.as_str()).collect();
+    let is_one = ids.len() == 1 && (tables.len() > 1 || tier == Tier::Public);
+    match tables.first_key_value().filter(|_| is_one) {
+        Some((_, table)) => vec![(keys::route_table(tier, None).slot, table.id.as_str())],
+        None => tables.iter().map(|(index, it)| (keys::route_table(tier, Some(*index)).slot, it.id.as_str())).collect(),
+    }
+}
