@@ -29,7 +29,7 @@ pub(super) fn check_without_import<P: Topology>(
     prior: &Value,
     diagnostics: &mut Diagnostics,
 ) -> bool {
-    let Input::Known(adopt) = P::adopt(config) else { return prior.is_null() && refuse_unknown(diagnostics) };
+    let Input::Known(adopt) = P::adopt(config) else { return !prior.is_null() || refuse_unknown(diagnostics) };
     if adopt.is_empty() {
         return true;
     }

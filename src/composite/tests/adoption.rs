@@ -103,3 +103,26 @@ async fn an_object_without_room_for_two_tags_is_not_adopted() {
     assert_eq!(error.summary, "This object cannot be adopted");
     assert!(error.detail.contains("50 tags"), "{error:?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_adopt_is_an_error_only_before_the_adoption() {
+    let (mut terraform, generated) = imported(&network(&[])).await;
+    let mut unknown = generated.clone();
+    unknown.set("adopt", Value::Unknown);
+    let error = &terraform.plan(&unknown).await.diagnostics.0[0];
+    assert_eq!(error.summary, "The objects to adopt are unknown");
+    assert!(!terraform.apply(&generated).await.has_errors());
+    let plan = terraform.plan(&unknown).await;
+    assert_eq!(plan.diagnostics, Diagnostics::default());
+    assert_eq!(plan.planned.get("aws_objects"), terraform.state.get("aws_objects"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn adopt_without_an_import_is_an_error() {
+    let terraform = Terraform::<FourTierVpc>::new(1);
+    for adopt in [Value::map([("vpc", Value::from("vpc-1"))]), Value::Unknown] {
+        let plan = terraform.plan(&network(&[("adopt", adopt.clone())])).await;
+        assert!(plan.diagnostics.has_errors(), "{adopt}");
+    }
+    assert_eq!(terraform.account.take_calls(), [""; 0]);
+}
