@@ -244,7 +244,7 @@ pub(super) fn state<P: Topology>(before: &Value, root_id: &str, private: &Privat
 }
 
 /// Reads the objects of a root that something else built. `before` is the state, whose `aws_objects` an interrupted
-/// apply has adopted. Returns `None` if the root does not exist, or if the topology cannot adopt anything.
+/// apply has adopted. Returns `None` if the root does not exist or cannot be adopted.
 pub(super) async fn read_foreign<P: Topology>(
     cloud: &dyn Cloud,
     root_id: &str,
@@ -254,7 +254,8 @@ pub(super) async fn read_foreign<P: Topology>(
     let known = Known { classify: Some(classify), ..Known::default() };
     let Some(seen) = cloud.read(P::KIND, root_id, known).await? else { return Ok(None) };
     let mut private = observed(None, seen, cloud.scope(), &IgnoredDrift::default());
-    if private.inventory.at(P::KIND.root()).is_none() {
+    let is_rejected = private.unmanaged.iter().any(|it| it.id == root_id);
+    if is_rejected || private.inventory.at(P::KIND.root()).is_none() {
         return Ok(None);
     }
     let adopted = before.get("aws_objects");

@@ -63,6 +63,10 @@ impl<'a> Classifier<'a> {
     /// Rejects the objects that another resource manages.
     fn reject_others(&mut self) {
         let landscape = self.landscape;
+        let is_of_network = |owner: &&String| owner.starts_with(&format!("{}/", TopologyKind::FourTierVpc.name()));
+        if let Some(owner) = landscape.vpc_tags.get(RESOURCE).filter(|owner| !is_of_network(owner)) {
+            self.reject(&landscape.vpc_id, format!("its tag fgw:resource is {owner:?}"));
+        }
         let below = format!("{}/{}", TopologyKind::FourTierVpc.name(), landscape.vpc_id);
         let found: Vec<(&String, &FoundTags)> = (landscape.subnets.iter().map(|it| (&it.id, &it.tags)))
             .chain(landscape.route_tables.iter().map(|it| (&it.id, &it.tags)))

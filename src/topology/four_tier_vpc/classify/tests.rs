@@ -123,6 +123,15 @@ fn objects_of_another_resource_are_never_proposed() {
 }
 
 #[test]
+fn a_vpc_of_another_kind_of_resource_is_rejected() {
+    let mut found = landscape();
+    found.vpc_tags.insert("fgw:resource".into(), "http_gateway/x".into());
+    let result = classify(&found);
+    assert!(reason(&result, "vpc-1").contains("http_gateway/x"));
+    assert_eq!(result.slots, BTreeMap::new());
+}
+
+#[test]
 fn tags_of_an_interrupted_adoption_decide_first() {
     let mut found = landscape();
     found.subnets[4].tags =
