@@ -5,12 +5,13 @@ use async_trait::async_trait;
 use super::clients::Session;
 use super::{apigateway, ec2, lambda, logs, lookups, route53};
 use crate::aws::calls::Operation;
+use crate::aws::calls::ownership;
 use crate::cloud::{
     Cause, Cloud, Deadlines, DependentScope, Dependents, Failure, Known, Namesake, Observed, OpContext, Recorder, Root,
     RootState, Seen,
 };
 use crate::model::TopologyKind;
-use crate::model::{Entry, Object, Spec};
+use crate::model::{Api, Classify, Entry, Object, Spec, Vpc};
 use crate::model::{Facts, Lookup, Scope};
 
 #[async_trait]
@@ -26,7 +27,10 @@ impl Cloud for Session {
     async fn read(&self, owner: TopologyKind, root_id: &str, known: Known<'_>) -> Result<Option<Seen>, Failure> {
         match owner {
             TopologyKind::FourTierVpc => ec2::read(self, owner, root_id, known).await,
-            TopologyKind::HttpGateway => apigateway::read::read(self, owner, root_id, known.entries).await,
+            TopologyKind::HttpGateway => match known.classify {
+                Some(Classify::Api) => apigateway::read::adoptable(self, owner, root_id).await,
+                _ => apigateway::read::read(self, owner, root_id, known.entries).await,
+            },
         }
     }
 
@@ -123,10 +127,19 @@ impl Cloud for Session {
 
     async fn adopt(&self, work: &OpContext<'_>, id: &str, from: &Spec, to: &Object) -> Result<(), Failure> {
         let operation = Operation { session: self, work, key: &to.key, record: None };
-        match (&to.spec, from.tags(), to.spec.tags()) {
-            (Spec::Vpc(vpc), Some(from), Some(to)) => ec2::tags::adopt_root(&operation, id, &vpc.name, from, to).await,
-            (_, Some(from), Some(to)) => ec2::tags::adopt(&operation, id, from, to).await,
-            _ => Ok(()),
+        let Some((from, own)) = from.tags().zip(to.spec.tags()) else { return Ok(()) };
+        let tags = match &to.spec {
+            Spec::Vpc(Vpc { name, .. }) | Spec::Api(Api { name, .. }) => {
+                ownership::tags_on_adopt_root(&operation, name, from, own)?
+            }
+            _ => ownership::tags_on_adopt(&operation, from, own)?,
+        };
+        match &to.spec {
+            Spec::Api(_) => apigateway::api::add_tags(&operation, id, tags).await,
+            Spec::Stage(stage) => apigateway::stage::add_tags(&operation, operation.id(&stage.api)?, tags).await,
+            Spec::DomainName(_) => apigateway::domain_name::add_tags(&operation, id, tags).await,
+            Spec::LogGroup(_) => logs::group::add_tags(&operation, id, tags).await,
+            _ => ec2::tags::set(&operation, id, &tags).await,
         }
     }
 

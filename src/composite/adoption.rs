@@ -4,7 +4,8 @@
 //! exists as it is, or is an error, and a destroy deletes nothing. `adopt` in the configuration is the consent to the
 //! adoption of each object.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{Display, Formatter};
 
 use super::decision::{Basis, Decision};
 use super::diagnostics::{self, Difference, WrongEntry};
@@ -13,7 +14,7 @@ use super::private_state::Private;
 use super::state;
 use crate::cloud::Unmanaged;
 use crate::model::{Entry, Inventory, Key, Spec};
-use crate::plugin::{Diagnostics, Input, Nested, Value};
+use crate::plugin::{Attribute, AttributeType, Diagnostics, Input, Nested, Nesting, Type, Value};
 use crate::reconcile::{Action, Plan};
 use crate::topology::Topology;
 
@@ -85,21 +86,19 @@ pub(super) fn consent<P: Topology>(
     }
     let left: Wanted =
         named(inventory).filter(|entry| given(&entry.key.slot) != Some(&entry.id)).map(by_slot).collect();
-    inventory.entries.retain(|entry| left.get(&entry.key.slot) != Some(&entry.id));
     // What is part of an object that is not adopted, or leads to it, is not adopted either.
-    loop {
-        let keys: Vec<_> = inventory.entries.iter().map(|entry| entry.key.clone()).collect();
-        let is_complete = |entry: &Entry| {
-            is_named(&entry.applied)
-                || !entry.not_adopted
-                || entry.applied.needs().iter().all(|need| keys.contains(&need.key))
+    let mut removed: Vec<Key> = Vec::new();
+    let mut is_removed = |entry: &mut Entry| {
+        let needs_removed = || entry.applied.needs().iter().any(|need| removed.contains(&need.key));
+        let is_left = match is_named(&entry.applied) {
+            true => left.get(&entry.key.slot) == Some(&entry.id),
+            false => entry.not_adopted && needs_removed(),
         };
-        let count = inventory.entries.len();
-        inventory.entries.retain(is_complete);
-        if inventory.entries.len() == count {
-            return Some(left);
-        }
-    }
+        removed.extend(is_left.then(|| entry.key.clone()));
+        is_left
+    };
+    while inventory.entries.extract_if(.., &mut is_removed).count() > 0 {}
+    Some(left)
 }
 
 fn refuse_unknown(diagnostics: &mut Diagnostics) -> bool {
@@ -131,6 +130,7 @@ fn wrong_entry(inventory: &Inventory, unmanaged: &[Unmanaged], slot: &str, id: &
 fn refused(inventory: &Inventory, plan: &Plan) -> Vec<Difference> {
     let is_not_adopted = |key: &Key| inventory.present().any(|entry| entry.key == *key && entry.not_adopted);
     let of_op = |action: &Action| match action {
+        Action::Create(object) if object.spec.is_added_by_adoption() => None,
         Action::Create(object) => {
             Some(Difference { slot: object.key.slot.clone(), what: "would be created".to_string() })
         }
@@ -156,6 +156,17 @@ fn changes(before: &Spec, to: &Spec) -> Vec<String> {
         }
     }
     extended.differences(to)
+}
+
+/// Removes the objects from an imported inventory that stay unmanaged because the configuration does not list them.
+pub(super) fn leave_unlisted<P: Topology>(basis: &Basis<'_, P>, inventory: &mut Inventory) {
+    let decision = basis.decide(&mut inventory.clone(), &mut Diagnostics::default()).ok().flatten();
+    let ops = decision.map(|decision| decision.plan.ops).unwrap_or_default();
+    let is_unlisted = |entry: &Entry| {
+        let deletes = |action: &Action| matches!(action, Action::Delete { entry: it, .. } if it.key == entry.key && it.id == entry.id);
+        entry.not_adopted && P::may_stay_unmanaged(&entry.applied) && ops.iter().any(|op| deletes(&op.action))
+    };
+    inventory.entries.retain(|entry| !is_unlisted(entry));
 }
 
 /// Whether an apply may execute a decision on a topology that is not adopted. The plan has made the same check.
@@ -190,27 +201,83 @@ pub(super) fn check<P: Topology>(
         left.iter().filter(|(slot, _)| wanted(slot)).map(|(slot, id)| (slot.clone(), id.clone())).collect();
     let inputs =
         if missing.is_empty() { differing::<P>(basis, filled, before, inventory, refused.len()) } else { Vec::new() };
+    let inputs: Vec<String> = inputs.iter().map(ToString::to_string).collect();
     diagnostics::adoption_would_change::<P>(&refused, &missing, &inputs, diagnostics);
     false
 }
 
-/// The inputs that differ from those which reproduce the existing objects, each with both values: those without which
-/// the plan would change less or, if there is no such single input, all.
+/// An input, or an element of a map, that differs from what exists.
+#[derive(Clone)]
+struct DifferingInput {
+    name: String,
+    /// The key of the element. `None` if this is a whole input.
+    key: Option<String>,
+    /// Null for an element that the configuration does not contain.
+    given: Value,
+    /// Null for an element that the existing objects do not have.
+    existing: Value,
+}
+
+impl DifferingInput {
+    /// Both values of an input, or of each element in which two maps differ.
+    fn all(attribute: &Attribute, given: &Value, existing: &Value) -> Vec<Self> {
+        let name = &attribute.name;
+        let input = |key, given: &Value, existing: &Value| {
+            (given != existing).then(|| Self {
+                name: name.clone(),
+                key,
+                given: given.clone(),
+                existing: existing.clone(),
+            })
+        };
+        let is_map =
+            matches!(attribute.kind, AttributeType::Plain(Type::Map(_)) | AttributeType::Nested(Nesting::Map, _));
+        let (Some(of_config), Some(of_aws), true) = (given.as_map(), existing.as_map(), is_map) else {
+            return input(None, given, existing).into_iter().collect();
+        };
+        let keys: BTreeSet<&String> = of_config.keys().chain(of_aws.keys()).collect();
+        keys.into_iter().filter_map(|key| input(Some(key.clone()), given.get(key), existing.get(key))).collect()
+    }
+
+    /// Replaces the given value by the existing one.
+    fn correct(&self, attributes: &mut Value) {
+        let Some(key) = &self.key else { return attributes.set(&self.name, self.existing.clone()) };
+        let mut elements = attributes.get(&self.name).as_map().cloned().unwrap_or_default();
+        match &self.existing {
+            Value::Null => drop(elements.remove(key)),
+            existing => drop(elements.insert(key.clone(), existing.clone())),
+        }
+        attributes.set(&self.name, Value::Map(elements));
+    }
+}
+
+impl Display for DifferingInput {
+    fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
+        let Self { name, key, given, existing } = self;
+        let name = key.as_ref().map_or_else(|| name.clone(), |key| format!("{name}[{key:?}]"));
+        match (key, given, existing) {
+            (Some(_), _, Value::Null) => write!(out, "no {name}"),
+            (Some(_), Value::Null, _) => write!(out, "{name} = {existing}"),
+            _ => write!(out, "{name} = {existing} instead of {given}"),
+        }
+    }
+}
+
+/// The inputs that differ from those which reproduce the existing objects: those without which the plan would change
+/// less or, if there is no such single input, all.
 fn differing<P: Topology>(
     basis: &Basis<'_, P>,
     filled: &Value,
     before: &Value,
     inventory: &Inventory,
     count: usize,
-) -> Vec<(String, Value, Value)> {
-    let names = P::Config::attributes().into_iter().map(|attribute| attribute.name).filter(|name| name != "adopt");
-    let all: Vec<(String, Value, Value)> = names
-        .map(|name| (name.clone(), filled.get(&name).clone(), before.get(&name).clone()))
-        .filter(|(_, given, existing)| given != existing)
-        .collect();
-    let is_cause = |(name, _, existing): &&(String, Value, Value)| {
+) -> Vec<DifferingInput> {
+    let inputs = P::Config::attributes().into_iter().filter(|attribute| attribute.name != "adopt");
+    let both_values = |input: Attribute| DifferingInput::all(&input, filled.get(&input.name), before.get(&input.name));
+    let all: Vec<DifferingInput> = inputs.flat_map(both_values).collect();
+    let is_cause = |input: &&DifferingInput| {
         let mut attributes = filled.clone();
-        attributes.set(name, existing.clone());
+        input.correct(&mut attributes);
         let Ok((_, config)) = state::decode::<P>(&attributes) else { return false };
         let protection = super::protected::Protection::none();
         let (prior, scope, facts) = (basis.prior, basis.scope, basis.facts);
@@ -219,7 +286,7 @@ fn differing<P: Topology>(
         let decision = basis.decide(&mut inventory, &mut reported).ok().flatten();
         decision.is_some_and(|decision| refused(&inventory, &decision.plan).len() < count)
     };
-    let causes: Vec<(String, Value, Value)> = all.iter().filter(is_cause).cloned().collect();
+    let causes: Vec<DifferingInput> = all.iter().filter(is_cause).cloned().collect();
     if causes.is_empty() { all } else { causes }
 }
 

@@ -26,7 +26,7 @@ pub(super) use apply::{
     still_deploying, still_in_use, still_unknown, tag_not_changed, unknown_outcomes, unreadable_plan,
 };
 pub(super) use destroy::{End, warn_of_end};
-pub(super) use import::{found_by_tags, left_to_others, move_refused, no_such_root, not_created_here};
+pub(super) use import::{cannot_be_adopted, found_by_tags, left_to_others, move_refused, no_such_root};
 pub(super) use list::{empty_name, not_listed, unknown_root_state};
 pub(super) use location::{
     elsewhere, import_from_another_account, invalid_import_region, other_partition, unknown_region,

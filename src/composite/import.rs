@@ -2,6 +2,7 @@
 
 use super::observe::unmanaged_objects;
 use super::private_state::Private;
+use super::refresh::Foreign;
 use super::{diagnostics, refresh};
 use crate::cloud::{Cloud, Known};
 use crate::model::Entry;
@@ -40,9 +41,13 @@ pub(super) async fn import<P: Topology>(cloud: &dyn Cloud, id: &str) -> ImportRe
 async fn foreign<P: Topology>(cloud: &dyn Cloud, id: &str, mut diagnostics: Diagnostics) -> ImportResponse {
     let failed = |diagnostics| ImportResponse { state: None, private: Vec::new(), diagnostics };
     let private = match refresh::read_foreign::<P>(cloud, id, &Value::Null).await {
-        Ok(Some(private)) => private,
-        Ok(None) => {
-            diagnostics::not_created_here::<P>(id, &mut diagnostics);
+        Ok(Foreign::Adoptable(private)) => private,
+        Ok(Foreign::Rejected(reason)) => {
+            diagnostics::cannot_be_adopted::<P>(id, &reason, &mut diagnostics);
+            return failed(diagnostics);
+        }
+        Ok(Foreign::Missing) => {
+            diagnostics::no_such_root::<P>(id, cloud.scope(), &mut diagnostics);
             return failed(diagnostics);
         }
         Err(failure) => {
@@ -51,7 +56,7 @@ async fn foreign<P: Topology>(cloud: &dyn Cloud, id: &str, mut diagnostics: Diag
         }
     };
     let Some(state) = refresh::state_of_foreign::<P>(&Value::Null, id, &private, cloud) else {
-        diagnostics::not_created_here::<P>(id, &mut diagnostics);
+        diagnostics::cannot_be_adopted::<P>(id, "no inputs reproduce it", &mut diagnostics);
         return failed(diagnostics);
     };
     diagnostics::not_adopted_yet::<P>(id, &private.inventory, &unmanaged_objects(&private), &mut diagnostics);

@@ -122,9 +122,12 @@ pub(super) fn unmanaged_objects(private: &Private) -> BTreeMap<String, String> {
         };
         (it.entry.id.clone(), format!("{slot}, not in state{reason} {ADVICE}"))
     });
+    // Most objects of a root that something else built have no tags of this provider.
+    let is_adoption = private.inventory.current().any(|entry| entry.not_adopted);
     let others = private.unmanaged.iter().map(|it| {
         let slot = it.slot.as_ref().map(|slot| format!("{slot}, not in state: ")).unwrap_or_default();
-        (it.id.clone(), format!("{slot}{}. {ADVICE}", it.reason))
+        let advice = if is_adoption { String::new() } else { format!(". {ADVICE}") };
+        (it.id.clone(), format!("{slot}{}{advice}", it.reason))
     });
     others.chain(candidates).filter(|(id, _)| !is_managed(id)).collect()
 }
@@ -167,7 +170,8 @@ pub(super) fn drift(private: &Private, root: &str) -> BTreeMap<String, String> {
     let mut drift = private.pending.clone();
     for entry in private.inventory.entries.iter().filter(|entry| !entry.pending_deletion) {
         let what = match (entry.drifted(), !entry.is_present()) {
-            _ if entry.not_adopted => NOT_ADOPTED.to_string(),
+            _ if entry.not_adopted && is_named(&entry.applied) => NOT_ADOPTED.to_string(),
+            _ if entry.not_adopted => "not adopted yet".to_string(),
             (_, true) => missing(&entry.id),
             (Some(observed), false) => entry.applied.differences(observed).join("; "),
             (None, false) => continue,

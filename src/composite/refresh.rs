@@ -66,7 +66,11 @@ pub(super) async fn with_facts<P: Topology>(
     let is_pending = is_not_adopted(before, P::KIND.root());
     let read = async {
         match is_pending {
-            true => read_foreign::<P>(cloud, root_id, before).await,
+            true => match read_foreign::<P>(cloud, root_id, before).await? {
+                Foreign::Adoptable(private) => Ok(Some(*private)),
+                // Nothing of it belongs to this resource.
+                Foreign::Missing | Foreign::Rejected(_) => Ok(None),
+            },
             false => read::<P>(cloud, before, root_id, known).await,
         }
     };
@@ -243,27 +247,38 @@ pub(super) fn state<P: Topology>(before: &Value, root_id: &str, private: &Privat
     state
 }
 
+/// The objects of a root that something else built.
+pub(super) enum Foreign {
+    /// The root does not exist.
+    Missing,
+    /// The root cannot be adopted, with the reason: a clause such as "its protocol is WEBSOCKET".
+    Rejected(String),
+    /// The objects that can be adopted, and those that stay unmanaged.
+    Adoptable(Box<Private>),
+}
+
 /// Reads the objects of a root that something else built. `before` is the state, whose `aws_objects` an interrupted
-/// apply has adopted. Returns `None` if the root does not exist or cannot be adopted.
+/// apply has adopted.
 pub(super) async fn read_foreign<P: Topology>(
     cloud: &dyn Cloud,
     root_id: &str,
     before: &Value,
-) -> Result<Option<Private>, Failure> {
-    let Some(classify) = P::CLASSIFY else { return Ok(None) };
-    let known = Known { classify: Some(classify), ..Known::default() };
-    let Some(seen) = cloud.read(P::KIND, root_id, known).await? else { return Ok(None) };
+) -> Result<Foreign, Failure> {
+    let known = Known { classify: Some(P::CLASSIFY), ..Known::default() };
+    let Some(seen) = cloud.read(P::KIND, root_id, known).await? else { return Ok(Foreign::Missing) };
     let mut private = observed(None, seen, cloud.scope(), &IgnoredDrift::default());
-    let is_rejected = private.unmanaged.iter().any(|it| it.id == root_id);
-    if is_rejected || private.inventory.at(P::KIND.root()).is_none() {
-        return Ok(None);
+    if let Some(rejected) = private.unmanaged.iter().find(|it| it.id == root_id) {
+        return Ok(Foreign::Rejected(rejected.reason.clone()));
+    }
+    if private.inventory.at(P::KIND.root()).is_none() {
+        return Ok(Foreign::Missing);
     }
     let adopted = before.get("aws_objects");
     for entry in &mut private.inventory.entries {
         entry.not_adopted = adopted.get(&entry.key.slot).as_str() != Some(entry.id.as_str());
     }
     private.imported = true;
-    Ok(Some(private))
+    Ok(Foreign::Adoptable(Box::new(private)))
 }
 
 /// Builds the state after such a read: the inputs that reproduce the objects, and `adopt`. `None` if no inputs do.

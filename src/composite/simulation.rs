@@ -83,6 +83,8 @@ pub(crate) struct Simulation {
     is_foreign: std::sync::atomic::AtomicBool,
     /// The slots of the adopted objects.
     adopted: Mutex<BTreeSet<String>>,
+    /// The slots of the objects that stay unmanaged in an adoption.
+    pub(crate) unlisted: Mutex<BTreeSet<String>>,
     /// The root that each object was created for.
     created_for: Mutex<BTreeMap<Key, String>>,
 }
@@ -132,6 +134,7 @@ impl Simulation {
             is_unowned: Default::default(),
             is_foreign: Default::default(),
             adopted: Mutex::default(),
+            unlisted: Mutex::default(),
             created_for: Mutex::default(),
         }
     }
@@ -208,7 +211,7 @@ impl Simulation {
             });
             learned.insert(UnmanagedSubnet::LEARNED.into(), UnmanagedSubnet::join(subnets.collect()));
         }
-        if self.is_unowned.load(Ordering::Relaxed) {
+        if self.is_unowned.load(Ordering::Relaxed) || self.is_foreign.load(Ordering::Relaxed) {
             learned.remove("resource");
         }
         learned
@@ -459,6 +462,7 @@ impl Cloud for Simulation {
                 other.spec = other.spec.clone().after_creation_of(&object.spec);
             }
             objects.push(Object::new(object.key.clone(), object.spec.clone()));
+            self.adopted.lock().unwrap().insert(object.key.slot.clone());
             self.ids.lock().unwrap().insert(object.key.clone(), id.clone());
             self.created_for.lock().unwrap().extend(root.map(|root| (object.key.clone(), root)));
         }
@@ -530,8 +534,8 @@ impl Cloud for Simulation {
         self.adopted.lock().unwrap().insert(to.key.slot.clone());
         if to.key.slot == work.owner.root() {
             let adopted = self.adopted.lock().unwrap();
-            let left: Vec<&String> =
-                objects.iter().map(|it| &it.key.slot).filter(|slot| !adopted.contains(*slot)).collect();
+            let left = objects.iter().filter(|it| !self.unlisted.lock().unwrap().contains(&it.key.slot));
+            let left: Vec<&String> = left.map(|it| &it.key.slot).filter(|slot| !adopted.contains(*slot)).collect();
             assert!(left.is_empty(), "the root is adopted before {left:?}");
             self.is_foreign.store(false, Ordering::Relaxed);
         }

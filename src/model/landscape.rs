@@ -96,5 +96,11 @@ pub struct Classification {
     pub unmanaged: BTreeMap<String, String>,
 }
 
-/// Decides which objects of a network can be adopted.
-pub type Classify = fn(&Landscape) -> Classification;
+/// How a read finds the objects of a root that something else built.
+#[derive(Clone, Copy, Debug)]
+pub enum Classify {
+    /// This function decides which objects of a VPC can be adopted.
+    Network(fn(&Landscape) -> Classification),
+    /// Every object of an API that the inputs can express can be adopted.
+    Api,
+}

@@ -123,6 +123,11 @@ impl Spec {
         matches!(self, Spec::DefaultNetworkAcl(_) | Spec::DefaultSecurityGroup(_))
     }
 
+    /// Whether an adoption creates it if it does not exist: it takes nothing away from what uses the object already.
+    pub fn is_added_by_adoption(&self) -> bool {
+        matches!(self, Spec::LambdaPermission(_))
+    }
+
     /// Whether it is the root of a topology: it is created first, and its ID is the ID of the resource.
     pub fn is_root(&self) -> bool {
         matches!(self, Spec::Vpc(_) | Spec::Api(_))

@@ -49,18 +49,4 @@ impl TopologyKind {
             TopologyKind::HttpGateway => "the data source aws_apigatewayv2_api",
         }
     }
-
-    /// For messages: example values of the tag `fgw:object`, by which an import adopts objects, and the effect of an
-    /// import on objects without it. Completes "The key is, for example, ".
-    pub fn import_tags(self) -> &'static str {
-        match self {
-            TopologyKind::FourTierVpc => {
-                "\"subnet.public.0\". Objects without these tags stay unmanaged: they are neither shown nor changed."
-            }
-            TopologyKind::HttpGateway => {
-                "\"stage\" or \"log_group\". Routes, integrations and authorizers have no tags: those that call \
-                 functions become part of the resource, which deletes the ones that its configuration does not contain."
-            }
-        }
-    }
 }

@@ -90,15 +90,18 @@ impl<'a> Ordering<'a> {
         Ordered { depends_on: self.depends_on, claimed }
     }
 
-    /// Lets the adoption of the root wait for that of all other objects: it is the mark of a complete adoption.
+    /// Lets the adoption of the root wait for that of all other objects, and for what the adoption creates: it is the
+    /// mark of a complete adoption.
     fn order_adoption(&mut self) {
         let not_adopted = |key: &Key| self.existing.present().any(|entry| entry.key == *key && entry.not_adopted);
         let adopts = |action: &Action| match action {
             Action::Update { to, .. } => not_adopted(&to.key),
-            Action::Create(_) | Action::Delete { .. } => false,
+            Action::Create(_) => true,
+            Action::Delete { .. } => false,
         };
         let adoptions: Vec<usize> = (0..self.actions.len()).filter(|at| adopts(&self.actions[*at])).collect();
-        let is_root = |at: &&usize| self.actions[**at].spec().is_root();
+        let is_root =
+            |at: &&usize| matches!(self.actions[**at], Action::Update { .. }) && self.actions[**at].spec().is_root();
         let Some(&root) = adoptions.iter().find(is_root) else { return };
         self.depends_on[root].extend(adoptions.iter().copied().filter(|at| *at != root));
         for &other in adoptions.iter().filter(|at| **at != root) {

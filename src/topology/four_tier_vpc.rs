@@ -95,7 +95,7 @@ impl Topology for FourTierVpc {
         tags::of_root(config, scope)
     }
 
-    const CLASSIFY: Option<Classify> = Some(classify::classify);
+    const CLASSIFY: Classify = Classify::Network(classify::classify);
 
     fn adopt(config: &Config) -> Tags {
         config.adopt.clone().map(Option::unwrap_or_default)

@@ -15,7 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
 
-use crate::model::{Caller, Entry, Ids, Inventory, KmsKey, Lookup, Object, Scope, Spec, Tags, Timeouts, TopologyKind};
+use crate::model::{
+    Caller, Classify, Entry, Ids, Inventory, KmsKey, Lookup, Object, Scope, Spec, Tags, Timeouts, TopologyKind,
+};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
 
@@ -66,6 +68,24 @@ impl Topology for HttpGateway {
         scope.tags(&[&config.api_tags])
     }
 
+    const CLASSIFY: Classify = Classify::Api;
+
+    fn adopt(config: &GatewayConfig) -> Tags {
+        config.adopt.clone().map(Option::unwrap_or_default)
+    }
+
+    /// A configuration lists routes and authorizers by their names, and the subscription of the log group.
+    fn may_stay_unmanaged(spec: &Spec) -> bool {
+        matches!(
+            spec,
+            Spec::ApiRoute(_)
+                | Spec::Integration(_)
+                | Spec::Authorizer(_)
+                | Spec::LambdaPermission(_)
+                | Spec::LogSubscription(_)
+        )
+    }
+
     fn validate(config: &GatewayConfig) -> Vec<Problem> {
         validate::validate(config)
     }
@@ -106,7 +126,12 @@ impl Topology for HttpGateway {
     /// Of the two inputs for a certificate, a configuration has only one. An import sets `certificate_domain` to the
     /// domain. Otherwise, a lookup by this input has found the certificate. Without it, the state does not say whether
     /// the certificate was looked up, so `certificate_arn` stays.
-    fn omit_derived(attributes: &mut Value, _state: &Value) {
+    ///
+    /// After an adoption, `adopt` has no effect any more.
+    fn omit_derived(attributes: &mut Value, state: &Value) {
+        if !state.get("aws_objects").get(Self::KIND.root()).is_null() {
+            attributes.set("adopt", Value::Null);
+        }
         let [domain, certificate_domain, certificate] =
             ["domain_name", "certificate_domain", "certificate_arn"].map(|name| attributes.get(name).clone());
         if domain.is_null() || certificate_domain.is_null() || certificate.is_null() {

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use ignored::IgnoredDrift;
 pub use protected::{PROTECTED_OBJECTS, ProtectedObjects};
 
-use crate::model::{Classify, Entry, Facts, Ids, Inventory, Lookup, Object, Scope, Timeouts, TopologyKind};
+use crate::model::{Classify, Entry, Facts, Ids, Inventory, Lookup, Object, Scope, Spec, Timeouts, TopologyKind};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Value};
 
 /// The remark of an argument whose calls neither AWS nor an emulator has ever carried out, so that its tests use only
@@ -65,12 +65,15 @@ pub trait Topology: Send + Sync + 'static {
     /// `default_tags` merged with the configured tags of the root, without the ignored ones: the value of `tags_all`.
     fn root_tags(config: &Self::Config, scope: &Scope) -> crate::model::Tags;
 
-    /// Decides which objects of a root that something else built can be adopted. `None` if none can.
-    const CLASSIFY: Option<Classify> = None;
+    /// How a read finds the objects of a root that something else built.
+    const CLASSIFY: Classify;
 
-    /// The objects to adopt: their IDs by slot. Empty if the topology has no such input.
-    fn adopt(_config: &Self::Config) -> Input<BTreeMap<String, Input<String>>> {
-        Input::Known(BTreeMap::new())
+    /// The objects to adopt: their IDs by slot.
+    fn adopt(config: &Self::Config) -> Input<BTreeMap<String, Input<String>>>;
+
+    /// Whether an object of this kind that the configuration does not list stays unmanaged in an adoption.
+    fn may_stay_unmanaged(_spec: &Spec) -> bool {
+        false
     }
 
     /// Returns every problem that can be found without AWS. An unknown input is not a problem.

@@ -1,6 +1,8 @@
 //! `fgw_http_gateway` on ministack. Most tests run in the stand-in for Terraform; those that need Terraform's own
 //! behavior run under Terraform.
 
+#[path = "gateway/adoption.rs"]
+mod adoption;
 #[path = "gateway/authorizers.rs"]
 mod authorizers;
 #[path = "gateway/budget.rs"]

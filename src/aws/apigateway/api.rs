@@ -1,6 +1,6 @@
 //! HTTP APIs. An API is the root of a gateway.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aws_sdk_apigatewayv2::types::{Api as Shown, Cors as ShownCors, ProtocolType};
 
@@ -32,6 +32,7 @@ pub(super) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>
                 .set_cors_configuration(it.cors_configuration)
                 .set_api_endpoint(it.api_endpoint)
                 .set_created_date(it.created_date)
+                .set_protocol_type(it.protocol_type)
                 .set_tags(it.tags)
                 .build(),
         )),
@@ -160,6 +161,17 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ap
     }
     tag(session, &arn, tags.set, &Mutation { action: "TagResource", ..change }).await?;
     untag(session, &arn, tags.remove, &Mutation { action: "UntagResource", ..change }).await
+}
+
+/// Adds tags to an API.
+pub(crate) async fn add_tags(
+    operation: &Operation<'_>,
+    id: &str,
+    tags: BTreeMap<String, String>,
+) -> Result<(), Failure> {
+    let session = operation.session;
+    let (_lock, change) = change(operation, id, "TagResource").await;
+    tag(session, &api_arn(&session.scope, id), tags, &change).await
 }
 
 /// Deletes an API together with its routes, integrations, authorizers and stages.

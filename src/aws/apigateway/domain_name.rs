@@ -2,7 +2,7 @@
 //! `throttle_domain_call`. The calls take no idempotency token, so after a lost answer a domain is recognized by the
 //! tag of the request.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use aws_sdk_apigatewayv2::types::{
@@ -183,18 +183,34 @@ pub(crate) async fn update(
     }
     let arn = arn(&session.scope, name);
     let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
-    let _lock = session.process.locks.lock(domain_lock(session, name)).await;
-    let unknown_until = operation.unknown_until(name);
+    let (_lock, change) = change_of_tags(operation, name).await;
+    tag(session, &arn, tags.set, &change).await?;
+    untag(session, &arn, tags.remove, &Mutation { action: "UntagResource", ..change }).await
+}
+
+/// Adds tags to a domain.
+pub(crate) async fn add_tags(
+    operation: &Operation<'_>,
+    name: &str,
+    tags: BTreeMap<String, String>,
+) -> Result<(), Failure> {
+    let session = operation.session;
+    let (_lock, change) = change_of_tags(operation, name).await;
+    tag(session, &arn(&session.scope, name), tags, &change).await
+}
+
+/// Locks a domain and returns the lock with a mutation of its tags, for which there is no rate limit.
+async fn change_of_tags<'a>(operation: &'a Operation<'_>, name: &str) -> (OwnedMutexGuard<()>, Mutation<'a>) {
+    let lock = operation.session.process.locks.lock(domain_lock(operation.session, name)).await;
     let change = Mutation {
         action: "TagResource",
         deadlines: &operation.work.deadlines,
         is_busy,
-        unknown_until,
+        unknown_until: operation.unknown_until(name),
         search: Search::TWO_POLLS,
         parent: None,
     };
-    tag(session, &arn, tags.set, &change).await?;
-    untag(session, &arn, tags.remove, &Mutation { action: "UntagResource", ..change }).await
+    (lock, change)
 }
 
 /// Deletes a domain, unless it has mappings to other APIs, which would become unreachable, or was deleted and created

@@ -3,6 +3,7 @@
 
 mod dns;
 mod domain;
+mod expressible;
 mod logs;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,9 +15,10 @@ use super::{api, authorizer, integration, route, stage};
 use crate::aws::Session;
 use crate::aws::apigateway::read::logs::{Logs, reference_to_group};
 use crate::aws::calls::ownership;
+use crate::aws::calls::ownership::Owner;
 use crate::aws::lambda::permission;
 use crate::aws::lambda::permission::{CallerId, FunctionPolicy, Statement, statement_id};
-use crate::cloud::{Failure, Namesake, Observed, Root, RootState, Seen};
+use crate::cloud::{Failure, Namesake, Observed, Root, RootState, Seen, Unmanaged};
 use crate::model::FunctionArn;
 use crate::model::Input;
 use crate::model::Scope;
@@ -34,17 +36,29 @@ pub(crate) async fn read(
     root_id: &str,
     known: &[Entry],
 ) -> Result<Option<Seen>, Failure> {
-    let known_places = places_of(known);
     let resource = ownership::resource(owner, root_id);
+    read_as(session, root_id, known, Owner { resource: &resource, or_none: false }).await
+}
+
+/// Reads an API that something else built. Every object that an adoption can take over is returned, with or without
+/// ownership tags. All others in the API are unmanaged.
+pub(crate) async fn adoptable(session: &Session, owner: TopologyKind, root_id: &str) -> Result<Option<Seen>, Failure> {
+    let resource = ownership::resource(owner, root_id);
+    read_as(session, root_id, &[], Owner { resource: &resource, or_none: true }).await
+}
+
+async fn read_as(session: &Session, root_id: &str, known: &[Entry], owner: Owner<'_>) -> Result<Option<Seen>, Failure> {
+    let known_places = places_of(known);
+    let resource = owner.resource;
     let (api, routes, integrations, authorizers, stage, logs, policies, domains, records) = tokio::join!(
         api::get(session, root_id),
         route::list(session, root_id),
         integration::list(session, root_id),
         authorizer::list_if_supported(session, root_id),
         stage::get(session, root_id),
-        Logs::known(session, known, &resource),
+        Logs::known(session, known, resource),
         policies(session, known_places),
-        domain::known(session, known, &resource),
+        domain::known(session, known, resource),
         dns::listed(session, known),
     );
     let Some(api) = api? else {
@@ -82,9 +96,10 @@ pub(crate) async fn read(
         logs: logs?,
         policies: policies?,
         domains: domains?,
+        owner,
     };
     if !known.is_empty() {
-        let mut objects = view.known(known, &resource);
+        let mut objects = view.known(known);
         objects.extend(dns::known(&records?, known, &objects));
         objects.extend(dns::of_unknown_domains(session, known, &objects).await?);
         let mut unmanaged = domain::unmanaged(&view.domains, known, root_id);
@@ -93,11 +108,21 @@ pub(crate) async fn read(
         let requires = required_authorizers(&objects, known);
         return Ok(Some(Seen { objects, root_state, unmanaged, requires, ..Seen::default() }));
     }
-    view.logs = Logs::of_stage(session, view.stage.as_ref(), &resource).await?;
+    if let Some(reason) = view.objection_to_api().filter(|_| owner.or_none) {
+        let unmanaged = vec![Unmanaged { id: root_id.to_string(), slot: None, reason }];
+        return Ok(Some(Seen { objects: view.api(known).1, unmanaged, ..Seen::default() }));
+    }
+    view.logs = Logs::of_stage(session, view.stage.as_ref(), owner).await?;
     view.policies = policies_of_functions(session, &view).await?;
-    view.domains = domain::tagged(session, &resource).await?;
-    let unmanaged = domain::remove_unmanaged(&mut view.domains, root_id);
-    let mut objects = view.everything(known, &resource);
+    let (domains, mut unmanaged) = match owner.or_none {
+        true => domain::adoptable(session, root_id, owner).await?,
+        false => domain::imported(session, root_id, resource).await?,
+    };
+    view.domains = domains;
+    let mut objects = view.everything(known);
+    if owner.or_none {
+        unmanaged.extend(view.left_out(&objects, stage::others(session, root_id).await?));
+    }
     objects.extend(dns::imported(session, &objects).await?);
     Ok(Some(Seen { objects, root_state, unmanaged, ..Seen::default() }))
 }
@@ -177,6 +202,8 @@ struct View<'a> {
     logs: Logs,
     policies: Policies,
     domains: Vec<domain::FoundDomain>,
+    /// The owner of the stage and the log group.
+    owner: Owner<'a>,
 }
 
 /// An authorizer that this provider could have created.
@@ -190,8 +217,7 @@ struct OwnAuthorizer {
 
 impl View<'_> {
     /// The current observations of the objects in state, and the objects that an interrupted run may have created.
-    /// `resource` is the value of the tag `fgw:resource` for the gateway.
-    fn known(&self, known: &[Entry], resource: &str) -> Vec<Observed> {
+    fn known(&self, known: &[Entry]) -> Vec<Observed> {
         let (api_key, mut seen) = self.api(known);
         let mut ours = BTreeMap::new();
         for entry in known {
@@ -240,7 +266,7 @@ impl View<'_> {
             seen.extend(observed);
         }
         if !known.iter().any(|entry| matches!(entry.applied, Spec::Stage(_))) {
-            seen.extend(self.tagged_stage(&api_key, resource, |arn| reference_to_group(known, arn)));
+            seen.extend(self.own_stage(&api_key, |arn| reference_to_group(known, arn)));
         }
         seen.extend(domain::unknown(&self.domains, known, self.root_id, &api_key));
         seen.extend(self.unknown_statements(known, &api_key));
@@ -273,8 +299,8 @@ impl View<'_> {
     /// All objects that this provider could have created: the routes that a configuration can express, the integrations
     /// (named after the first route that uses them) and authorizers that they use, unused authorizers that do not lack
     /// a statement, the statements with IDs of this provider, and the stage and the log group with its filter if they
-    /// have the tags of this resource.
-    fn everything(&self, known: &[Entry], resource: &str) -> Vec<Observed> {
+    /// have the tags of their owner.
+    fn everything(&self, known: &[Entry]) -> Vec<Observed> {
         let (api_key, mut seen) = self.api(known);
         seen.extend(self.access_logs(&api_key));
         let group_key = self.logs.group_key();
@@ -317,7 +343,7 @@ impl View<'_> {
             let Some(route_key) = &shown.route_key else { continue };
             seen.extend(route::read(shown, api_key.clone(), keys::route(route_key), &ours));
         }
-        seen.extend(self.tagged_stage(&api_key, resource, |arn| match &group_key {
+        seen.extend(self.own_stage(&api_key, |arn| match &group_key {
             Some(key) => Ref::Key(key.clone()),
             None => Ref::Id(arn.to_string()),
         }));
@@ -325,35 +351,12 @@ impl View<'_> {
         seen
     }
 
-    /// The stage, if it has the tags of the gateway.
-    fn tagged_stage(&self, api_key: &Key, resource: &str, log_group: impl Fn(&str) -> Ref) -> Option<Observed> {
-        let shown = self.stage.as_ref().filter(|shown| stage::is_tagged(shown, resource))?;
+    /// The stage, if it has the tags of its owner.
+    fn own_stage(&self, api_key: &Key, log_group: impl Fn(&str) -> Ref) -> Option<Observed> {
+        let is_managed_by_aws = |shown: &types::Stage| shown.api_gateway_managed == Some(true);
+        let is_own = |shown: &&types::Stage| self.owner.accepts(shown.tags.as_ref(), None) && !is_managed_by_aws(shown);
+        let shown = self.stage.as_ref().filter(is_own)?;
         Some(stage::read(shown, api_key.clone(), keys::stage(), log_group))
-    }
-
-    /// The routes that call a function and have a REQUEST authorizer or none. Other routes are unmanaged or were
-    /// changed outside Terraform. No configuration can express them, so they are neither reported nor modified.
-    fn expressible_routes(&self) -> Vec<&types::Route> {
-        let functions: BTreeSet<&str> = self
-            .integrations
-            .iter()
-            .filter(|shown| integration::read(shown, keys::api(), Key::new(""), None).is_some())
-            .filter(|shown| function_of(shown).is_some())
-            .filter_map(|shown| shown.integration_id.as_deref())
-            .collect();
-        let authorizers: BTreeSet<&str> = self
-            .authorizers
-            .iter()
-            .filter(|shown| authorizer::read(shown, keys::api(), None).is_some())
-            .filter_map(|shown| shown.authorizer_id.as_deref())
-            .collect();
-        let is_expressible = |route: &&types::Route| {
-            // AWS manages the routes of a quick create.
-            route.api_gateway_managed != Some(true)
-                && route::integration_id(route).is_some_and(|id| functions.contains(id))
-                && route::protection(route).is_none_or(|id| authorizers.contains(id))
-        };
-        self.routes.iter().filter(is_expressible).collect()
     }
 
     fn api(&self, known: &[Entry]) -> (Key, Vec<Observed>) {

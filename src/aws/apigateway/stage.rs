@@ -1,8 +1,10 @@
 //! The stage `$default`, which AWS deploys automatically after every change.
 
+use std::collections::BTreeMap;
+
 use aws_sdk_apigatewayv2::types::{AccessLogSettings, Stage as Shown};
 
-use super::{api_arn, change, client, deleted, is_absent, is_conflict, root_id, tag, unmapped, untag};
+use super::{PAGE, api_arn, change, client, deleted, is_absent, is_conflict, pages, root_id, tag, unmapped, untag};
 use crate::aws::Session;
 use crate::aws::calls::codes::is_log_policy_rejected;
 use crate::aws::calls::non_idempotent::Mutation;
@@ -24,6 +26,7 @@ pub(super) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>
         Ok(it) => Ok(Some(
             Shown::builder()
                 .set_stage_name(it.stage_name)
+                .set_api_gateway_managed(it.api_gateway_managed)
                 .set_access_log_settings(it.access_log_settings)
                 .set_auto_deploy(it.auto_deploy)
                 .set_deployment_id(it.deployment_id)
@@ -34,6 +37,17 @@ pub(super) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>
         Err(failure) if is_absent(&failure) => Ok(None),
         Err(failure) => Err(failure),
     }
+}
+
+/// Lists the names of an API's other stages.
+pub(super) async fn others(session: &Session, api_id: &str) -> Result<Vec<String>, Failure> {
+    let all = pages(|token| async move {
+        let call = client(session).await.get_stages().api_id(api_id).max_results(PAGE).set_next_token(token);
+        let answer = call.send().await.map_err(|error| error.failure("GetStages"))?;
+        Ok((answer.items.unwrap_or_default(), answer.next_token))
+    });
+    let names = all.await?.into_iter().filter_map(|it| it.stage_name);
+    Ok(names.filter(|name| name != DEFAULT).collect())
 }
 
 /// Converts the stage that AWS returned to an observation. `log_group` turns the ARN of a log group into a reference.
@@ -154,6 +168,17 @@ pub(crate) async fn update(
     untag(session, &arn, tags.remove, &Mutation { action: "UntagResource", ..change }).await
 }
 
+/// Adds tags to the stage.
+pub(crate) async fn add_tags(
+    operation: &Operation<'_>,
+    api_id: &str,
+    tags: BTreeMap<String, String>,
+) -> Result<(), Failure> {
+    let session = operation.session;
+    let (_lock, change) = change(operation, api_id, "TagResource").await;
+    tag(session, &arn(session, api_id), tags, &change).await
+}
+
 /// Deletes the stage. AWS rejects this while an API mapping points to it.
 pub(crate) async fn delete(operation: &Operation<'_>, _entry: &Entry) -> Result<(), Failure> {
     let api_id = root_id(operation)?;
@@ -232,11 +257,6 @@ fn with_log_advice(mut failure: Failure) -> Failure {
         );
     }
     failure
-}
-
-/// Whether the tags of a stage name this root as its owner.
-pub(super) fn is_tagged(shown: &Shown, resource: &str) -> bool {
-    shown.tags.as_ref().and_then(|tags| tags.get(ownership::RESOURCE)).is_some_and(|it| it == resource)
 }
 
 fn unmanaged(api_id: &str) -> Failure {

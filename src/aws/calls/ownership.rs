@@ -6,6 +6,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use crate::aws::calls::Operation;
 use crate::cloud::{Failure, Root, RootState};
+use crate::model::Input;
 use crate::model::Tags;
 use crate::model::TopologyKind;
 
@@ -87,12 +88,56 @@ pub(crate) fn tags_on_create(operation: &Operation<'_>, own: &Tags) -> Result<BT
     Ok(tags)
 }
 
-/// The ownership tags of a root that something else created, once everything below it has its own.
-pub(crate) fn tags_on_adopt_root(operation: &Operation<'_>, name: &str) -> BTreeMap<String, String> {
-    BTreeMap::from([
-        (RESOURCE.to_string(), resource(operation.work.owner, name)),
-        (STATE.to_string(), state(RootState::Ready).to_string()),
-    ])
+/// The tags that an adoption adds to an object below the root: the ownership tags, and the wanted tags whose keys the
+/// object does not have. `from` are its tags. No existing tag changes.
+pub(crate) fn tags_on_adopt(
+    operation: &Operation<'_>,
+    from: &Tags,
+    to: &Tags,
+) -> Result<BTreeMap<String, String>, Failure> {
+    let mut tags = tags_on_create(operation, &Input::Known(BTreeMap::new()))?;
+    tags.extend(missing(operation, from, to)?);
+    Ok(tags)
+}
+
+/// The same for a root, which is complete when it gets its tags, after everything below it.
+pub(crate) fn tags_on_adopt_root(
+    operation: &Operation<'_>,
+    name: &Input<String>,
+    from: &Tags,
+    to: &Tags,
+) -> Result<BTreeMap<String, String>, Failure> {
+    let name = resource(operation.work.owner, operation.known(name)?);
+    let mut tags = missing(operation, from, to)?;
+    tags.extend([(RESOURCE.to_string(), name), (STATE.to_string(), state(RootState::Ready).to_string())]);
+    Ok(tags)
+}
+
+/// The tags in `to` whose keys are not in `from`.
+fn missing(operation: &Operation<'_>, from: &Tags, to: &Tags) -> Result<BTreeMap<String, String>, Failure> {
+    let (existing, mut wanted) = (operation.own_tags(from)?, operation.own_tags(to)?);
+    wanted.retain(|key, _| !existing.contains_key(key));
+    Ok(wanted)
+}
+
+/// Whose tags an object has if a read may count it as one of the root.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Owner<'a> {
+    /// The value of [`RESOURCE`].
+    pub(crate) resource: &'a str,
+    /// Whether objects without this tag count too, because something else built them.
+    pub(crate) or_none: bool,
+}
+
+impl Owner<'_> {
+    /// Whether an object with these tags counts. `slot` is the value of [`OBJECT`]; `None` for any.
+    pub(crate) fn accepts(self, tags: Option<&HashMap<String, String>>, slot: Option<&str>) -> bool {
+        let tag = |key: &str| tags.and_then(|tags| tags.get(key)).map(String::as_str);
+        match tag(RESOURCE) {
+            None => self.or_none,
+            Some(resource) => resource == self.resource && slot.is_none_or(|slot| tag(OBJECT) == Some(slot)),
+        }
+    }
 }
 
 /// The tags to create a root with: its own tags and the ownership tags.

@@ -22,7 +22,7 @@ use crate::cloud::{Failure, Known, Seen};
 use crate::model::Input;
 use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
-use crate::model::{Entry, Key, Spec, UnmanagedSubnet};
+use crate::model::{Classify, Entry, Key, Spec, UnmanagedSubnet};
 
 /// The network as AWS returns it. `None` only if AWS reports that neither the VPC nor an address of it exists.
 ///
@@ -67,8 +67,12 @@ pub(crate) async fn read(
     nats.retain(nat_gateway::exists);
     endpoints.retain(|it| vpc_endpoint::exists(it) && vpc_endpoint::is_gateway(it));
 
-    let classification =
-        classify.map(|classify| classify(&landscape::of(vpc, &subnets, &tables, &gateways, &nats, &endpoints)));
+    let classification = match classify {
+        Some(Classify::Network(classify)) => {
+            Some(classify(&landscape::of(vpc, &subnets, &tables, &gateways, &nats, &endpoints)))
+        }
+        Some(Classify::Api) | None => None,
+    };
     let slots = classification.as_ref().map(|classification| &classification.slots).or(slots);
 
     let main_table = tables.iter().find(|table| table.associations().iter().any(|it| it.main() == Some(true)));

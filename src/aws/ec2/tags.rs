@@ -76,35 +76,8 @@ pub(super) async fn update_with(
     remove(operation, id, changes.remove).await
 }
 
-/// Adds the ownership tags, and the configured tags that the object does not have.
-pub(crate) async fn adopt(operation: &Operation<'_>, id: &str, from: &Tags, to: &Tags) -> Result<(), Failure> {
-    let mut tags = ownership::tags_on_create(operation, &Input::Known(BTreeMap::new()))?;
-    tags.extend(missing(operation, from, to)?);
-    set(operation, id, &tags).await
-}
-
-/// The same for a VPC, which is complete when it gets its tags.
-pub(crate) async fn adopt_root(
-    operation: &Operation<'_>,
-    id: &str,
-    name: &Input<String>,
-    from: &Tags,
-    to: &Tags,
-) -> Result<(), Failure> {
-    let mut tags = ownership::tags_on_adopt_root(operation, operation.known(name)?);
-    tags.extend(missing(operation, from, to)?);
-    set(operation, id, &tags).await
-}
-
-/// The tags in `to` whose keys are not in `from`. An adoption changes no existing tag.
-fn missing(operation: &Operation<'_>, from: &Tags, to: &Tags) -> Result<BTreeMap<String, String>, Failure> {
-    let (existing, mut wanted) = (operation.own_tags(from)?, operation.own_tags(to)?);
-    wanted.retain(|key, _| !existing.contains_key(key));
-    Ok(wanted)
-}
-
 /// Sets tags in one call.
-pub(super) async fn set(operation: &Operation<'_>, id: &str, tags: &BTreeMap<String, String>) -> Result<(), Failure> {
+pub(crate) async fn set(operation: &Operation<'_>, id: &str, tags: &BTreeMap<String, String>) -> Result<(), Failure> {
     if tags.is_empty() {
         return Ok(());
     }
@@ -152,7 +125,9 @@ mod tests {
         let aws = Recorded::default().on("CreateTags", "");
         let (from, to) = (tags(&[("Name", "theirs"), ("a", "1")]), tags(&[("Name", "theirs"), ("team", "x")]));
         Notes::default()
-            .run(&aws.session(), &keys::eip(0), &[], async |operation| adopt(operation, "eipalloc-1", &from, &to).await)
+            .run(&aws.session(), &keys::eip(0), &[], async |operation| {
+                set(operation, "eipalloc-1", &ownership::tags_on_adopt(operation, &from, &to)?).await
+            })
             .await
             .unwrap();
         let set = &aws.calls("CreateTags")[0];

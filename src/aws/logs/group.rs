@@ -1,5 +1,6 @@
 //! CloudWatch log groups.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use aws_sdk_cloudwatchlogs::types::LogGroup as Shown;
@@ -211,15 +212,42 @@ pub(crate) async fn update(
     }
     let arn = arn(operation, name).await?;
     if !tags.set.is_empty() {
-        let set: std::collections::HashMap<String, String> = tags.set.into_iter().collect();
-        let change = Mutation { action: "TagResource", ..change };
-        change.send(|| logs.tag_resource().resource_arn(&arn).set_tags(Some(set.clone())).send()).await?;
+        set_tags(operation, &arn, tags.set, &Mutation { action: "TagResource", ..change }).await?;
     }
     if !tags.remove.is_empty() {
         let change = Mutation { action: "UntagResource", ..change };
         change.send(|| logs.untag_resource().resource_arn(&arn).set_tag_keys(Some(tags.remove.clone())).send()).await?;
     }
     Ok(())
+}
+
+/// Adds tags to a log group.
+pub(crate) async fn add_tags(
+    operation: &Operation<'_>,
+    name: &str,
+    tags: BTreeMap<String, String>,
+) -> Result<(), Failure> {
+    let _lock = lock(operation.session, name).await;
+    let change = Mutation {
+        action: "TagResource",
+        deadlines: &operation.work.deadlines,
+        is_busy: is_group_busy,
+        unknown_until: operation.unknown_until(name),
+        search: Search::TWO_POLLS,
+        parent: None,
+    };
+    set_tags(operation, &arn(operation, name).await?, tags, &change).await
+}
+
+async fn set_tags(
+    operation: &Operation<'_>,
+    arn: &str,
+    tags: BTreeMap<String, String>,
+    change: &Mutation<'_>,
+) -> Result<(), Failure> {
+    let tags: std::collections::HashMap<String, String> = tags.into_iter().collect();
+    let logs = &operation.session.logs;
+    change.send(|| logs.tag_resource().resource_arn(arn).set_tags(Some(tags.clone())).send()).await.map(|_| ())
 }
 
 /// Deletes a log group with its events, unless it was deleted and created again outside Terraform.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{Inventory, printable};
-use crate::plugin::{AttributePath, Diagnostics, Value};
+use crate::plugin::{AttributePath, Diagnostics};
 use crate::topology::Topology;
 
 /// What a plan would do to an object besides adding tags.
@@ -38,6 +38,9 @@ pub(in crate::composite) fn not_adopted_yet<P: Topology>(
          apply has adopted them, plans change nothing, and a destroy deletes nothing.",
         inventory.present().filter(|entry| entry.spec().tags().is_some()).count()
     );
+    if inventory.present().any(|entry| P::may_stay_unmanaged(entry.spec())) {
+        detail += " Objects without tags, such as routes, are taken over with them if the configuration lists them.";
+    }
     if !unmanaged.is_empty() {
         let lines: Vec<String> =
             unmanaged.iter().map(|(id, reason)| printable(&format!("{id}: {reason}")).into_owned()).collect();
@@ -108,7 +111,7 @@ pub(in crate::composite) fn wrong_entries(wrong: &[WrongEntry], diagnostics: &mu
 pub(in crate::composite) fn adoption_would_change<P: Topology>(
     refused: &[Difference],
     missing: &BTreeMap<String, String>,
-    inputs: &[(String, Value, Value)],
+    inputs: &[String],
     diagnostics: &mut Diagnostics,
 ) {
     let lines = |all: Vec<String>| all.join("\n  ");
@@ -130,8 +133,8 @@ pub(in crate::composite) fn adoption_would_change<P: Topology>(
         lines(differences)
     );
     if !inputs.is_empty() {
-        let inputs = inputs.iter().map(|(name, given, existing)| format!("{name} = {existing} instead of {given}"));
-        detail += &format!("\n\nThese inputs reproduce what exists:\n  {}", lines(inputs.collect()));
+        let inputs = inputs.iter().map(|input| printable(input).into_owned()).collect();
+        detail += &format!("\n\nThese inputs reproduce what exists:\n  {}", lines(inputs));
     }
     detail += "\n\nAdopt the objects as they are, and change them in a later apply.";
     diagnostics.error("An adoption changes nothing but tags".to_string(), detail);

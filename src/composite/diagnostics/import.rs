@@ -60,18 +60,16 @@ pub(in crate::composite) fn move_refused<P: Topology>(source: &MoveSource) -> St
     )
 }
 
-/// A root without the tag that this provider sets.
-pub(in crate::composite) fn not_created_here<P: Topology>(id: &str, diagnostics: &mut Diagnostics) {
+/// A root that something else manages, or that no inputs reproduce. `reason` is a clause.
+pub(in crate::composite) fn cannot_be_adopted<P: Topology>(id: &str, reason: &str, diagnostics: &mut Diagnostics) {
     let product = P::KIND.name();
     diagnostics.error(
-        format!("Error importing {} {id}: not managed by fgw", P::TYPE_NAME),
+        format!("Error importing {} {id}: it cannot be adopted", P::TYPE_NAME),
         format!(
-            "It does not have the tag fgw:resource = \"{product}/<name>\", which identifies the objects of this provider. If \
-             the tag was removed, set it again and repeat the import.\n\nTo import the {} although something else created it, set this \
-             tag on it. Set the tags fgw:resource = \"{product}/{id}\" and fgw:object = \"<key in aws_objects>\" on each \
-             object that the resource is to manage. The key is, for example, {}",
-            P::KIND.root_kind(),
-            P::KIND.import_tags()
+            "{id} has no tag fgw:resource = \"{product}/<name>\", so this provider did not create it, and it cannot take it \
+             over: {}. Import another {}.",
+            printable(reason),
+            P::KIND.root_kind()
         ),
     );
 }

@@ -166,6 +166,9 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
             private = Private::of(Inventory::default());
         }
         let basis = Basis::<P> { config, prior, scope, facts: &facts, protection };
+        if is_pending {
+            adoption::leave_unlisted::<P>(&basis, &mut private.inventory);
+        }
         let announcement = self.announcement(Some(scope));
         let (mut decision, taken) = self.decide(cloud, roots, &basis, &mut private, diagnostics).await?;
         private.takes_over = !taken.is_empty() || is_pending;
@@ -401,7 +404,10 @@ async fn existing<P: Topology>(cloud: &dyn Cloud, request: &PlanRequest) -> Resu
         && Private::decode(&request.prior_private).is_none()
     {
         let found = refresh::read_foreign::<P>(cloud, root_id, &request.prior).await?;
-        return Ok(found.unwrap_or_else(|| Private::of(Inventory::default())));
+        return Ok(match found {
+            refresh::Foreign::Adoptable(private) => *private,
+            refresh::Foreign::Missing | refresh::Foreign::Rejected(_) => Private::of(Inventory::default()),
+        });
     }
     if let Some(mut private) = Private::decode(&request.prior_private) {
         remove_ignored_tags(&mut private.inventory, &cloud.scope().ignore_tags);

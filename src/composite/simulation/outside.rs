@@ -46,6 +46,14 @@ impl Simulation {
         *self.root_state.lock().unwrap() = None;
     }
 
+    /// Removes the statements of this provider from the policies of functions.
+    pub(crate) fn remove_permissions(&self) {
+        let is_permission = |object: &Object| matches!(object.spec, Spec::LambdaPermission(_));
+        let removed: Vec<Object> = self.objects().extract_if(.., |object| is_permission(object)).collect();
+        let mut ids = self.ids.lock().unwrap();
+        ids.retain(|key, _| !removed.iter().any(|object| object.key == *key));
+    }
+
     /// Removes the ownership tag of the root.
     pub(crate) fn remove_ownership_tag(&self) {
         self.is_unowned.store(true, Ordering::Relaxed);

@@ -1,39 +1,41 @@
-//! Adoptions of networks that something else built.
+//! Adoptions of networks and APIs that something else built.
 
 use proptest::prelude::*;
 
-use super::properties::some_network;
+use super::properties::{some_gateway, some_network};
 use super::*;
 use crate::plugin::Nested;
 
-/// Builds a network, removes every trace of the provider, and imports it. Returns the configuration that reproduces it.
-async fn imported(config: &Value) -> (Terraform<FourTierVpc>, Value) {
-    let mut terraform = Terraform::<FourTierVpc>::new(3);
+/// Builds a topology, removes every trace of the provider, and imports it. Returns the configuration that reproduces
+/// it.
+async fn imported<P: Topology>(config: &Value) -> (Terraform<P>, Value) {
+    let mut terraform = Terraform::<P>::new(3);
     terraform.assert_applies(config).await;
     let id = terraform.state.get("id").as_str().expect("it was created").to_string();
     terraform.account.remove_all_ownership_tags();
+    terraform.account.remove_permissions();
     let generated = import(&mut terraform, &id).await;
     (terraform, generated)
 }
 
-/// Imports the network. Returns the inputs in its state.
-async fn import(terraform: &mut Terraform<FourTierVpc>, id: &str) -> Value {
+/// Imports the topology. Returns the inputs in its state.
+async fn import<P: Topology>(terraform: &mut Terraform<P>, id: &str) -> Value {
     terraform.account.take_calls();
     let imported = terraform.resource.import(ImportTarget::Id(id.to_string())).await;
     assert!(!imported.diagnostics.has_errors(), "{:?}", imported.diagnostics);
-    terraform.state = imported.state.expect("the network is found");
+    terraform.state = imported.state.expect("it is found");
     terraform.private = imported.private;
     assert_conforms(&terraform.state, &terraform.kind, "state");
     let before = terraform.state.clone();
     terraform.refresh().await;
     assert!(terraform.state == before, "Terraform reads right after an import");
     assert_eq!(terraform.state.get("aws_objects"), &Value::map::<&str>([]), "an import is not ownership");
-    let names = <FourTierVpc as Topology>::Config::attributes().into_iter().map(|attribute| attribute.name);
+    let names = P::Config::attributes().into_iter().map(|attribute| attribute.name);
     Value::map(names.map(|name| (name.clone(), terraform.state.get(&name).clone())))
 }
 
 /// The state without private state, as Terraform keeps it if the provider is killed.
-fn lose_private_state(terraform: &mut Terraform<FourTierVpc>) {
+fn lose_private_state<P: Topology>(terraform: &mut Terraform<P>) {
     terraform.private = Vec::new();
 }
 
@@ -46,41 +48,100 @@ proptest! {
         failing in any::<prop::sample::Index>(),
         loses in any::<bool>(),
     ) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-        runtime.block_on(async {
-            let terraform = Terraform::<FourTierVpc>::new(3);
-            let is_invalid = terraform.resource.validate(&terraform.config(&config)).has_errors();
-            if is_invalid || terraform.plan(&config).await.diagnostics.has_errors() {
-                return;
-            }
-            let (mut terraform, generated) = imported(&config).await;
-            let slots = terraform.account.slots();
-            let id = terraform.state.get("id").as_str().expect("it is imported").to_string();
-            let failing = slots[failing.index(slots.len())].clone();
-            terraform.account.failing.lock().unwrap().push(failing);
-            assert!(terraform.apply(&generated).await.has_errors());
-            terraform.account.failing.lock().unwrap().clear();
-            assert!(terraform.state.get("aws_objects").get("vpc").is_null(), "the root is adopted last");
-            match loses {
-                true => lose_private_state(&mut terraform),
-                false => drop(import(&mut terraform, &id).await),
-            }
-            assert!(!terraform.apply(&generated).await.has_errors());
-            let calls = terraform.account.take_calls();
-            assert!(calls.iter().all(|call| call.starts_with("adopt ")), "{calls:?}");
-            terraform.assert_quiet(&generated).await;
-            let mut without_adopt = generated.clone();
-            without_adopt.set("adopt", Value::Null);
-            terraform.assert_quiet(&without_adopt).await;
-            assert_eq!(terraform.destroy().await, Diagnostics::default());
-            assert_eq!(terraform.account.slots(), [""; 0]);
-        });
+        adopt_with_a_failure::<FourTierVpc>(&config, failing, loses);
+    }
+
+    #[test]
+    fn any_adoption_of_an_api_only_adds_tags_and_permissions(
+        config in some_gateway(),
+        failing in any::<prop::sample::Index>(),
+        loses in any::<bool>(),
+    ) {
+        adopt_with_a_failure::<HttpGateway>(&config, failing, loses);
+    }
+}
+
+/// Adopts a topology after a failure at one of its objects, and destroys it.
+fn adopt_with_a_failure<P: Topology>(config: &Value, failing: prop::sample::Index, loses: bool) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let terraform = Terraform::<P>::new(3);
+        let is_invalid = terraform.resource.validate(&terraform.config(config)).has_errors();
+        if is_invalid || terraform.plan(config).await.diagnostics.has_errors() {
+            return;
+        }
+        let (mut terraform, generated) = imported::<P>(config).await;
+        let slots = terraform.account.slots();
+        let id = terraform.state.get("id").as_str().expect("it is imported").to_string();
+        let failing = slots[failing.index(slots.len())].clone();
+        terraform.account.failing.lock().unwrap().push(failing);
+        assert!(terraform.apply(&generated).await.has_errors());
+        terraform.account.failing.lock().unwrap().clear();
+        assert!(terraform.state.get("aws_objects").get(P::KIND.root()).is_null(), "the root is adopted last");
+        match loses {
+            true => lose_private_state(&mut terraform),
+            false => drop(import(&mut terraform, &id).await),
+        }
+        assert!(!terraform.apply(&generated).await.has_errors());
+        let calls = terraform.account.take_calls();
+        let is_permitted =
+            |call: &String| call.starts_with("adopt ") || (call.starts_with("create ") && call.contains("permission"));
+        assert!(calls.iter().all(is_permitted), "{calls:?}");
+        terraform.assert_quiet(&generated).await;
+        let mut without_adopt = generated.clone();
+        without_adopt.set("adopt", Value::Null);
+        terraform.assert_quiet(&without_adopt).await;
+        assert_eq!(terraform.destroy().await, Diagnostics::default());
+        assert_eq!(terraform.account.slots(), [""; 0]);
+    });
+}
+
+#[tokio::test(start_paused = true)]
+async fn routes_that_the_configuration_does_not_list_stay_unmanaged() {
+    let authorizers = [("keeper", authorizer("guard")), ("other", authorizer("guard"))];
+    let routes =
+        [("GET /a", route("a", Some("keeper"))), ("GET /b", route("b", Some("other"))), ("GET /c", route("a", None))];
+    let (mut terraform, mut generated) = imported::<HttpGateway>(&gateway(&routes, &authorizers, &[])).await;
+    let unlisted = ["route.GET /b", "route.GET /c", "integration.GET /b", "authorizer.other"];
+    terraform.account.unlisted.lock().unwrap().extend(unlisted.map(str::to_string));
+    let listed = |name: &str, key: &str| Value::map([(key, generated.get(name).get(key).clone())]);
+    let (routes, authorizers) = (listed("route_config", "GET /a"), listed("faas_authorizers", "keeper"));
+    generated.set("route_config", routes);
+    generated.set("faas_authorizers", authorizers);
+    assert_eq!(terraform.apply(&generated).await, Diagnostics::default());
+    let calls = terraform.account.take_calls();
+    assert!(!calls.iter().any(|call| unlisted.iter().any(|slot| call.ends_with(slot))), "{calls:?}");
+    let managed = terraform.state.get("aws_objects").as_map().expect("a map");
+    assert!(managed.contains_key("route.GET /a") && managed.contains_key("integration.GET /a"), "{managed:?}");
+    assert!(!unlisted.iter().any(|slot| managed.contains_key(*slot)), "{managed:?}");
+    terraform.assert_quiet(&generated).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_adoption_of_an_api_changes_no_route() {
+    let config = gateway(&[("GET /a", route("a", None))], &[], &[("description", "theirs".into())]);
+    let (terraform, generated) = imported::<HttpGateway>(&config).await;
+    let refused = |attribute: &str, value: Value| {
+        let mut other = generated.clone();
+        other.set(attribute, value);
+        other
+    };
+    let changed = refused("route_config", Value::map([("GET /a", route("b", None))]));
+    let added = refused("route_config", Value::map([("GET /a", route("a", None)), ("GET /b", route("a", None))]));
+    for (input, config) in [
+        ("route_config[\"GET /a\"] = ", changed),
+        ("no route_config[\"GET /b\"]", added),
+        ("description = \"theirs\" instead of \"ours\"", refused("description", "ours".into())),
+    ] {
+        let problems = terraform.plan(&config).await.diagnostics;
+        assert_eq!(problems.0[0].summary, "An adoption changes nothing but tags");
+        assert!(problems.0[0].detail.contains(&format!("\n  {input}")), "{problems:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_destroy_before_an_adoption_makes_no_call() {
-    let (mut terraform, _) = imported(&network(&[])).await;
+    let (mut terraform, _) = imported::<FourTierVpc>(&network(&[])).await;
     let warned = terraform.resource.plan(terraform.destroy_request()).await.diagnostics;
     assert!(warned.0.iter().any(|it| it.summary.ends_with("nothing is deleted")), "{warned:?}");
     assert_eq!(terraform.destroy().await, Diagnostics::default());
@@ -89,7 +150,7 @@ async fn a_destroy_before_an_adoption_makes_no_call() {
 
 #[tokio::test(start_paused = true)]
 async fn an_object_without_room_for_two_tags_is_not_adopted() {
-    let (mut terraform, generated) = imported(&network(&[])).await;
+    let (mut terraform, generated) = imported::<FourTierVpc>(&network(&[])).await;
     assert!(!terraform.plan(&generated).await.diagnostics.has_errors());
     let id = terraform.state.get("id").as_str().expect("it is imported").to_string();
     let full = |spec: &mut Spec| {
@@ -106,7 +167,7 @@ async fn an_object_without_room_for_two_tags_is_not_adopted() {
 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_adopt_is_an_error_only_before_the_adoption() {
-    let (mut terraform, generated) = imported(&network(&[])).await;
+    let (mut terraform, generated) = imported::<FourTierVpc>(&network(&[])).await;
     let mut unknown = generated.clone();
     unknown.set("adopt", Value::Unknown);
     let error = &terraform.plan(&unknown).await.diagnostics.0[0];

@@ -98,21 +98,6 @@ async fn only_the_change_is_applied_after_an_import_of_a_gateway() {
     assert_eq!(calls, ["update log_group", "update stage"]);
 }
 
-#[tokio::test(start_paused = true)]
-async fn an_unmanaged_api_is_not_imported() {
-    let mut terraform = Terraform::<HttpGateway>::new(0);
-    terraform.assert_applies(&front()).await;
-    terraform.account.remove_ownership_tag();
-    let imported = terraform.resource.import(ImportTarget::Id("api-1".to_string())).await;
-    assert!(imported.state.is_none());
-    let error = &imported.diagnostics.0[0];
-    assert_eq!(error.summary, "Error importing fgw_http_gateway api-1: not managed by fgw");
-    assert!(error.detail.contains("fgw:resource = \"http_gateway/<name>\""), "{}", error.detail);
-    assert!(error.detail.contains("\"stage\" or \"log_group\""), "{}", error.detail);
-    terraform.refresh().await;
-    terraform.assert_quiet(&front()).await;
-}
-
 /// The same happens with `ignore_changes`: Terraform then uses the refreshed value of the attribute as configured.
 #[tokio::test(start_paused = true)]
 async fn gateway_drift_that_the_configuration_adopts_needs_no_change() {

@@ -16,13 +16,13 @@ use crate::model::{Authorizer, FunctionArn, Inventory, Key, Ref, Scope, Spec, St
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Input, Nested, Value};
 
-/// The inputs; `None` if the tags of the API do not show that this provider created it. Deleting an imported API would
-/// delete everything in it, including objects that no input expresses.
+/// The inputs; `None` if the tags of the API do not show that this provider created it, and it is not to be adopted.
+/// Deleting an imported API would delete everything in it, including objects that no input expresses.
 pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     let root = inventory.at(keys::API)?;
     let is_ours = root.learned.get(keys::RESOURCE).is_some_and(|resource| resource.starts_with("http_gateway/"));
     let Spec::Api(api) = root.spec() else { return None };
-    if !is_ours {
+    if !is_ours && !root.not_adopted {
         return None;
     }
     let found = FoundGateway { inventory, view: View::Current };
@@ -42,6 +42,15 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     access_logs(found, scope, &mut attributes);
     subscription(found, &mut attributes);
     domain(found, &mut attributes);
+    if root.not_adopted {
+        // The best certificate may be another one than that of the domain.
+        attributes.set("certificate_domain", Value::Null);
+        let certificate = inventory.current().find_map(|entry| match entry.spec() {
+            Spec::DomainName(domain) => Some(domain.certificate_arn.clone()),
+            _ => None,
+        });
+        attributes.set("certificate_arn", certificate.map_or(Value::Null, Value::from));
+    }
     Some(attributes)
 }
 

@@ -122,6 +122,7 @@ fn settings() -> Vec<Example> {
         plain("create_dns_entry", json!(true), json!(false)),
         plain("hosted_zone_id", json!("Z0123456789ABCDEFGHIJ"), json!("Z0123456789ABCDEFGHIK")),
         plain("allow_duplicate_name", json!(false), json!(true)),
+        plain("adopt", json!(null), json!({ "api": "a1b2c3d4e5" })),
         plain("ignore_drift", json!(null), json!(["route.*"])),
         plain("protected_objects", json!(null), json!(["route.*"])),
     ]);

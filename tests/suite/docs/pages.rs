@@ -125,8 +125,9 @@ fn import(folder: &Path) -> String {
     format!(
         "\n## Import\n\nThe import ID is the ID of the root object, the VPC or the API, which is also the attribute \
          `id`. If it is in\nanother Region than that of the provider block, add `@` and the Region, as in `ID@eu-west-1`. \
-         The provider finds all\nother objects, and the next plan shows the differences from the configuration. Import \
-         with an `import` block:\n\n{}\nWith Terraform 1.12 or OpenTofu 1.12 and later, the block can contain the \
+         The provider finds all\nother objects, and the next plan shows the differences from the configuration. What \
+         something else built is only taken over\nby the next apply, as the guides \"Adopting a network\" and \"Adopting an \
+         API\" describe. Import with an `import` block:\n\n{}\nWith Terraform 1.12 or OpenTofu 1.12 and later, the block can contain the \
          identity of the resource: `id`, and optionally\n`region` and `account_id`. The import fails if the credentials \
          belong to another account:\n\n{}\nOr import with the command:\n\n{}\nYou do not have to write the \
          configuration yourself. With any version of Terraform or OpenTofu, write an empty block,\nimport into it with \

@@ -294,7 +294,7 @@ fn unmanaged_objects_are_neither_imported_nor_changed() {
 }
 
 #[test]
-fn an_unmanaged_api_is_imported_only_with_ownership_tags() {
+fn an_api_with_ownership_tags_of_a_user_is_imported() {
     let env = TestEnv::with_terraform();
     let account = env.proxy.account();
     let api = json!({ "Name": "shop", "ProtocolType": "HTTP", "Description": "theirs", "Tags": { "team": "web" } });
@@ -308,9 +308,6 @@ fn an_unmanaged_api_is_imported_only_with_ownership_tags() {
     let route = with(&env.to("orders"), &json!({ "payload_format_version": "2.0", "timeout_milliseconds": 5000 }));
     let attributes = json!({ "description": "theirs", "route_config": { "GET /a": route } });
     env.config(&attributes);
-    let rejected = env.workspace.import(THIS, &id);
-    rejected.failed_with(&format!("Error importing fgw_http_gateway {id}: not managed by fgw"));
-    rejected.failed_with("fgw:resource = \"http_gateway/<name>\"");
     env.workspace.import(THIS, "00000000").failed_with("Error importing fgw_http_gateway 00000000: not found");
     assert_nothing_changed(&env);
 

@@ -1,10 +1,13 @@
 //! Reads the custom domain of a gateway and its API mappings.
 
+mod adoption;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use aws_sdk_apigatewayv2::types::{ApiMapping, DomainName};
 use futures::future::join_all;
 
+pub(super) use self::adoption::adoptable;
 use super::super::{api_mapping, domain_name};
 use super::CREATED_AGAIN;
 use crate::aws::Session;
@@ -27,7 +30,7 @@ pub(super) struct FoundDomain {
 /// `fgw:resource` for the gateway.
 pub(super) async fn known(session: &Session, known: &[Entry], resource: &str) -> Result<Vec<FoundDomain>, Failure> {
     if known.is_empty() {
-        // An import finds domains only by their tags, see `tagged`.
+        // An import finds domains otherwise, see `imported` and `adoptable`.
         return Ok(Vec::new());
     }
     let names: BTreeSet<&str> = known.iter().filter_map(name).collect();
@@ -66,11 +69,18 @@ pub(super) async fn known(session: &Session, known: &[Entry], resource: &str) ->
     Ok(found)
 }
 
-/// Finds the domains with the tags of the gateway, for an import.
-pub(super) async fn tagged(session: &Session, resource: &str) -> Result<Vec<FoundDomain>, Failure> {
+/// Finds the domain of the gateway by its tags, for an import. All others with these tags are unmanaged.
+pub(super) async fn imported(
+    session: &Session,
+    root_id: &str,
+    resource: &str,
+) -> Result<(Vec<FoundDomain>, Vec<Unmanaged>), Failure> {
     let all = domain_name::list(session).await?;
     let ours = all.into_iter().filter(|shown| is_tagged(shown, resource));
-    join_all(ours.map(|shown| with_mappings(session, shown))).await.into_iter().collect()
+    let mut domains: Vec<FoundDomain> =
+        join_all(ours.map(|shown| with_mappings(session, shown))).await.into_iter().collect::<Result<_, _>>()?;
+    let unmanaged = remove_unmanaged(&mut domains, root_id);
+    Ok((domains, unmanaged))
 }
 
 async fn with_mappings(session: &Session, shown: DomainName) -> Result<FoundDomain, Failure> {
@@ -119,7 +129,7 @@ pub(super) fn unmanaged(domains: &[FoundDomain], known: &[Entry], root_id: &str)
 
 /// Removes the domains that an import does not take in, although they have the tags of the gateway. A gateway has one
 /// domain: the one whose root mapping points to the API or, if there is none, one without a mapping to another API.
-pub(super) fn remove_unmanaged(domains: &mut Vec<FoundDomain>, root_id: &str) -> Vec<Unmanaged> {
+fn remove_unmanaged(domains: &mut Vec<FoundDomain>, root_id: &str) -> Vec<Unmanaged> {
     let is_mapped = |found: &FoundDomain| root_mapping(found, root_id).is_some();
     let has_mapped = domains.iter().any(is_mapped);
     let known_against = |found: &FoundDomain| match foreign_endpoint(found) {

@@ -8,6 +8,7 @@ use futures::future::join_all;
 
 use crate::aws::Session;
 use crate::aws::apigateway::read::{CREATED_AGAIN, View, stage};
+use crate::aws::calls::ownership::Owner;
 use crate::aws::lambda::permission;
 use crate::aws::lambda::permission::{CallerId, FunctionPolicy, statement_id};
 use crate::aws::logs::group;
@@ -22,7 +23,7 @@ use crate::model::{Destination, FunctionArn, Input};
 #[derive(Default)]
 pub(super) struct Logs {
     groups: Vec<FoundGroup>,
-    /// The filters of this provider, each with the name of its group.
+    /// The filters, each with the name of its group.
     filters: Vec<(String, SubscriptionFilter)>,
     /// The groups with the tags of this resource that replace the one in state.
     unmanaged: Vec<Unmanaged>,
@@ -37,9 +38,12 @@ impl Logs {
             .filter(|entry| matches!(entry.applied, Spec::LogGroup(_)))
             .map(|entry| (entry.id.as_str(), entry))
             .collect();
-        let subscribed: BTreeSet<&str> = known.iter().filter_map(group_of_filter).collect();
+        let subscribed: BTreeSet<(&str, &str)> = known
+            .iter()
+            .filter_map(|entry| Some((group_of_filter(entry)?, subscription::name_in(&entry.id))))
+            .collect();
         let groups = join_all(entries.keys().map(|name| group::find(session, name)));
-        let filters = join_all(subscribed.into_iter().map(|group| filter_of(session, group)));
+        let filters = join_all(subscribed.into_iter().map(|(group, name)| filter_of(session, group, name)));
         let (groups, filters) = tokio::join!(groups, filters);
         let groups: Vec<FoundGroup> = groups.into_iter().flat_map(Result::transpose).collect::<Result<_, _>>()?;
         let filters: Vec<_> = filters.into_iter().flat_map(Result::transpose).collect::<Result<_, _>>()?;
@@ -61,16 +65,20 @@ impl Logs {
         Ok(Logs { groups: ours, filters, unmanaged })
     }
 
-    /// Reads the group that a stage logs to, with its filter, if the group has the tags of this resource.
-    pub(super) async fn of_stage(session: &Session, stage: Option<&Stage>, resource: &str) -> Result<Logs, Failure> {
+    /// Reads the group that a stage logs to, with its filter, if the group has the tags of its owner.
+    pub(super) async fn of_stage(session: &Session, stage: Option<&Stage>, owner: Owner<'_>) -> Result<Logs, Failure> {
         let Some(name) = stage.and_then(stage::destination).and_then(group::name_in) else {
             return Ok(Logs::default());
         };
         let slot = keys::log_group(&name.to_string().into()).slot;
-        let found = group::find(session, name).await?.filter(|found| group::is_ours(found, resource, &slot));
-        let Some(group) = found else { return Ok(Logs::default()) };
-        let filter = filter_of(session, name).await?;
-        Ok(Logs { groups: vec![group], filters: filter.into_iter().collect(), unmanaged: Vec::new() })
+        let is_own = |found: &FoundGroup| owner.accepts(Some(&found.tags), Some(&slot));
+        let Some(group) = group::find(session, name).await?.filter(is_own) else { return Ok(Logs::default()) };
+        let filter = match owner.or_none {
+            true => subscription::find_any(session, name).await?,
+            false => subscription::find(session, name, subscription::NAME).await?,
+        };
+        let filters = filter.map(|filter| (name.to_string(), filter)).into_iter().collect();
+        Ok(Logs { groups: vec![group], filters, unmanaged: Vec::new() })
     }
 
     /// The groups with the tags of this resource that replace the one in state.
@@ -165,8 +173,12 @@ fn group_of_filter(entry: &Entry) -> Option<&str> {
     }
 }
 
-async fn filter_of(session: &Session, group: &str) -> Result<Option<(String, SubscriptionFilter)>, Failure> {
-    Ok(subscription::find(session, group).await?.map(|filter| (group.to_string(), filter)))
+async fn filter_of(
+    session: &Session,
+    group: &str,
+    name: &str,
+) -> Result<Option<(String, SubscriptionFilter)>, Failure> {
+    Ok(subscription::find(session, group, name).await?.map(|filter| (group.to_string(), filter)))
 }
 
 /// The function to which a filter forwards events.

@@ -260,8 +260,9 @@ async fn statement_with_another_source_counts_as_deleted() {
         logs: Logs::default(),
         policies,
         domains: vec![],
+        owner: Owner { resource: "http_gateway/api1", or_none: false },
     };
-    assert_eq!(view.known(&entries(&imported), "http_gateway/api1").len(), 1, "only the API remains");
+    assert_eq!(view.known(&entries(&imported)).len(), 1, "only the API remains");
 }
 
 #[tokio::test(start_paused = true)]

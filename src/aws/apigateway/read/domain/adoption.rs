@@ -1,0 +1,63 @@
+//! Which custom domain an adoption of an API takes over.
+
+use aws_sdk_apigatewayv2::types::SecurityPolicy;
+use futures::future::join_all;
+
+use super::{FoundDomain, objection, root_mapping, with_mappings};
+use crate::aws::Session;
+use crate::aws::apigateway::{domain_name, stage};
+use crate::aws::calls::ownership::Owner;
+use crate::cloud::{Cause, Failure, Unmanaged};
+
+/// Finds the domain of an API that something else built, for an adoption: the first one whose root path is mapped to
+/// the API. All others with a mapping to the API are unmanaged.
+pub(in crate::aws::apigateway::read) async fn adoptable(
+    session: &Session,
+    root_id: &str,
+    owner: Owner<'_>,
+) -> Result<(Vec<FoundDomain>, Vec<Unmanaged>), Failure> {
+    let all = domain_name::list(session).await?;
+    let mut mapped = Vec::new();
+    for found in join_all(all.into_iter().map(|shown| with_mappings(session, shown))).await {
+        match found {
+            // A role may have access to its own domain only.
+            Err(failure) if failure.cause == Cause::Denied => {
+                tracing::warn!("Skipping a custom domain whose mappings cannot be read: {failure}");
+            }
+            found => mapped.push(found?),
+        }
+    }
+    mapped.retain(|found| found.mappings.iter().any(|mapping| mapping.api_id.as_deref() == Some(root_id)));
+    mapped.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(chosen(mapped, root_id, owner))
+}
+
+/// The first domain that can be adopted, and why the others cannot.
+fn chosen(mapped: Vec<FoundDomain>, root_id: &str, owner: Owner<'_>) -> (Vec<FoundDomain>, Vec<Unmanaged>) {
+    let (mut adoptable, mut unmanaged): (Vec<FoundDomain>, _) = (Vec::new(), Vec::new());
+    for found in mapped {
+        let taken = adoptable.first().map(|first| format!("{} is the domain of this gateway already", first.name));
+        match objection_to_adoption(&found, root_id, owner).or(taken) {
+            Some(reason) => unmanaged.push(Unmanaged { id: found.name, slot: None, reason }),
+            None => adoptable.push(found),
+        }
+    }
+    (adoptable, unmanaged)
+}
+
+/// Why a domain with a mapping to an API cannot be adopted with it, if there is a reason.
+fn objection_to_adoption(found: &FoundDomain, root_id: &str, owner: Owner<'_>) -> Option<String> {
+    let shown = found.shown.as_ref()?;
+    if !owner.accepts(shown.tags.as_ref(), None) {
+        return Some("another resource has tagged it".to_string());
+    }
+    let Some(mapping) = root_mapping(found, root_id) else {
+        return Some("the API is mapped to a path below it, not to its root path".to_string());
+    };
+    if let Some(stage) = mapping.stage.as_deref().filter(|stage| *stage != stage::DEFAULT) {
+        return Some(format!("its mapping leads to the stage {stage}"));
+    }
+    let policies = shown.domain_name_configurations.iter().flatten().filter_map(|it| it.security_policy.as_ref());
+    let other_policy = policies.map(SecurityPolicy::as_str).find(|it| *it != crate::model::DomainName::TLS_1_2);
+    objection(found, root_id).or(other_policy.map(|policy| format!("its security policy is {policy}")))
+}

@@ -1,0 +1,253 @@
+//! Adoption of APIs that something else built: an import is not ownership, and an adoption adds nothing but tags and
+//! Lambda permissions.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::{THIS, TestEnv, text};
+
+/// An API built with boto3 in the shape of hashicorp/aws: an integration for each route.
+struct Foreign<'a> {
+    env: &'a TestEnv,
+    id: String,
+    /// The functions and the IDs of its permissions.
+    permissions: RefCell<BTreeSet<(String, String)>>,
+}
+
+impl<'a> Foreign<'a> {
+    fn new(env: &'a TestEnv, protocol: &str) -> Foreign<'a> {
+        let mut api = json!({ "Name": "legacy", "ProtocolType": protocol, "Tags": { "Owner": "web" } });
+        if protocol == "WEBSOCKET" {
+            api["RouteSelectionExpression"] = json!("$request.body.action");
+        }
+        let id = text(&env.proxy.account().boto("apigatewayv2", "create_api", api)["ApiId"]);
+        Foreign { env, id, permissions: RefCell::default() }
+    }
+
+    fn create(&self, what: &str, mut arguments: Value) -> Value {
+        arguments["ApiId"] = json!(self.id);
+        self.env.proxy.account().boto("apigatewayv2", &format!("create_{what}"), arguments)
+    }
+
+    /// A route to a function with an integration of its own. Returns the ID of the route.
+    fn route(&self, key: &str, function: &str, further: &Value) -> String {
+        let integration = json!({ "IntegrationType": "AWS_PROXY", "IntegrationUri": self.env.arn(function),
+            "PayloadFormatVersion": "2.0", "IntegrationMethod": "POST" });
+        let target = text(&self.create("integration", integration)["IntegrationId"]);
+        let mut route = json!({ "RouteKey": key, "Target": format!("integrations/{target}") });
+        route.as_object_mut().expect("an object").extend(further.as_object().cloned().unwrap_or_default());
+        let id = text(&self.create("route", route)["RouteId"]);
+        self.allow(function);
+        id
+    }
+
+    /// The permission that other tools create for each function, with an ID of their own.
+    fn allow(&self, function: &str) {
+        let source = format!("arn:aws:execute-api:us-east-1:{}:{}/*/*", self.env.proxy.account().id, self.id);
+        self.permit(
+            function,
+            &json!({ "StatementId": format!("AllowAPIGatewayInvoke-{}", self.id),
+            "Principal": "apigateway.amazonaws.com", "SourceArn": source }),
+        );
+    }
+
+    /// Adds a statement to the policy of a function once.
+    fn permit(&self, function: &str, statement: &Value) {
+        if self.permissions.borrow_mut().insert((function.to_owned(), text(&statement["StatementId"]))) {
+            let mut permission = json!({ "FunctionName": self.env.arn(function), "Action": "lambda:InvokeFunction" });
+            permission.as_object_mut().expect("an object").extend(statement.as_object().cloned().unwrap_or_default());
+            self.env.proxy.account().boto("lambda", "add_permission", permission);
+        }
+    }
+
+    /// Destroys the adopted API. The permissions that something else created remain.
+    fn destroy(&self) {
+        self.env.workspace.destroy().succeeded();
+        let account = self.env.proxy.account();
+        for (function, id) in self.permissions.borrow().iter() {
+            let permission = json!({ "FunctionName": function, "StatementId": id });
+            account.boto("lambda", "remove_permission", permission);
+        }
+        account.assert_nothing_of_ours_is_left();
+    }
+
+    fn authorizer(&self, name: &str) -> String {
+        let arn = self.env.arn("guard");
+        let uri = format!("arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/{arn}/invocations");
+        let authorizer = json!({ "Name": name, "AuthorizerType": "REQUEST", "AuthorizerUri": uri,
+            "AuthorizerPayloadFormatVersion": "2.0", "EnableSimpleResponses": true,
+            "IdentitySource": ["$request.header.x-key"], "AuthorizerResultTtlInSeconds": 0 });
+        let id = text(&self.create("authorizer", authorizer)["AuthorizerId"]);
+        self.allow("guard");
+        id
+    }
+}
+
+/// Writes the configuration that Terraform generates for an import, and returns it.
+fn generate(env: &TestEnv, id: &str) -> String {
+    let import = |lines: &str| format!("import {{\n  to = {THIS}\n  id = \"{id}\"\n{lines}}}\n");
+    env.workspace.config(&import("  provider = fgw\n"));
+    let plan = env.workspace.run(&["plan", "-no-color", "-input=false", "-generate-config-out=generated.tf"]);
+    assert!(plan.says("1 to import, 0 to add, 1 to change, 0 to destroy"), "{plan}");
+    env.workspace.config(&import(""));
+    std::fs::read_to_string(env.workspace.path().join("generated.tf")).expect("terraform has written it")
+}
+
+/// The generated configuration without `adopt`.
+fn without_adopt(generated: &str) -> String {
+    let (before, rest) = generated.split_once("  adopt ").expect("it names the objects");
+    let (_, after) = rest.split_once("  }\n").expect("the map ends");
+    format!("{before}{after}")
+}
+
+/// The actions of the changing calls, with their number.
+fn changes(env: &TestEnv) -> Vec<String> {
+    let mut actions: Vec<String> = env.proxy.mutations().into_iter().map(|it| it.call.action).collect();
+    actions.sort();
+    let mut counted: Vec<(String, usize)> = Vec::new();
+    for action in actions {
+        match counted.last_mut().filter(|(last, _)| *last == action) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((action, 1)),
+        }
+    }
+    counted.into_iter().map(|(action, count)| format!("{action} {count}")).collect()
+}
+
+/// Adopts the API with the configuration that Terraform generates, and asserts which calls that takes.
+fn adopt(env: &TestEnv, id: &str, calls: &[&str]) {
+    env.proxy.clear_calls();
+    let generated = generate(env, id);
+    assert_eq!(changes(env), [""; 0], "looking changes nothing");
+    env.workspace.apply(&[]).succeeded();
+    assert_eq!(changes(env), calls);
+    assert_eq!(env.attribute("drift"), json!({}));
+    env.workspace.assert_nothing_to_do();
+    env.workspace.config("");
+    env.workspace.write("generated.tf", &without_adopt(&generated));
+    env.workspace.assert_nothing_to_do();
+}
+
+#[test]
+fn an_api_with_all_kinds_of_objects_is_adopted() {
+    let env = TestEnv::with_terraform();
+    let account = env.proxy.account();
+    let api = Foreign::new(&env, "HTTP");
+    let authorizer = api.authorizer("customers");
+    let guarded = json!({ "AuthorizationType": "CUSTOM", "AuthorizerId": authorizer });
+    let routes = [
+        ("route.GET /orders", api.route("GET /orders", "orders", &json!({}))),
+        ("route.POST /orders", api.route("POST /orders", "orders", &guarded)),
+        ("route.ANY /users/{proxy+}", api.route("ANY /users/{proxy+}", "users", &json!({}))),
+    ];
+    let iam = api.route("GET /admin", "users", &json!({ "AuthorizationType": "AWS_IAM" }));
+    account.boto("logs", "create_log_group", json!({ "logGroupName": "/legacy/access" }));
+    account.boto("logs", "put_retention_policy", json!({ "logGroupName": "/legacy/access", "retentionInDays": 14 }));
+    api.permit("keeper", &json!({ "StatementId": "logs", "Principal": "logs.us-east-1.amazonaws.com" }));
+    let filter = json!({ "logGroupName": "/legacy/access", "filterName": "to-keeper", "filterPattern": "",
+        "destinationArn": env.arn("keeper") });
+    account.boto("logs", "put_subscription_filter", filter);
+    let group = format!("arn:aws:logs:us-east-1:{}:log-group:/legacy/access", account.id);
+    let logs = json!({ "DestinationArn": group, "Format": "{\"id\":\"$context.requestId\"}" });
+    api.create("stage", json!({ "StageName": "$default", "AutoDeploy": true, "AccessLogSettings": logs }));
+    api.create("stage", json!({ "StageName": "test" }));
+    let certificate = account.boto("acm", "request_certificate", json!({ "DomainName": "*.example.com" }));
+    let configuration = json!([{ "CertificateArn": certificate["CertificateArn"], "EndpointType": "REGIONAL",
+        "SecurityPolicy": "TLS_1_2" }]);
+    let domain = json!({ "DomainName": "api.example.com", "DomainNameConfigurations": configuration });
+    let domain = account.boto("apigatewayv2", "create_domain_name", domain);
+    api.create("api_mapping", json!({ "DomainName": "api.example.com", "Stage": "$default" }));
+    let zone = json!({ "Name": "example.com", "CallerReference": "legacy" });
+    let zone = text(&account.boto("route53", "create_hosted_zone", zone)["HostedZone"]["Id"]);
+    let target = &domain["DomainNameConfigurations"][0];
+    let alias = json!({ "HostedZoneId": target["HostedZoneId"], "DNSName": target["ApiGatewayDomainName"],
+        "EvaluateTargetHealth": false });
+    let record = json!({ "Name": "api.example.com", "Type": "A", "AliasTarget": alias });
+    let batch = json!({ "Changes": [{ "Action": "CREATE", "ResourceRecordSet": record }] });
+    account.boto("route53", "change_resource_record_sets", json!({ "HostedZoneId": zone, "ChangeBatch": batch }));
+
+    // Tags for the API, the stage, the domain and the log group. Permissions for two functions of routes, the
+    // authorizer and the subscription.
+    adopt(&env, &api.id, &["AddPermission 4", "TagResource 4"]);
+    let objects = env.attribute("aws_objects");
+    for (key, id) in &routes {
+        assert_eq!(objects[key], json!(id), "{objects}");
+    }
+    for key in ["authorizer.customers", "stage", "log_group", "log_subscription", "domain", "api_mapping", "dns_record"]
+    {
+        assert!(objects[key].is_string(), "{key}: {objects}");
+    }
+    let integrations = objects.as_object().expect("a map").keys().filter(|key| key.starts_with("integration."));
+    assert_eq!(integrations.count(), 3, "one for each route, as they were: {objects}");
+    assert_eq!(env.attribute("access_log_logservice_group_retention_in_days"), json!(14));
+    assert_eq!(env.send("GET", "/orders", None).body, "orders /orders");
+    let routes = account.boto("apigatewayv2", "get_routes", json!({ "ApiId": api.id })).to_string();
+    assert!(routes.contains(&iam), "a route that no input expresses stays: {routes}");
+    api.destroy();
+}
+
+#[test]
+fn an_adoption_of_an_api_is_refused_without_consent() {
+    let env = TestEnv::with_terraform();
+    let api = Foreign::new(&env, "HTTP");
+    let kept = api.route("GET /a", "orders", &json!({}));
+    let left = api.route("GET /b", "users", &json!({}));
+    api.create("stage", json!({ "StageName": "$default", "AutoDeploy": true }));
+    let to = |function: &str| json!({ "faas_function_arn": env.arn(function), "payload_format_version": "2.0" });
+    let config = |routes: Value, adopt: Value| {
+        env.config(
+            &json!({ "name": "legacy", "api_tags": { "Owner": "web" }, "route_config": routes, "adopt": adopt }),
+        );
+    };
+    let all = json!({ "GET /a": to("orders"), "GET /b": to("users") });
+    config(all.clone(), json!({}));
+    env.workspace.import(THIS, &api.id).succeeded();
+    assert_eq!(env.attribute("aws_objects"), json!({}));
+    env.proxy.clear_calls();
+
+    env.workspace.plan(&[]).failed_with("Objects are not named in adopt");
+    let consent = json!({ "api": api.id, "stage": "$default" });
+    config(all.clone(), json!({ "api": "abcdef", "stage": "$default" }));
+    env.workspace.plan(&[]).failed_with(&format!("Use \"api\" = \"{}\"", api.id));
+    config(json!({ "GET /a": to("users") }), consent.clone());
+    let plan = env.workspace.plan(&[]);
+    plan.failed_with("An adoption changes nothing but tags");
+    plan.failed_with("route_config[\"GET /a\"] = ");
+    config(json!({ "GET /a": to("orders"), "GET /c": to("orders") }), consent.clone());
+    let plan = env.workspace.plan(&[]);
+    plan.failed_with("route.GET /c would be created");
+    plan.failed_with("no route_config[\"GET /c\"]");
+    config(all, consent.clone());
+    assert!(env.workspace.destroy().says("nothing is deleted"));
+    assert_eq!(changes(&env), [""; 0]);
+
+    // A route that the configuration does not list stays unmanaged, and keeps serving.
+    env.workspace.import(THIS, &api.id).succeeded();
+    config(json!({ "GET /a": to("orders") }), consent);
+    env.workspace.apply(&[]).succeeded();
+    assert_eq!(changes(&env), ["AddPermission 1", "TagResource 2"]);
+    let objects = env.attribute("aws_objects");
+    assert_eq!(objects["route.GET /a"], json!(kept));
+    assert!(!objects.to_string().contains(&left), "{objects}");
+    env.workspace.assert_nothing_to_do();
+    assert_eq!(env.send("GET", "/b", None).body, "users /b");
+    api.destroy();
+}
+
+#[test]
+fn an_api_without_a_stage_to_adopt_is_rejected() {
+    let env = TestEnv::with_terraform();
+    env.config(&json!({ "route_config": {} }));
+    let rejected = |api: &Foreign, reason: &str| {
+        let import = env.workspace.import(THIS, &api.id);
+        import.failed_with(&format!("Error importing fgw_http_gateway {}: it cannot be adopted", api.id));
+        import.failed_with(reason);
+    };
+    rejected(&Foreign::new(&env, "WEBSOCKET"), "its protocol is WEBSOCKET");
+    let api = Foreign::new(&env, "HTTP");
+    rejected(&api, "it has no stage $default");
+    api.create("stage", json!({ "StageName": "$default", "AutoDeploy": false }));
+    rejected(&api, "its stage $default does not deploy changes automatically");
+}
