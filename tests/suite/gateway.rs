@@ -3,6 +3,8 @@
 
 #[path = "gateway/adoption.rs"]
 mod adoption;
+#[path = "gateway/adoption_from_aws.rs"]
+mod adoption_from_aws;
 #[path = "gateway/authorizers.rs"]
 mod authorizers;
 #[path = "gateway/budget.rs"]

@@ -14,6 +14,8 @@
 #![allow(dead_code)]
 
 #[cfg(unix)]
+pub(crate) mod adoption;
+#[cfg(unix)]
 pub(crate) mod backend;
 #[cfg(unix)]
 pub(crate) mod deployments;

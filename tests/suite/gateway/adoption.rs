@@ -7,17 +7,18 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{THIS, TestEnv, text};
+use crate::support::adoption::{generate, without_adopt};
 
 /// An API built with boto3 in the shape of hashicorp/aws: an integration for each route.
-struct Foreign<'a> {
+pub(super) struct Foreign<'a> {
     env: &'a TestEnv,
-    id: String,
+    pub(super) id: String,
     /// The functions and the IDs of its permissions.
     permissions: RefCell<BTreeSet<(String, String)>>,
 }
 
 impl<'a> Foreign<'a> {
-    fn new(env: &'a TestEnv, protocol: &str) -> Foreign<'a> {
+    pub(super) fn new(env: &'a TestEnv, protocol: &str) -> Foreign<'a> {
         let mut api = json!({ "Name": "legacy", "ProtocolType": protocol, "Tags": { "Owner": "web" } });
         if protocol == "WEBSOCKET" {
             api["RouteSelectionExpression"] = json!("$request.body.action");
@@ -26,13 +27,13 @@ impl<'a> Foreign<'a> {
         Foreign { env, id, permissions: RefCell::default() }
     }
 
-    fn create(&self, what: &str, mut arguments: Value) -> Value {
+    pub(super) fn create(&self, what: &str, mut arguments: Value) -> Value {
         arguments["ApiId"] = json!(self.id);
         self.env.proxy.account().boto("apigatewayv2", &format!("create_{what}"), arguments)
     }
 
     /// A route to a function with an integration of its own. Returns the ID of the route.
-    fn route(&self, key: &str, function: &str, further: &Value) -> String {
+    pub(super) fn route(&self, key: &str, function: &str, further: &Value) -> String {
         let integration = json!({ "IntegrationType": "AWS_PROXY", "IntegrationUri": self.env.arn(function),
             "PayloadFormatVersion": "2.0", "IntegrationMethod": "POST" });
         let target = text(&self.create("integration", integration)["IntegrationId"]);
@@ -85,25 +86,8 @@ impl<'a> Foreign<'a> {
     }
 }
 
-/// Writes the configuration that Terraform generates for an import, and returns it.
-fn generate(env: &TestEnv, id: &str) -> String {
-    let import = |lines: &str| format!("import {{\n  to = {THIS}\n  id = \"{id}\"\n{lines}}}\n");
-    env.workspace.config(&import("  provider = fgw\n"));
-    let plan = env.workspace.run(&["plan", "-no-color", "-input=false", "-generate-config-out=generated.tf"]);
-    assert!(plan.says("1 to import, 0 to add, 1 to change, 0 to destroy"), "{plan}");
-    env.workspace.config(&import(""));
-    std::fs::read_to_string(env.workspace.path().join("generated.tf")).expect("terraform has written it")
-}
-
-/// The generated configuration without `adopt`.
-fn without_adopt(generated: &str) -> String {
-    let (before, rest) = generated.split_once("  adopt ").expect("it names the objects");
-    let (_, after) = rest.split_once("  }\n").expect("the map ends");
-    format!("{before}{after}")
-}
-
 /// The actions of the changing calls, with their number.
-fn changes(env: &TestEnv) -> Vec<String> {
+pub(super) fn changes(env: &TestEnv) -> Vec<String> {
     let mut actions: Vec<String> = env.proxy.mutations().into_iter().map(|it| it.call.action).collect();
     actions.sort();
     let mut counted: Vec<(String, usize)> = Vec::new();
@@ -119,7 +103,7 @@ fn changes(env: &TestEnv) -> Vec<String> {
 /// Adopts the API with the configuration that Terraform generates, and asserts which calls that takes.
 fn adopt(env: &TestEnv, id: &str, calls: &[&str]) {
     env.proxy.clear_calls();
-    let generated = generate(env, id);
+    let generated = generate(&env.workspace, THIS, id, "");
     assert_eq!(changes(env), [""; 0], "looking changes nothing");
     env.workspace.apply(&[]).succeeded();
     assert_eq!(changes(env), calls);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{THIS, TestEnv, text};
+use crate::support::adoption::{generate, without_adopt};
 use crate::support::proxy::fault::Fault;
 
 /// A network built with boto3: a public and a private subnet in each of two AZs.
@@ -158,21 +159,6 @@ fn foreign_tags(env: &TestEnv) -> BTreeMap<String, Value> {
     tags
 }
 
-/// Writes the configuration that Terraform generates for an import, and returns it.
-fn generate(env: &TestEnv, vpc: &str) -> String {
-    generate_beside(env, vpc, "")
-}
-
-/// The same next to another configuration. Then only the import and the generated configuration remain.
-pub(super) fn generate_beside(env: &TestEnv, vpc: &str, others: &str) -> String {
-    let import = |lines: &str| format!("import {{\n  to = {THIS}\n  id = \"{vpc}\"\n{lines}}}\n");
-    env.workspace.config(&format!("{}{others}", import("  provider = fgw\n")));
-    let plan = env.workspace.run(&["plan", "-no-color", "-input=false", "-generate-config-out=generated.tf"]);
-    assert!(plan.says("1 to import, 0 to add, 1 to change, 0 to destroy"), "{plan}");
-    env.workspace.config(&import(""));
-    std::fs::read_to_string(env.workspace.path().join("generated.tf")).expect("terraform has written it")
-}
-
 #[test]
 fn a_network_with_a_nat_gateway_per_az_is_adopted() {
     assert_is_adopted(one_nat_gateway_per_az);
@@ -194,7 +180,7 @@ fn assert_is_adopted(build: impl Fn(&TestEnv) -> (String, Objects)) {
     let (vpc, objects) = build(&env);
     let tags = foreign_tags(&env);
     env.proxy.clear_calls();
-    let generated = generate(&env, &vpc);
+    let generated = generate(&env.workspace, THIS, &vpc, "");
     for (key, id) in &objects {
         assert!(
             generated
@@ -231,13 +217,6 @@ fn assert_is_adopted(build: impl Fn(&TestEnv) -> (String, Objects)) {
     let nat_gateways = objects.keys().filter(|key| key.starts_with("nat_gateway.")).count();
     let addresses = left["addresses"].as_array().map(Vec::len);
     assert_eq!(addresses, Some(nat_gateways), "addresses of the user are never released: {left}");
-}
-
-/// The generated configuration without `adopt`.
-pub(super) fn without_adopt(generated: &str) -> String {
-    let (before, rest) = generated.split_once("  adopt ").expect("it names the objects");
-    let (_, after) = rest.split_once("  }\n").expect("the map ends");
-    format!("{before}{after}")
 }
 
 /// The attributes that reproduce [`one_nat_gateway_per_az`], with this map `adopt`.

@@ -1,12 +1,11 @@
 //! The steps of the guide "Adopting a network" for a network of hashicorp/aws in the same state. They run with that
 //! provider if `FGW_BENCH_AWS_PROVIDER` names the folder of its binary. Otherwise, boto3 builds the network.
 
-use std::path::Path;
-
 use serde_json::json;
 
-use super::adoption::{generate_beside, one_nat_gateway_per_az, without_adopt};
+use super::adoption::one_nat_gateway_per_az;
 use super::{THIS, TestEnv, text};
+use crate::support::adoption::{generate, install_hashicorp_aws, removed, without_adopt};
 
 /// The network as a configuration of hashicorp/aws: the addresses of its resources, and their blocks.
 const RESOURCES: &[(&str, &str)] = &[
@@ -58,47 +57,24 @@ fn resource(address: &str, body: &str) -> String {
     format!("resource \"{kind}\" \"{name}\" {{\n{body}\n}}\n")
 }
 
-/// Adds hashicorp/aws to the workspace.
-fn install(env: &TestEnv, folder: &Path) {
-    let fgw = std::fs::read_to_string(env.workspace.path().join("terraformrc")).expect("the CLI configuration");
-    let both = fgw
-        .replace("dev_overrides {\n", &format!("dev_overrides {{\n    \"hashicorp/aws\" = \"{}\"\n", folder.display()));
-    env.workspace.write("terraformrc", &both);
-    let (endpoint, account) = (env.proxy.endpoint(), &env.proxy.account().id);
-    env.workspace.write(
-        "aws.tf",
-        &format!(
-            "provider \"aws\" {{\n  region = \"us-east-1\"\n  access_key = \"{account}\"\n  secret_key = \"secret\"\n  \
-             skip_credentials_validation = true\n  skip_requesting_account_id = true\n  skip_metadata_api_check = \
-             true\n  endpoints {{\n    ec2 = \"{endpoint}\"\n  }}\n}}\n"
-        ),
-    );
-}
-
 #[test]
 fn a_network_of_hashicorp_aws_is_adopted_in_its_state() {
     let env = TestEnv::with_terraform();
-    let folder = std::env::var_os("FGW_BENCH_AWS_PROVIDER");
-    let Some(folder) = folder.filter(|folder| Path::new(folder).is_dir()) else {
-        eprintln!("FGW_BENCH_AWS_PROVIDER is not set: boto3 builds the network");
+    if !install_hashicorp_aws(&env.workspace, &env.proxy, &["ec2"]) {
         let (vpc, _) = one_nat_gateway_per_az(&env);
-        generate_beside(&env, &vpc, "");
+        generate(&env.workspace, THIS, &vpc, "");
         assert!(env.workspace.apply(&[]).says("1 imported, 0 added, 1 changed, 0 destroyed"));
         env.workspace.assert_nothing_to_do();
         return;
-    };
-    install(&env, Path::new(&folder));
+    }
     let all: String = RESOURCES.iter().map(|(address, body)| resource(address, body)).collect();
     let before = format!("{all}\n{}", staying("aws_vpc.main.id"));
     env.workspace.config(&before);
     env.workspace.apply(&[]).succeeded();
     let vpc = text(env.workspace.state().attribute("aws_vpc.main", "id"));
 
-    let generated = generate_beside(&env, &vpc, &before);
-    let removed: String = RESOURCES
-        .iter()
-        .map(|(address, _)| format!("removed {{\n  from = {address}\n  lifecycle {{\n    destroy = false\n  }}\n}}\n"))
-        .collect();
+    let generated = generate(&env.workspace, THIS, &vpc, &before);
+    let removed: String = RESOURCES.iter().map(|(address, _)| removed(address)).collect();
     let import = format!("import {{\n  to = {THIS}\n  id = \"{vpc}\"\n}}\n");
     let staying = staying(&format!("{THIS}.vpc_id"));
     env.workspace.config(&format!("{import}{removed}{staying}"));
