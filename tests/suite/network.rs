@@ -7,6 +7,8 @@ mod acl;
 mod adoption;
 #[path = "network/adoption_from_aws.rs"]
 mod adoption_from_aws;
+#[path = "network/adoption_of_any.rs"]
+mod adoption_of_any;
 #[path = "network/addressing.rs"]
 mod addressing;
 #[path = "network/blocks.rs"]

@@ -9,16 +9,16 @@ use crate::support::adoption::{generate, without_adopt};
 use crate::support::proxy::fault::Fault;
 
 /// A network built with boto3: a public and a private subnet in each of two AZs.
-struct Foreign<'a> {
+pub(super) struct Foreign<'a> {
     env: &'a TestEnv,
-    vpc: String,
+    pub(super) vpc: String,
 }
 
 /// The objects that such a network has, by the keys that they get.
 pub(super) type Objects = BTreeMap<String, String>;
 
 impl<'a> Foreign<'a> {
-    fn new(env: &'a TestEnv, name: &str) -> Foreign<'a> {
+    pub(super) fn new(env: &'a TestEnv, name: &str) -> Foreign<'a> {
         let vpc = env.ec2("create_vpc", json!({ "CidrBlock": "10.0.0.0/16" }));
         let foreign = Foreign { env, vpc: text(&vpc["Vpc"]["VpcId"]) };
         foreign.name(&foreign.vpc, name);
@@ -30,14 +30,14 @@ impl<'a> Foreign<'a> {
         self.env.ec2("create_tags", json!({ "Resources": [id], "Tags": tags }));
     }
 
-    fn internet_gateway(&self) -> String {
+    pub(super) fn internet_gateway(&self) -> String {
         let gateway = self.env.ec2("create_internet_gateway", json!({}));
         let id = text(&gateway["InternetGateway"]["InternetGatewayId"]);
         self.env.ec2("attach_internet_gateway", json!({ "InternetGatewayId": id, "VpcId": self.vpc }));
         id
     }
 
-    fn subnet(&self, name: &str, block: &str, zone: &str) -> String {
+    pub(super) fn subnet(&self, name: &str, block: &str, zone: &str) -> String {
         let subnet = json!({ "VpcId": self.vpc, "CidrBlock": block, "AvailabilityZone": zone });
         let id = text(&self.env.ec2("create_subnet", subnet)["Subnet"]["SubnetId"]);
         self.name(&id, name);
@@ -45,7 +45,7 @@ impl<'a> Foreign<'a> {
     }
 
     /// A route table with a default route to this target, for these subnets.
-    fn table(&self, name: &str, target: Option<(&str, &str)>, subnets: &[&str]) -> String {
+    pub(super) fn table(&self, name: &str, target: Option<(&str, &str)>, subnets: &[&str]) -> String {
         let created = self.env.ec2("create_route_table", json!({ "VpcId": self.vpc }));
         let id = text(&created["RouteTable"]["RouteTableId"]);
         self.name(&id, name);
@@ -60,7 +60,7 @@ impl<'a> Foreign<'a> {
     }
 
     /// A NAT gateway, and the allocation ID of its address.
-    fn nat_gateway(&self, subnet: &str) -> (String, String) {
+    pub(super) fn nat_gateway(&self, subnet: &str) -> (String, String) {
         let address = text(&self.env.ec2("allocate_address", json!({ "Domain": "vpc" }))["AllocationId"]);
         let created = self.env.ec2("create_nat_gateway", json!({ "SubnetId": subnet, "AllocationId": address }));
         (text(&created["NatGateway"]["NatGatewayId"]), address)
@@ -147,7 +147,7 @@ fn isolated(env: &TestEnv) -> (String, Objects) {
 }
 
 /// All tags in the account except those of this provider, by object.
-fn foreign_tags(env: &TestEnv) -> BTreeMap<String, Value> {
+pub(super) fn foreign_tags(env: &TestEnv) -> BTreeMap<String, Value> {
     let described = env.ec2("describe_tags", json!({}));
     let mut tags = BTreeMap::new();
     for tag in described["Tags"].as_array().expect("a list") {

@@ -253,6 +253,17 @@ impl Host {
         json!({ "version": 4, "resources": state.iter().map(resource).collect::<Vec<_>>() })
     }
 
+    /// The state in the form of `terraform show -json`.
+    pub(super) fn shown_state(&self) -> Json {
+        let state = self.state.lock().expect("no test panics here");
+        let resource = |((of_type, name), kept): (&Address, &Kept)| {
+            json!({ "address": format!("{of_type}.{name}"), "mode": "managed", "type": of_type, "name": name,
+                "values": shown::json(&kept.stored.0) })
+        };
+        let resources: Vec<Json> = state.iter().map(resource).collect();
+        json!({ "format_version": "1.0", "values": { "root_module": { "resources": resources } } })
+    }
+
     /// The last plan in the form of `terraform show -json`.
     pub(super) fn shown_plan(&self) -> Json {
         let planned = self.planned.lock().expect("no test panics here");

@@ -41,6 +41,15 @@ impl<'a> Classifier<'a> {
         subnets
     }
 
+    /// Whether each of these tables, by the index of its AZ, is that of another tier in the same AZ.
+    fn serve_the_same(&self, owner: Tier, tables: &BTreeMap<u32, &'a FoundRouteTable>) -> bool {
+        let single = keys::route_table(owner, None).slot;
+        tables.iter().all(|(index, table)| {
+            let slot = self.result.slots.get(&table.id);
+            slot.is_some_and(|slot| *slot == single || *slot == keys::route_table(owner, Some(*index)).slot)
+        })
+    }
+
     /// Why the inputs cannot express the tables of a tier.
     fn check(
         &self,
@@ -72,6 +81,10 @@ impl<'a> Classifier<'a> {
         if shared.len() > 1 || (!shared.is_empty() && ids.iter().any(|id| !owners.contains_key(id))) {
             return Err(format!("the tier {name} uses route tables of several tiers"));
         }
+        if let Some(owner) = shared.first().filter(|owner| !self.serve_the_same(**owner, tables)) {
+            let owner = owner.slot();
+            return Err(format!("the tiers {name} and {owner} share route tables, but not the same one in each AZ"));
+        }
         if ids.len() > 1 && ids.len() < tables.len() {
             return Err(format!("some subnets of the tier {name} share a route table, and others do not"));
         }
@@ -82,7 +95,9 @@ impl<'a> Classifier<'a> {
 /// The slots of the tables of a tier: one for each subnet, or a single one.
 fn slots<'a>(tier: Tier, tables: &BTreeMap<u32, &'a FoundRouteTable>) -> Vec<(String, &'a str)> {
     let ids: BTreeSet<&str> = tables.values().map(|table| table.id.as_str()).collect();
-    let is_one = ids.len() == 1 && (tables.len() > 1 || tier == Tier::Public);
+    // A table that also serves another tier in other AZs has no AZ of its own.
+    let serves_more = || tables.values().any(|table| table.associated.len() > tables.len());
+    let is_one = ids.len() == 1 && (tables.len() > 1 || tier == Tier::Public || serves_more());
     match tables.first_key_value().filter(|_| is_one) {
         Some((_, table)) => vec![(keys::route_table(tier, None).slot, table.id.as_str())],
         None => tables.iter().map(|(index, it)| (keys::route_table(tier, Some(*index)).slot, it.id.as_str())).collect(),

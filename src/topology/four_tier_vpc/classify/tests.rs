@@ -94,6 +94,28 @@ fn routes_decide_about_subnets_without_telling_names() {
 }
 
 #[test]
+fn tiers_share_tables_only_if_they_use_the_same_one_in_each_az() {
+    let mut found = landscape();
+    found.route_tables[2] = table("rtb-a", None, &["subnet-aa", "subnet-db"]);
+    found.route_tables[3] = table("rtb-b", None, &["subnet-ab", "subnet-da"]);
+    found.nat_gateways.clear();
+    let result = classify(&found);
+    assert_eq!(slot(&result, "rtb-b"), "route_table.private_app.1");
+    assert!(reason(&result, "subnet-da").contains("not the same one in each AZ"));
+    found.route_tables[2].associated = vec!["subnet-aa".into(), "subnet-da".into()];
+    found.route_tables[3].associated = vec!["subnet-ab".into(), "subnet-db".into()];
+    assert_eq!(classify(&found).unmanaged, BTreeMap::new());
+
+    // One table serves a single subnet of one tier and two of another.
+    found.subnets.retain(|subnet| subnet.id != "subnet-ab");
+    found.route_tables[2] = table("rtb-a", None, &["subnet-aa", "subnet-da", "subnet-db"]);
+    found.route_tables.pop();
+    let result = classify(&found);
+    assert_eq!(slot(&result, "rtb-a"), "route_table.private_app");
+    assert_eq!(result.unmanaged, BTreeMap::new());
+}
+
+#[test]
 fn evidence_that_disagrees_is_reported() {
     let mut found = landscape();
     found.subnets[0].tags = tags(&[("Name", "shop-private-x")]);
