@@ -214,6 +214,9 @@ pub struct Seen {
     pub requires: BTreeMap<String, BTreeSet<String>>,
     /// The times of creation by id, in AWS's notation, of the kinds for which AWS returns one.
     pub created: BTreeMap<String, String>,
+    /// The names of the CloudFormation stacks that objects belong to, by the ids of these objects. Only a read of a
+    /// root that something else built returns them.
+    pub stacks: BTreeMap<String, String>,
 }
 
 /// One object as read from AWS.

@@ -20,6 +20,8 @@ use crate::topology::Topology;
 
 /// The number of tags that AWS allows on an object, without those that AWS itself sets.
 const MOST_TAGS: usize = 50;
+/// The number of ownership tags on an adopted object.
+const OWNERSHIP_TAGS: usize = 2;
 
 /// The wanted objects that are not adopted: their IDs by slot, in the order of the slots.
 type Wanted = BTreeMap<String, String>;
@@ -39,8 +41,11 @@ pub(super) fn check_without_import<P: Topology>(
         return false;
     }
     let known = |slot: &String| prior.get("aws_objects").get(slot).as_str();
-    let differs =
-        |(slot, id): &(&String, &Input<String>)| known(slot).is_some_and(|it| id.known().is_some_and(|id| id != it));
+    // An entry of the last apply may name an object that was replaced later.
+    let applied = |slot: &String| prior.get("adopt").get(slot).as_str();
+    let differs = |(slot, id): &(&String, &Input<String>)| {
+        known(slot).is_some_and(|it| id.known().is_some_and(|id| id != it && applied(slot) != Some(id)))
+    };
     match adopt.iter().find(differs) {
         Some((slot, id)) => {
             let given = id.known().map(String::as_str).unwrap_or_default();
@@ -98,6 +103,13 @@ pub(super) fn consent<P: Topology>(
         is_left
     };
     while inventory.entries.extract_if(.., &mut is_removed).count() > 0 {}
+    let stacks = &private.stacks;
+    let in_stack = |entry: &Entry| Some((format!("{} {}", entry.key.slot, entry.id), stacks.get(&entry.id)?.as_str()));
+    let of_stacks: BTreeMap<String, &str> =
+        named(&private.inventory).filter(|entry| entry.not_adopted).filter_map(in_stack).collect();
+    if !of_stacks.is_empty() {
+        diagnostics::objects_of_stacks(&of_stacks, diagnostics);
+    }
     Some(left)
 }
 
@@ -109,11 +121,8 @@ fn refuse_unknown(diagnostics: &mut Diagnostics) -> bool {
 /// Why an entry of `adopt` cannot be followed.
 fn wrong_entry(inventory: &Inventory, unmanaged: &[Unmanaged], slot: &str, id: &str) -> Option<WrongEntry> {
     let at_slot = inventory.current().find(|entry| entry.key.slot == slot && is_named(&entry.applied));
-    if let Some(entry) = at_slot.filter(|entry| entry.id == id) {
-        let count = entry.spec().tags().and_then(Input::known).map_or(0, BTreeMap::len);
-        let reason = format!("{id} has {count} tags. AWS allows {MOST_TAGS} on an object, and an adoption adds two");
-        let is_full = entry.not_adopted && count + 2 > MOST_TAGS;
-        return is_full.then(|| WrongEntry { slot: slot.to_string(), reason, instead: None });
+    if at_slot.is_some_and(|entry| entry.id == id) {
+        return None;
     }
     let found = inventory.current().find(|entry| entry.id == id && is_named(&entry.applied));
     let rejected = unmanaged.iter().find(|it| it.id == id);
@@ -143,6 +152,22 @@ fn refused(inventory: &Inventory, plan: &Plan) -> Vec<Difference> {
             let what = format!("{id} would be changed: {}", changes.join("; "));
             (!is_adoption).then(|| Difference { slot: to.key.slot.clone(), what })
         }
+    };
+    plan.ops.iter().filter_map(|op| of_op(&op.action)).collect()
+}
+
+/// The entries of `adopt` whose objects have no room for the tags that a plan adds.
+fn without_room(inventory: &Inventory, plan: &Plan) -> Vec<WrongEntry> {
+    let known = |spec: &Spec| spec.tags().and_then(Input::known).cloned().unwrap_or_default();
+    let of_op = |action: &Action| {
+        let Action::Update { to, id, .. } = action else { return None };
+        let entry = inventory.present().find(|entry| entry.key == to.key && entry.not_adopted)?;
+        let (existing, mut added) = (known(entry.spec()), known(&to.spec));
+        added.retain(|key, _| !existing.contains_key(key));
+        let (count, new) = (existing.len(), added.len() + OWNERSHIP_TAGS);
+        let is_full = to.spec.tags().is_some() && count + new > MOST_TAGS;
+        let reason = format!("{id} has {count} tags. AWS allows {MOST_TAGS} on an object, and the adoption adds {new}");
+        is_full.then(|| WrongEntry { slot: to.key.slot.clone(), reason, instead: None })
     };
     plan.ops.iter().filter_map(|op| of_op(&op.action)).collect()
 }
@@ -192,6 +217,11 @@ pub(super) fn check<P: Topology>(
     decision: &Decision,
     diagnostics: &mut Diagnostics,
 ) -> bool {
+    let full = without_room(inventory, &decision.plan);
+    if !full.is_empty() {
+        diagnostics::wrong_entries(&full, diagnostics);
+        return false;
+    }
     let refused = refused(inventory, &decision.plan);
     if refused.is_empty() {
         return true;

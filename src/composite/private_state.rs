@@ -38,6 +38,9 @@ pub(super) struct Private {
     /// Other objects with the ownership tags of this topology that are not managed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) unmanaged: Vec<Unmanaged>,
+    /// The names of the CloudFormation stacks of objects that are not adopted yet, by the ids of the objects.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) stacks: BTreeMap<String, String>,
     /// The remaining operations of a failed apply, by key. They are reported as drift until an apply succeeds.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) pending: BTreeMap<String, String>,

@@ -39,6 +39,7 @@ pub(super) fn observed(known: Option<Private>, seen: Seen, scope: &Scope, ignore
     private.root_state = seen.root_state.filter(|state| *state != RootState::Ready);
     private.marking_refused &= private.root_state.is_some();
     private.unmanaged = seen.unmanaged;
+    private.stacks = seen.stacks;
     private
 }
 

@@ -83,6 +83,8 @@ pub(crate) struct Simulation {
     is_foreign: std::sync::atomic::AtomicBool,
     /// The slots of the adopted objects.
     adopted: Mutex<BTreeSet<String>>,
+    /// The names of the CloudFormation stacks of foreign objects, by their ids.
+    pub(crate) stacks: Mutex<BTreeMap<String, String>>,
     /// The slots of the objects that stay unmanaged in an adoption.
     pub(crate) unlisted: Mutex<BTreeSet<String>>,
     /// The root that each object was created for.
@@ -134,6 +136,7 @@ impl Simulation {
             is_unowned: Default::default(),
             is_foreign: Default::default(),
             adopted: Mutex::default(),
+            stacks: Mutex::default(),
             unlisted: Mutex::default(),
             created_for: Mutex::default(),
         }
@@ -388,7 +391,8 @@ impl Cloud for Simulation {
             objects.retain(|object| object.key.slot == owner.root());
             without_name(&mut objects);
         }
-        let seen = Seen { objects, root_state, unmanaged, requires, ..Seen::default() };
+        let stacks = self.stacks.lock().unwrap().clone();
+        let seen = Seen { objects, root_state, unmanaged, requires, stacks, ..Seen::default() };
         Ok((!seen.objects.is_empty()).then_some(seen))
     }
 

@@ -24,6 +24,30 @@ pub struct Landscape {
     pub endpoints: Vec<FoundEndpoint>,
 }
 
+/// The tag with which CloudFormation marks the objects of a stack: the name of the stack.
+pub const STACK: &str = "aws:cloudformation:stack-name";
+
+impl Landscape {
+    /// The IDs and the tags of all objects.
+    pub fn tags(&self) -> impl Iterator<Item = (&String, &FoundTags)> {
+        [(&self.vpc_id, &self.vpc_tags)].into_iter().chain(self.tags_below())
+    }
+
+    /// The same without the VPC.
+    pub fn tags_below(&self) -> impl Iterator<Item = (&String, &FoundTags)> {
+        (self.subnets.iter().map(|it| (&it.id, &it.tags)))
+            .chain(self.route_tables.iter().map(|it| (&it.id, &it.tags)))
+            .chain(self.internet_gateways.iter().map(|it| (&it.id, &it.tags)))
+            .chain(self.nat_gateways.iter().map(|it| (&it.id, &it.tags)))
+            .chain(self.endpoints.iter().map(|it| (&it.id, &it.tags)))
+    }
+
+    /// The names of the CloudFormation stacks that objects belong to, by the IDs of these objects.
+    pub fn stacks(&self) -> BTreeMap<String, String> {
+        self.tags().filter_map(|(id, tags)| Some((id.clone(), tags.get(STACK)?.clone()))).collect()
+    }
+}
+
 /// An object without further properties.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FoundObject {

@@ -35,7 +35,7 @@ pub use facts::{AvailabilityZone, Certificate, CertificateType, Facts, Found, Lo
 pub use inventory::{Entry, Ids, Inventory, ResolvedObject};
 pub use landscape::{
     Classification, Classify, FoundEndpoint, FoundNatGateway, FoundObject, FoundRouteTable, FoundSubnet, FoundTags,
-    Landscape,
+    Landscape, STACK,
 };
 pub use route_key::RouteKey;
 pub use scope::{IgnoreTags, Location, Scope, partition_of, unusable_region};

@@ -306,8 +306,8 @@ impl Workspace {
         fs::remove_file(self.path().join("generated.tf")).expect("terraform has written it");
     }
 
-    /// The configuration of all resources in the state, as `terraform-provider-fgw generate` prints it. Under Terraform,
-    /// it must be formatted as `terraform fmt` does.
+    /// The configuration of all resources in the state, as `terraform-provider-fgw generate` prints it. Under
+    /// Terraform, it must be formatted as `terraform fmt` does.
     pub(crate) fn generated_text(&self) -> String {
         let shown = match &self.host {
             Some(host) => host.shown_state().to_string(),

@@ -124,7 +124,8 @@ async fn read_as(session: &Session, root_id: &str, known: &[Entry], owner: Owner
         unmanaged.extend(view.left_out(&objects, stage::others(session, root_id).await?));
     }
     objects.extend(dns::imported(session, &objects).await?);
-    Ok(Some(Seen { objects, root_state, unmanaged, ..Seen::default() }))
+    let stacks = if owner.or_none { view.stacks() } else { BTreeMap::new() };
+    Ok(Some(Seen { objects, root_state, unmanaged, stacks, ..Seen::default() }))
 }
 
 /// Finds, among objects that a plan creates, those that exist with the tags of the gateway and that no read finds.

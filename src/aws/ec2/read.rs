@@ -67,11 +67,12 @@ pub(crate) async fn read(
     nats.retain(nat_gateway::exists);
     endpoints.retain(|it| vpc_endpoint::exists(it) && vpc_endpoint::is_gateway(it));
 
-    let classification = match classify {
+    let (classification, stacks) = match classify {
         Some(Classify::Network(classify)) => {
-            Some(classify(&landscape::of(vpc, &subnets, &tables, &gateways, &nats, &endpoints)))
+            let landscape = landscape::of(vpc, &subnets, &tables, &gateways, &nats, &endpoints);
+            (Some(classify(&landscape)), landscape.stacks())
         }
-        Some(Classify::Api) | None => None,
+        Some(Classify::Api) | None => Default::default(),
     };
     let slots = classification.as_ref().map(|classification| &classification.slots).or(slots);
 
@@ -115,7 +116,7 @@ pub(crate) async fn read(
     add_default_group(&mut shown, &groups);
     let root_state = tags::value(vpc.tags(), ownership::STATE).and_then(ownership::state_in);
     let created = created(&nats, &endpoints);
-    let mut seen = Seen { root_state, incomplete: incomplete(vpc, &nats), created, ..shown.into_seen() };
+    let mut seen = Seen { root_state, incomplete: incomplete(vpc, &nats), created, stacks, ..shown.into_seen() };
     if let Some(classification) = &classification {
         seen.unmanaged = landscape::unmanaged(classification);
     }

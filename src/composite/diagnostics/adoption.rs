@@ -140,6 +140,23 @@ pub(in crate::composite) fn adoption_would_change<P: Topology>(
     diagnostics.error("An adoption changes nothing but tags".to_string(), detail);
 }
 
+/// Objects that CloudFormation would still change or delete after their adoption: their IDs and keys with the names of
+/// the stacks.
+pub(in crate::composite) fn objects_of_stacks(objects: &BTreeMap<String, &str>, diagnostics: &mut Diagnostics) {
+    let lines: Vec<String> =
+        objects.iter().map(|(object, stack)| printable(&format!("{object}: stack {stack}")).into_owned()).collect();
+    diagnostics.attribute_warning(
+        adopt(),
+        "Objects belong to CloudFormation stacks".to_string(),
+        format!(
+            "Until these objects are removed from their stacks, an update or a deletion of a stack also changes or deletes \
+             them:\n  {}\n\nIn the template, set DeletionPolicy: Retain for them, and update the stack. Then remove them from \
+             the template, and update the stack again. AWS keeps the tags with the name of the stack.",
+            lines.join("\n  ")
+        ),
+    );
+}
+
 /// A replacement of a root that is not adopted.
 pub(in crate::composite) fn not_replaced<P: Topology>(attributes: &[AttributePath], diagnostics: &mut Diagnostics) {
     let names: Vec<String> = attributes.iter().map(ToString::to_string).collect();

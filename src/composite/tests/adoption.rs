@@ -162,7 +162,51 @@ async fn an_object_without_room_for_two_tags_is_not_adopted() {
     let problems = terraform.plan(&generated).await.diagnostics;
     let error = &problems.0[0];
     assert_eq!(error.summary, "This object cannot be adopted");
-    assert!(error.detail.contains("50 tags"), "{error:?}");
+    assert!(error.detail.contains("has 50 tags") && error.detail.contains("adds 2"), "{error:?}");
+
+    // Further tags of the configuration count too.
+    let fewer = |spec: &mut Spec| {
+        let Some(Input::Known(tags)) = spec.tags_mut() else { return };
+        (0..3).for_each(|number| drop(tags.remove(&format!("key-{number}"))));
+    };
+    terraform.account.change_outside("route_table.public", fewer);
+    import(&mut terraform, &id).await;
+    assert!(!terraform.plan(&generated).await.diagnostics.has_errors());
+    let mut tagged = generated.clone();
+    tagged.set("custom_tags", Value::map([("a", "1".into()), ("b", "2".into())]));
+    let problems = terraform.plan(&tagged).await.diagnostics;
+    assert!(problems.0[0].detail.contains("has 47 tags") && problems.0[0].detail.contains("adds 4"), "{problems:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn entries_of_replaced_objects_have_no_effect_after_the_adoption() {
+    let (mut terraform, generated) = imported::<FourTierVpc>(&network(&[])).await;
+    assert_eq!(terraform.apply(&generated).await, Diagnostics::default());
+    terraform.account.delete_outside("vpc_endpoint.objectstore");
+    terraform.refresh().await;
+    assert!(!terraform.apply(&generated).await.has_errors());
+    let (key, adopted) = ("vpc_endpoint.objectstore", generated.get("adopt").get("vpc_endpoint.objectstore").clone());
+    assert_ne!(terraform.state.get("aws_objects").get(key), &adopted, "it was created again");
+    let plan = terraform.plan(&generated).await;
+    assert!(!plan.diagnostics.has_errors(), "{:?}", plan.diagnostics);
+    let mut other = generated.clone();
+    other.set("adopt", Value::map([(key, Value::from("vpce-of-another-network"))]));
+    assert_eq!(
+        terraform.plan(&other).await.diagnostics.0[0].summary,
+        "The resource manages another object under this key"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_that_adopts_objects_of_a_stack_warns() {
+    let (mut terraform, generated) = imported::<FourTierVpc>(&network(&[])).await;
+    let id = terraform.state.get("id").as_str().expect("it is imported").to_string();
+    terraform.account.stacks.lock().unwrap().insert(id.clone(), "legacy".to_string());
+    import(&mut terraform, &id).await;
+    let plan = terraform.plan(&generated).await.diagnostics;
+    assert_eq!(plan.0[0].summary, "Objects belong to CloudFormation stacks");
+    assert!(plan.0[0].detail.contains(&format!("vpc {id}: stack legacy")), "{plan:?}");
+    assert!(!plan.has_errors());
 }
 
 #[tokio::test(start_paused = true)]

@@ -13,7 +13,7 @@ use ipnet::Ipv4Net;
 use super::zones::SubnetSlot;
 use crate::model::keys::network as keys;
 use crate::model::keys::network::EndpointService;
-use crate::model::{Classification, FoundRouteTable, FoundSubnet, FoundTags, Landscape, Tier, TopologyKind};
+use crate::model::{Classification, FoundRouteTable, FoundSubnet, Landscape, Tier, TopologyKind};
 
 /// The tag with the topology of an object.
 const RESOURCE: &str = "fgw:resource";
@@ -68,13 +68,7 @@ impl<'a> Classifier<'a> {
             self.reject(&landscape.vpc_id, format!("its tag fgw:resource is {owner:?}"));
         }
         let below = format!("{}/{}", TopologyKind::FourTierVpc.name(), landscape.vpc_id);
-        let found: Vec<(&String, &FoundTags)> = (landscape.subnets.iter().map(|it| (&it.id, &it.tags)))
-            .chain(landscape.route_tables.iter().map(|it| (&it.id, &it.tags)))
-            .chain(landscape.internet_gateways.iter().map(|it| (&it.id, &it.tags)))
-            .chain(landscape.nat_gateways.iter().map(|it| (&it.id, &it.tags)))
-            .chain(landscape.endpoints.iter().map(|it| (&it.id, &it.tags)))
-            .collect();
-        for (id, tags) in found {
+        for (id, tags) in landscape.tags_below() {
             if let Some(owner) = tags.get(RESOURCE).filter(|owner| **owner != below) {
                 self.reject(id, format!("its tag fgw:resource is {owner:?}, so another resource manages it"));
             }

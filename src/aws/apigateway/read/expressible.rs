@@ -1,15 +1,15 @@
 //! Which objects of an API the inputs of a gateway can express, and why not the others.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use aws_sdk_apigatewayv2::types::{Authorizer, Integration, ProtocolType, Route};
 
 use super::{View, function_of};
-use crate::aws::apigateway::{authorizer, integration, route};
+use crate::aws::apigateway::{authorizer, integration, route, stage};
 use crate::aws::calls::ownership;
 use crate::cloud::{Observed, Unmanaged};
 use crate::model::keys::gateway as keys;
-use crate::model::{Key, RouteKey};
+use crate::model::{Key, RouteKey, STACK};
 
 impl View<'_> {
     /// Why the API cannot be adopted, if there is a reason. An API without a stage that this resource could manage
@@ -58,6 +58,14 @@ impl View<'_> {
                 && !(self.owner.or_none && self.objection_to_route(route).is_some())
         };
         self.routes.iter().filter(is_expressible).collect()
+    }
+
+    /// The names of the CloudFormation stacks that the API and its stage belong to, by their IDs.
+    pub(super) fn stacks(&self) -> BTreeMap<String, String> {
+        let stack = |tags: Option<&HashMap<String, String>>| tags.and_then(|tags| tags.get(STACK)).cloned();
+        let of_stage = self.stage.as_ref().and_then(|stage| stack(stage.tags.as_ref()));
+        let all = [(self.root_id, stack(self.api.tags.as_ref())), (stage::DEFAULT, of_stage)];
+        all.into_iter().filter_map(|(id, stack)| Some((id.to_string(), stack?))).collect()
     }
 
     /// Why a route cannot be adopted, if there is a reason.
@@ -118,7 +126,7 @@ impl View<'_> {
 
 /// Why an integration cannot be adopted, if there is a reason.
 fn objection_to_integration(shown: &Integration) -> Option<String> {
-    let is_empty = |map: Option<&std::collections::HashMap<String, String>>| map.is_none_or(|it| it.is_empty());
+    let is_empty = |map: Option<&HashMap<String, String>>| map.is_none_or(|it| it.is_empty());
     let reason = if integration::read(shown, keys::api(), Key::new(""), None).is_none() || function_of(shown).is_none()
     {
         "it does not call a Lambda function"
@@ -135,3 +143,6 @@ fn objection_to_integration(shown: &Integration) -> Option<String> {
     };
     Some(reason.to_string())
 }
+
+#[cfg(test)]
+mod tests;

@@ -82,6 +82,20 @@ async fn a_vpc_that_aws_does_not_return_reads_as_none() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_read_for_an_adoption_names_the_stacks_of_objects() {
+    let stack = tags(&[("aws:cloudformation:stack-name", "legacy")]);
+    let subnets = format!("<subnetSet>{}</subnetSet>", subnet_item("subnet-1", &stack, "10.0.0.0/24"));
+    let classify = Classify::Network(|_| Default::default());
+    for (classify, stacks) in [(Some(classify), vec![("subnet-1", "legacy")]), (None, vec![])] {
+        let aws = network(&[("DescribeSubnets", &subnets)]);
+        let known = Known { classify, ..Known::default() };
+        let seen = read(&aws.session(), OWNER, "vpc-1", known).await.unwrap().expect("the VPC exists");
+        let named: Vec<(&str, &str)> = seen.stacks.iter().map(|(id, stack)| (id.as_str(), stack.as_str())).collect();
+        assert_eq!(named, stacks);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_failed_call_is_an_error_and_not_an_absence() {
     let mut aws = Recorded::default().fail("DescribeVpcs", 503, "Unavailable", "try later");
     aws = aws.on("DescribeVpcAttribute", "");

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{FoundEndpoint, FoundNatGateway, FoundObject};
+use crate::model::{FoundEndpoint, FoundNatGateway, FoundObject, FoundTags};
 
 fn tags(pairs: &[(&str, &str)]) -> FoundTags {
     pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect()

@@ -1,0 +1,159 @@
+use serde_json::{Value, json};
+
+use crate::aws::apigateway::read::adoptable;
+use crate::aws::recorded::{Answer, OWNER, Recorded};
+use crate::cloud::Seen;
+
+const FUNCTION: &str = "arn:aws:lambda:eu-west-1:123456789012:function:orders";
+
+fn items(items: &[Value]) -> Answer {
+    Answer::Json(200, json!({ "items": items }))
+}
+
+/// An object with further members.
+fn with(mut object: Value, further: &Value) -> Value {
+    object.as_object_mut().expect("an object").extend(further.as_object().expect("an object").clone());
+    object
+}
+
+fn route(id: &str, key: &str, integration: &str, further: &Value) -> Value {
+    let route = json!({ "routeId": id, "routeKey": key, "target": format!("integrations/{integration}") });
+    with(route, further)
+}
+
+fn integration(id: &str, further: &Value) -> Value {
+    let integration = json!({ "integrationId": id, "integrationType": "AWS_PROXY", "integrationUri": FUNCTION,
+        "payloadFormatVersion": "2.0", "timeoutInMillis": 30_000 });
+    with(integration, further)
+}
+
+fn domain(name: &str, further: &Value) -> Value {
+    let configuration = json!({ "apiGatewayDomainName": format!("d-{name}"), "endpointType": "REGIONAL",
+        "hostedZoneId": "Z1", "securityPolicy": "TLS_1_2", "certificateArn": "arn:aws:acm:eu-west-1:1:certificate/c" });
+    json!({ "domainName": name, "tags": {}, "domainNameConfigurations": [with(configuration, further)] })
+}
+
+fn mapping(id: &str, api: &str, key: &str) -> Value {
+    json!({ "apiMappingId": id, "apiId": api, "apiMappingKey": key, "stage": "$default" })
+}
+
+/// An API that CloudFormation built, with this stage. It has one object that can be adopted of each kind, and others.
+fn api(stage: &Value) -> Recorded {
+    let stack = json!({ "aws:cloudformation:stack-name": "legacy" });
+    let api =
+        json!({ "apiId": "api1", "name": "legacy", "apiEndpoint": "https://e", "protocolType": "HTTP", "tags": stack });
+    let policy = json!({ "Policy": json!({ "Statement": [] }).to_string() });
+    let (nothing, role) = (json!({}), json!({ "credentialsArn": "arn:aws:iam::123456789012:role/caller" }));
+    let path = format!("GET /2015-03-31/functions/{}/policy", FUNCTION.replace(':', "%3A"));
+    let domains = [
+        domain("a.example.com", &json!({ "securityPolicy": "TLS_1_0" })),
+        domain("b.example.com", &nothing),
+        domain("c.example.com", &nothing),
+        domain("d.example.com", &nothing),
+        domain("e.example.com", &nothing),
+        domain("f.example.com", &nothing),
+    ];
+    let mut aws = Recorded::default()
+        .on("GET /v2/apis/api1", Answer::Json(200, api))
+        .on(
+            "GET /v2/apis/api1/routes",
+            items(&[
+                route("r1", "GET /a", "i1", &nothing),
+                route("r2", "GET /iam", "i1", &json!({ "authorizationType": "AWS_IAM" })),
+                route("r3", "$default", "i1", &json!({ "apiGatewayManaged": true })),
+                route("r4", "GET /role", "i2", &nothing),
+                route("r5", "GET /http", "i3", &nothing),
+                route("r6", "GET /jwt", "i1", &json!({ "authorizationType": "JWT", "authorizerId": "a1" })),
+                json!({ "routeId": "r7", "routeKey": "GET /nowhere" }),
+            ]),
+        )
+        .on(
+            "GET /v2/apis/api1/integrations",
+            items(&[
+                integration("i1", &nothing),
+                integration("i2", &role),
+                integration("i3", &json!({ "integrationType": "HTTP_PROXY", "integrationUri": "https://example.com" })),
+                integration("i4", &nothing),
+                integration("i5", &json!({ "requestParameters": { "overwrite:path": "/" } })),
+            ]),
+        )
+        .on(
+            "GET /v2/apis/api1/authorizers",
+            items(&[json!({ "authorizerId": "a1", "name": "jwt", "authorizerType": "JWT" })]),
+        )
+        .on("GET /v2/apis/api1/stages/%24default", Answer::Json(200, stage.clone()))
+        .on("GET /v2/apis/api1/stages", items(&[stage.clone(), json!({ "stageName": "test" })]))
+        .on(&path, Answer::Json(200, policy))
+        .on("GET /v2/domainnames", items(&domains));
+    let zones = "<HostedZones></HostedZones><IsTruncated>false</IsTruncated><MaxItems>100</MaxItems>";
+    for zone in ["d.example.com", "example.com", "com"] {
+        let zones = format!("<ListHostedZonesByNameResponse>{zones}</ListHostedZonesByNameResponse>");
+        aws = aws.on(&format!("GET /2013-04-01/hostedzonesbyname?dnsname={zone}"), Answer::Xml(200, zones));
+    }
+    for (name, mappings) in [
+        ("a", vec![mapping("m1", "api1", "")]),
+        ("b", vec![mapping("m2", "api1", ""), mapping("m3", "api2", "v2")]),
+        ("c", vec![mapping("m4", "api1", "v1")]),
+        ("d", vec![mapping("m5", "api1", "")]),
+        ("e", vec![mapping("m6", "api1", "")]),
+        ("f", vec![mapping("m7", "api2", "")]),
+    ] {
+        aws = aws.on(&format!("GET /v2/domainnames/{name}.example.com/apimappings"), items(&mappings));
+    }
+    aws
+}
+
+async fn seen(stage: &Value) -> Seen {
+    adoptable(&api(stage).session("r"), OWNER, "api1").await.unwrap().expect("the API exists")
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_that_no_input_expresses_stay_unmanaged() {
+    let stage =
+        json!({ "stageName": "$default", "autoDeploy": true, "tags": { "aws:cloudformation:stack-name": "legacy" } });
+    let seen = seen(&stage).await;
+    let mut keys: Vec<&str> = seen.objects.iter().map(|it| it.key.slot.as_str()).collect();
+    keys.sort_unstable();
+    assert_eq!(keys, ["api", "api_mapping", "domain", "integration.GET /a", "route.GET /a", "stage"]);
+    assert!(seen.objects.iter().any(|it| it.id == "d.example.com"), "{:?}", seen.objects);
+    let reasons = [
+        ("a.example.com", "TLS_1_0"),
+        ("b.example.com", "api2"),
+        ("c.example.com", "not to its root path"),
+        ("e.example.com", "d.example.com is the domain of this gateway already"),
+        ("a1", "it is not a request authorizer"),
+        ("i2", "with a role"),
+        ("i3", "does not call a Lambda function"),
+        ("i4", "no route that can be adopted uses this integration"),
+        ("i5", "it maps parameters"),
+        ("r2", "AWS_IAM"),
+        ("r3", "quick create"),
+        ("r4", "i2"),
+        ("r5", "i3"),
+        ("r6", "not a request authorizer"),
+        ("r7", "it has no integration"),
+        ("test", "only the stage $default"),
+    ];
+    for (id, reason) in reasons {
+        let unmanaged = seen.unmanaged.iter().find(|it| it.id == id);
+        assert!(unmanaged.is_some_and(|it| it.reason.contains(reason)), "{id}: {unmanaged:?}");
+    }
+    assert_eq!(seen.unmanaged.len(), reasons.len(), "{:?}", seen.unmanaged);
+    let stacks = [("$default", "legacy"), ("api1", "legacy")].map(|(id, stack)| (id.to_string(), stack.to_string()));
+    assert_eq!(seen.stacks, stacks.into());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_api_without_a_stage_of_its_own_is_rejected() {
+    let default = |further: &Value| with(json!({ "stageName": "$default", "autoDeploy": true }), further);
+    for (stage, reason) in [
+        (default(&json!({ "autoDeploy": false })), "does not deploy changes automatically"),
+        (default(&json!({ "apiGatewayManaged": true })), "quick create"),
+        (default(&json!({ "tags": { "fgw:resource": "http_gateway/api2" } })), "another resource"),
+    ] {
+        let seen = seen(&stage).await;
+        assert_eq!(seen.unmanaged.len(), 1, "{:?}", seen.unmanaged);
+        assert_eq!(seen.unmanaged[0].id, "api1");
+        assert!(seen.unmanaged[0].reason.contains(reason), "{:?}", seen.unmanaged);
+    }
+}
