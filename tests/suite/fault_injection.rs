@@ -5,6 +5,8 @@
 //! `cargo test` runs a sample of each campaign. With `FGW_FAULTS=whole` (`make faults`), all cases run, and their
 //! counts are written to `target/faults/` for `docs/reliability.md`.
 
+#[path = "fault_injection/adopted.rs"]
+mod adopted;
 #[path = "fault_injection/campaign.rs"]
 mod campaign;
 #[path = "fault_injection/every_call.rs"]

@@ -24,6 +24,8 @@ pub(crate) mod emulator;
 #[cfg(unix)]
 mod host;
 #[cfg(unix)]
+pub(crate) mod foreign;
+#[cfg(unix)]
 pub(crate) mod http;
 #[cfg(unix)]
 pub(crate) mod interruption;

@@ -1,90 +1,11 @@
 //! Adoption of APIs that something else built: an import is not ownership, and an adoption adds nothing but tags and
 //! Lambda permissions.
 
-use std::cell::RefCell;
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 
 use super::{THIS, TestEnv, text};
 use crate::support::adoption::{generate, without_adopt};
-
-/// An API built with boto3 in the shape of hashicorp/aws: an integration for each route.
-pub(super) struct Foreign<'a> {
-    env: &'a TestEnv,
-    pub(super) id: String,
-    /// The functions and the IDs of its permissions.
-    permissions: RefCell<BTreeSet<(String, String)>>,
-}
-
-impl<'a> Foreign<'a> {
-    pub(super) fn new(env: &'a TestEnv, protocol: &str) -> Foreign<'a> {
-        let mut api = json!({ "Name": "legacy", "ProtocolType": protocol, "Tags": { "Owner": "web" } });
-        if protocol == "WEBSOCKET" {
-            api["RouteSelectionExpression"] = json!("$request.body.action");
-        }
-        let id = text(&env.proxy.account().boto("apigatewayv2", "create_api", api)["ApiId"]);
-        Foreign { env, id, permissions: RefCell::default() }
-    }
-
-    pub(super) fn create(&self, what: &str, mut arguments: Value) -> Value {
-        arguments["ApiId"] = json!(self.id);
-        self.env.proxy.account().boto("apigatewayv2", &format!("create_{what}"), arguments)
-    }
-
-    /// A route to a function with an integration of its own. Returns the ID of the route.
-    pub(super) fn route(&self, key: &str, function: &str, further: &Value) -> String {
-        let integration = json!({ "IntegrationType": "AWS_PROXY", "IntegrationUri": self.env.arn(function),
-            "PayloadFormatVersion": "2.0", "IntegrationMethod": "POST" });
-        let target = text(&self.create("integration", integration)["IntegrationId"]);
-        let mut route = json!({ "RouteKey": key, "Target": format!("integrations/{target}") });
-        route.as_object_mut().expect("an object").extend(further.as_object().cloned().unwrap_or_default());
-        let id = text(&self.create("route", route)["RouteId"]);
-        self.allow(function);
-        id
-    }
-
-    /// The permission that other tools create for each function, with an ID of their own.
-    fn allow(&self, function: &str) {
-        let source = format!("arn:aws:execute-api:us-east-1:{}:{}/*/*", self.env.proxy.account().id, self.id);
-        self.permit(
-            function,
-            &json!({ "StatementId": format!("AllowAPIGatewayInvoke-{}", self.id),
-            "Principal": "apigateway.amazonaws.com", "SourceArn": source }),
-        );
-    }
-
-    /// Adds a statement to the policy of a function once.
-    fn permit(&self, function: &str, statement: &Value) {
-        if self.permissions.borrow_mut().insert((function.to_owned(), text(&statement["StatementId"]))) {
-            let mut permission = json!({ "FunctionName": self.env.arn(function), "Action": "lambda:InvokeFunction" });
-            permission.as_object_mut().expect("an object").extend(statement.as_object().cloned().unwrap_or_default());
-            self.env.proxy.account().boto("lambda", "add_permission", permission);
-        }
-    }
-
-    /// Destroys the adopted API. The permissions that something else created remain.
-    fn destroy(&self) {
-        self.env.workspace.destroy().succeeded();
-        let account = self.env.proxy.account();
-        for (function, id) in self.permissions.borrow().iter() {
-            let permission = json!({ "FunctionName": function, "StatementId": id });
-            account.boto("lambda", "remove_permission", permission);
-        }
-        account.assert_nothing_of_ours_is_left();
-    }
-
-    fn authorizer(&self, name: &str) -> String {
-        let arn = self.env.arn("guard");
-        let uri = format!("arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/{arn}/invocations");
-        let authorizer = json!({ "Name": name, "AuthorizerType": "REQUEST", "AuthorizerUri": uri,
-            "AuthorizerPayloadFormatVersion": "2.0", "EnableSimpleResponses": true,
-            "IdentitySource": ["$request.header.x-key"], "AuthorizerResultTtlInSeconds": 0 });
-        let id = text(&self.create("authorizer", authorizer)["AuthorizerId"]);
-        self.allow("guard");
-        id
-    }
-}
+use crate::support::foreign::api::ForeignApi;
 
 /// The actions of the changing calls, with their number.
 pub(super) fn changes(env: &TestEnv) -> Vec<String> {
@@ -118,7 +39,7 @@ fn adopt(env: &TestEnv, id: &str, calls: &[&str]) {
 fn an_api_with_all_kinds_of_objects_is_adopted() {
     let env = TestEnv::with_terraform();
     let account = env.proxy.account();
-    let api = Foreign::new(&env, "HTTP");
+    let api = ForeignApi::new(&env.proxy, "HTTP");
     let authorizer = api.authorizer("customers");
     let guarded = json!({ "AuthorizationType": "CUSTOM", "AuthorizerId": authorizer });
     let routes = [
@@ -169,13 +90,15 @@ fn an_api_with_all_kinds_of_objects_is_adopted() {
     assert_eq!(env.send("GET", "/orders", None).body, "orders /orders");
     let routes = account.boto("apigatewayv2", "get_routes", json!({ "ApiId": api.id })).to_string();
     assert!(routes.contains(&iam), "a route that no input expresses stays: {routes}");
-    api.destroy();
+    env.workspace.destroy().succeeded();
+    api.remove_permissions();
+    env.proxy.account().assert_nothing_of_ours_is_left();
 }
 
 #[test]
 fn an_adoption_of_an_api_is_refused_without_consent() {
     let env = TestEnv::with_terraform();
-    let api = Foreign::new(&env, "HTTP");
+    let api = ForeignApi::new(&env.proxy, "HTTP");
     let kept = api.route("GET /a", "orders", &json!({}));
     let left = api.route("GET /b", "users", &json!({}));
     api.create("stage", json!({ "StageName": "$default", "AutoDeploy": true }));
@@ -217,20 +140,22 @@ fn an_adoption_of_an_api_is_refused_without_consent() {
     assert!(!objects.to_string().contains(&left), "{objects}");
     env.workspace.assert_nothing_to_do();
     assert_eq!(env.send("GET", "/b", None).body, "users /b");
-    api.destroy();
+    env.workspace.destroy().succeeded();
+    api.remove_permissions();
+    env.proxy.account().assert_nothing_of_ours_is_left();
 }
 
 #[test]
 fn an_api_without_a_stage_to_adopt_is_rejected() {
     let env = TestEnv::with_terraform();
     env.config(&json!({ "route_config": {} }));
-    let rejected = |api: &Foreign, reason: &str| {
+    let rejected = |api: &ForeignApi, reason: &str| {
         let import = env.workspace.import(THIS, &api.id);
         import.failed_with(&format!("Error importing fgw_http_gateway {}: it cannot be adopted", api.id));
         import.failed_with(reason);
     };
-    rejected(&Foreign::new(&env, "WEBSOCKET"), "its protocol is WEBSOCKET");
-    let api = Foreign::new(&env, "HTTP");
+    rejected(&ForeignApi::new(&env.proxy, "WEBSOCKET"), "its protocol is WEBSOCKET");
+    let api = ForeignApi::new(&env.proxy, "HTTP");
     rejected(&api, "it has no stage $default");
     api.create("stage", json!({ "StageName": "$default", "AutoDeploy": false }));
     rejected(&api, "its stage $default does not deploy changes automatically");

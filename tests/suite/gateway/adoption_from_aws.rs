@@ -3,9 +3,10 @@
 
 use serde_json::json;
 
-use super::adoption::{Foreign, changes};
+use super::adoption::changes;
 use super::{THIS, TestEnv, text};
 use crate::support::adoption::{generate, install_hashicorp_aws, removed, without_adopt};
+use crate::support::foreign::api::ForeignApi;
 
 /// The module that builds the API: two routes with an integration each, a stage with access logs, and the permissions
 /// of the functions.
@@ -82,7 +83,7 @@ fn an_api_of_a_module_is_adopted_in_its_state() {
     let env = TestEnv::with_terraform();
     let services = ["apigatewayv2", "lambda", "logs"];
     if !install_hashicorp_aws(&env.workspace, &env.proxy, &services) {
-        let api = Foreign::new(&env, "HTTP");
+        let api = ForeignApi::new(&env.proxy, "HTTP");
         api.route("GET /orders", "orders", &json!({}));
         api.create("stage", json!({ "StageName": "$default", "AutoDeploy": true }));
         generate(&env.workspace, THIS, &api.id, "");

@@ -1,99 +1,16 @@
 //! Adoption of networks that something else built: an import is not ownership, and an adoption adds nothing but tags.
 
-use std::collections::BTreeMap;
-
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{THIS, TestEnv, text};
 use crate::support::adoption::{generate, without_adopt};
+use crate::support::foreign::network::{ForeignNetwork, Objects, foreign_tags, one_nat_gateway_per_az};
 use crate::support::proxy::fault::Fault;
-
-/// A network built with boto3: a public and a private subnet in each of two AZs.
-pub(super) struct Foreign<'a> {
-    env: &'a TestEnv,
-    pub(super) vpc: String,
-}
-
-/// The objects that such a network has, by the keys that they get.
-pub(super) type Objects = BTreeMap<String, String>;
-
-impl<'a> Foreign<'a> {
-    pub(super) fn new(env: &'a TestEnv, name: &str) -> Foreign<'a> {
-        let vpc = env.ec2("create_vpc", json!({ "CidrBlock": "10.0.0.0/16" }));
-        let foreign = Foreign { env, vpc: text(&vpc["Vpc"]["VpcId"]) };
-        foreign.name(&foreign.vpc, name);
-        foreign
-    }
-
-    fn name(&self, id: &str, name: &str) {
-        let tags = json!([{ "Key": "Name", "Value": name }, { "Key": "Owner", "Value": "platform" }]);
-        self.env.ec2("create_tags", json!({ "Resources": [id], "Tags": tags }));
-    }
-
-    pub(super) fn internet_gateway(&self) -> String {
-        let gateway = self.env.ec2("create_internet_gateway", json!({}));
-        let id = text(&gateway["InternetGateway"]["InternetGatewayId"]);
-        self.env.ec2("attach_internet_gateway", json!({ "InternetGatewayId": id, "VpcId": self.vpc }));
-        id
-    }
-
-    pub(super) fn subnet(&self, name: &str, block: &str, zone: &str) -> String {
-        let subnet = json!({ "VpcId": self.vpc, "CidrBlock": block, "AvailabilityZone": zone });
-        let id = text(&self.env.ec2("create_subnet", subnet)["Subnet"]["SubnetId"]);
-        self.name(&id, name);
-        id
-    }
-
-    /// A route table with a default route to this target, for these subnets.
-    pub(super) fn table(&self, name: &str, target: Option<(&str, &str)>, subnets: &[&str]) -> String {
-        let created = self.env.ec2("create_route_table", json!({ "VpcId": self.vpc }));
-        let id = text(&created["RouteTable"]["RouteTableId"]);
-        self.name(&id, name);
-        if let Some((kind, target)) = target {
-            let route = json!({ "RouteTableId": id, "DestinationCidrBlock": "0.0.0.0/0", kind: target });
-            self.env.ec2("create_route", route);
-        }
-        for subnet in subnets {
-            self.env.ec2("associate_route_table", json!({ "RouteTableId": id, "SubnetId": subnet }));
-        }
-        id
-    }
-
-    /// A NAT gateway, and the allocation ID of its address.
-    pub(super) fn nat_gateway(&self, subnet: &str) -> (String, String) {
-        let address = text(&self.env.ec2("allocate_address", json!({ "Domain": "vpc" }))["AllocationId"]);
-        let created = self.env.ec2("create_nat_gateway", json!({ "SubnetId": subnet, "AllocationId": address }));
-        (text(&created["NatGateway"]["NatGatewayId"]), address)
-    }
-}
-
-/// A network with a NAT gateway and a private route table in each AZ.
-pub(super) fn one_nat_gateway_per_az(env: &TestEnv) -> (String, Objects) {
-    let foreign = Foreign::new(env, "legacy");
-    let gateway = foreign.internet_gateway();
-    let mut objects =
-        Objects::from([("vpc".into(), foreign.vpc.clone()), ("internet_gateway".into(), gateway.clone())]);
-    let mut public = Vec::new();
-    for (index, zone) in ["us-east-1a", "us-east-1b"].iter().enumerate() {
-        let subnet = foreign.subnet(&format!("legacy-public-{zone}"), &format!("10.0.{}.0/24", 101 + index), zone);
-        objects.insert(format!("subnet.public.{index}"), subnet.clone());
-        let (nat, _) = foreign.nat_gateway(&subnet);
-        public.push(subnet);
-        let subnet = foreign.subnet(&format!("legacy-private-{zone}"), &format!("10.0.{}.0/24", 1 + index), zone);
-        let table = foreign.table(&format!("legacy-private-{zone}"), Some(("NatGatewayId", &nat)), &[&subnet]);
-        objects.insert(format!("subnet.private_app.{index}"), subnet);
-        objects.insert(format!("route_table.private_app.{index}"), table);
-        objects.insert(format!("nat_gateway.{index}"), nat);
-    }
-    let public: Vec<&str> = public.iter().map(String::as_str).collect();
-    objects.insert("route_table.public".into(), foreign.table("legacy-public", Some(("GatewayId", &gateway)), &public));
-    (foreign.vpc, objects)
-}
 
 /// A network with one NAT gateway, one table for the private and the database subnets, and gateway endpoints. One AZ
 /// has no database subnet.
 fn single_nat_gateway(env: &TestEnv) -> (String, Objects) {
-    let foreign = Foreign::new(env, "shop");
+    let foreign = ForeignNetwork::new(&env.proxy, "shop");
     let gateway = foreign.internet_gateway();
     let zones = ["us-east-1a", "us-east-1b", "us-east-1c"];
     let tier = |name: &str, first: usize, zones: &[&str]| -> Vec<String> {
@@ -136,7 +53,7 @@ fn single_nat_gateway(env: &TestEnv) -> (String, Objects) {
 
 /// A network without any route to the internet, whose subnets have names that tell nothing.
 fn isolated(env: &TestEnv) -> (String, Objects) {
-    let foreign = Foreign::new(env, "");
+    let foreign = ForeignNetwork::new(&env.proxy, "");
     let mut objects = Objects::from([("vpc".into(), foreign.vpc.clone())]);
     for (index, zone) in ["us-east-1b", "us-east-1d"].iter().enumerate() {
         let subnet = foreign.subnet(&format!("net {zone}"), &format!("10.0.{}.0/20", 64 + 16 * index), zone);
@@ -146,22 +63,9 @@ fn isolated(env: &TestEnv) -> (String, Objects) {
     (foreign.vpc, objects)
 }
 
-/// All tags in the account except those of this provider, by object.
-pub(super) fn foreign_tags(env: &TestEnv) -> BTreeMap<String, Value> {
-    let described = env.ec2("describe_tags", json!({}));
-    let mut tags = BTreeMap::new();
-    for tag in described["Tags"].as_array().expect("a list") {
-        let (id, key) = (text(&tag["ResourceId"]), text(&tag["Key"]));
-        if !key.starts_with("fgw:") {
-            tags.insert(format!("{id} {key}"), tag["Value"].clone());
-        }
-    }
-    tags
-}
-
 #[test]
 fn a_network_with_a_nat_gateway_per_az_is_adopted() {
-    assert_is_adopted(one_nat_gateway_per_az);
+    assert_is_adopted(|env| one_nat_gateway_per_az(&env.proxy));
 }
 
 #[test]
@@ -178,7 +82,7 @@ fn a_network_without_internet_access_is_adopted() {
 fn assert_is_adopted(build: impl Fn(&TestEnv) -> (String, Objects)) {
     let env = TestEnv::with_terraform();
     let (vpc, objects) = build(&env);
-    let tags = foreign_tags(&env);
+    let tags = foreign_tags(env.proxy.account());
     env.proxy.clear_calls();
     let generated = generate(&env.workspace, THIS, &vpc, "");
     for (key, id) in &objects {
@@ -194,7 +98,7 @@ fn assert_is_adopted(build: impl Fn(&TestEnv) -> (String, Objects)) {
 
     env.workspace.apply(&[]).succeeded();
     assert_eq!(env.calls(), format!("CreateTags {}", objects.len()));
-    let now = foreign_tags(&env);
+    let now = foreign_tags(env.proxy.account());
     for (tag, value) in &tags {
         assert_eq!(now.get(tag), Some(value), "{tag} has not changed");
     }
@@ -236,7 +140,7 @@ fn reproduction(env: &TestEnv, adopt: &Objects) -> String {
 #[test]
 fn an_adoption_without_consent_or_with_a_difference_is_refused() {
     let env = TestEnv::with_terraform();
-    let (vpc, objects) = one_nat_gateway_per_az(&env);
+    let (vpc, objects) = one_nat_gateway_per_az(&env.proxy);
     env.config("  num_nat_gateways = 1");
     env.workspace.import(THIS, &vpc).succeeded();
     assert_eq!(env.attribute("aws_objects"), json!({}));
@@ -288,7 +192,7 @@ fn an_adoption_without_consent_or_with_a_difference_is_refused() {
 #[test]
 fn a_destroy_before_the_adoption_deletes_nothing() {
     let env = TestEnv::with_terraform();
-    let (vpc, objects) = one_nat_gateway_per_az(&env);
+    let (vpc, objects) = one_nat_gateway_per_az(&env.proxy);
     let before = env.snapshot();
     let import = || {
         env.config("  num_nat_gateways = 1");

@@ -3,9 +3,9 @@
 
 use serde_json::json;
 
-use super::adoption::one_nat_gateway_per_az;
 use super::{THIS, TestEnv, text};
 use crate::support::adoption::{generate, install_hashicorp_aws, removed, without_adopt};
+use crate::support::foreign::network::one_nat_gateway_per_az;
 
 /// The network as a configuration of hashicorp/aws: the addresses of its resources, and their blocks.
 const RESOURCES: &[(&str, &str)] = &[
@@ -61,7 +61,7 @@ fn resource(address: &str, body: &str) -> String {
 fn a_network_of_hashicorp_aws_is_adopted_in_its_state() {
     let env = TestEnv::with_terraform();
     if !install_hashicorp_aws(&env.workspace, &env.proxy, &["ec2"]) {
-        let (vpc, _) = one_nat_gateway_per_az(&env);
+        let (vpc, _) = one_nat_gateway_per_az(&env.proxy);
         generate(&env.workspace, THIS, &vpc, "");
         assert!(env.workspace.apply(&[]).says("1 imported, 0 added, 1 changed, 0 destroyed"));
         env.workspace.assert_nothing_to_do();

@@ -5,11 +5,12 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::adoption::{Foreign, foreign_tags};
 use super::{TestEnv, text};
 use crate::support::adoption::without_adopt;
+use crate::support::foreign::network::{ForeignNetwork, foreign_tags};
+use crate::support::foreign::{assert_same, structure};
 
 /// How many networks a test run builds. They are the same in each run.
 const NETWORKS: usize = 16;
@@ -90,7 +91,7 @@ fn network() -> impl Strategy<Value = Network> {
 impl Network {
     /// Builds it with boto3. Returns the ID of the VPC.
     fn build(&self, env: &TestEnv) -> String {
-        let foreign = Foreign::new(env, "found");
+        let foreign = ForeignNetwork::new(&env.proxy, "found");
         let gateway = self.has_internet_gateway.then(|| foreign.internet_gateway());
         let subnet = |(number, (name, zone, _)): (usize, &(&str, usize, Option<usize>))| {
             foreign.subnet(name, &format!("10.0.{}.0/24", 7 * number), ZONES[2 * zone])
@@ -140,23 +141,6 @@ impl Network {
     }
 }
 
-/// The objects of the account without tags and associations, which an adoption may add.
-fn structure(env: &TestEnv) -> Value {
-    fn strip(value: &mut Value) {
-        match value {
-            Value::Array(items) => items.iter_mut().for_each(strip),
-            Value::Object(members) => {
-                members.retain(|name, _| !["tags", "Tags", "Associations"].contains(&name.as_str()));
-                members.values_mut().for_each(strip);
-            }
-            _ => {}
-        }
-    }
-    let mut all = env.proxy.account().list();
-    strip(&mut all);
-    all
-}
-
 /// The IDs in `adopt` of a generated configuration.
 fn proposed(generated: &str) -> Vec<String> {
     let (_, rest) = generated.split_once("  adopt ").expect("an import proposes objects");
@@ -169,11 +153,11 @@ fn is_adopted(env: &TestEnv, vpc: &str) -> bool {
     env.config("  num_nat_gateways = 0");
     env.workspace.import(super::THIS, vpc).succeeded();
     let generated = env.workspace.generated_text();
-    let (before, listing) = (foreign_tags(env), env.proxy.account().list().to_string());
+    let (before, listing) = (foreign_tags(env.proxy.account()), env.proxy.account().list().to_string());
     for id in proposed(&generated) {
         assert!(listing.contains(&id), "{id} is proposed and does not exist");
     }
-    let structure_before = structure(env);
+    let structure_before = structure(env.proxy.account());
     env.workspace.config(&generated);
     env.proxy.clear_calls();
     let plan = env.workspace.plan(&[]);
@@ -186,8 +170,8 @@ fn is_adopted(env: &TestEnv, vpc: &str) -> bool {
     let others = |action: &str| !["CreateTags", "AssociateRouteTable"].contains(&action);
     let calls: Vec<String> = env.proxy.mutations().into_iter().map(|it| it.call.action).collect();
     assert!(!calls.iter().any(|action| others(action)), "{calls:?}");
-    assert_eq!(structure(env), structure_before);
-    let after = foreign_tags(env);
+    assert_same(&structure_before, &structure(env.proxy.account()));
+    let after = foreign_tags(env.proxy.account());
     assert!(before.iter().all(|(tag, value)| after.get(tag) == Some(value)), "{before:?} {after:?}");
     env.workspace.assert_nothing_to_do();
     env.workspace.config(&without_adopt(&generated));

@@ -1,0 +1,113 @@
+//! Networks that boto3 builds.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::text;
+use crate::support::emulator::Account;
+use crate::support::proxy::Proxy;
+
+/// A network built with boto3.
+pub(crate) struct ForeignNetwork<'a> {
+    proxy: &'a Proxy,
+    pub(crate) vpc: String,
+}
+
+/// The objects that such a network has, by the keys that they get.
+pub(crate) type Objects = BTreeMap<String, String>;
+
+impl<'a> ForeignNetwork<'a> {
+    pub(crate) fn new(proxy: &'a Proxy, name: &str) -> Self {
+        let vpc = ec2(proxy, "create_vpc", json!({ "CidrBlock": "10.0.0.0/16" }));
+        let foreign = Self { proxy, vpc: text(&vpc["Vpc"]["VpcId"]) };
+        foreign.name(&foreign.vpc, name);
+        foreign
+    }
+
+    fn name(&self, id: &str, name: &str) {
+        let tags = json!([{ "Key": "Name", "Value": name }, { "Key": "Owner", "Value": "platform" }]);
+        self.ec2("create_tags", json!({ "Resources": [id], "Tags": tags }));
+    }
+
+    pub(crate) fn internet_gateway(&self) -> String {
+        let gateway = self.ec2("create_internet_gateway", json!({}));
+        let id = text(&gateway["InternetGateway"]["InternetGatewayId"]);
+        self.ec2("attach_internet_gateway", json!({ "InternetGatewayId": id, "VpcId": self.vpc }));
+        id
+    }
+
+    pub(crate) fn subnet(&self, name: &str, block: &str, zone: &str) -> String {
+        let subnet = json!({ "VpcId": self.vpc, "CidrBlock": block, "AvailabilityZone": zone });
+        let id = text(&self.ec2("create_subnet", subnet)["Subnet"]["SubnetId"]);
+        self.name(&id, name);
+        id
+    }
+
+    /// A route table with a default route to this target, for these subnets.
+    pub(crate) fn table(&self, name: &str, target: Option<(&str, &str)>, subnets: &[&str]) -> String {
+        let created = self.ec2("create_route_table", json!({ "VpcId": self.vpc }));
+        let id = text(&created["RouteTable"]["RouteTableId"]);
+        self.name(&id, name);
+        if let Some((kind, target)) = target {
+            let route = json!({ "RouteTableId": id, "DestinationCidrBlock": "0.0.0.0/0", kind: target });
+            self.ec2("create_route", route);
+        }
+        for subnet in subnets {
+            self.ec2("associate_route_table", json!({ "RouteTableId": id, "SubnetId": subnet }));
+        }
+        id
+    }
+
+    /// A NAT gateway, and the allocation ID of its address.
+    pub(crate) fn nat_gateway(&self, subnet: &str) -> (String, String) {
+        let address = text(&self.ec2("allocate_address", json!({ "Domain": "vpc" }))["AllocationId"]);
+        let created = self.ec2("create_nat_gateway", json!({ "SubnetId": subnet, "AllocationId": address }));
+        (text(&created["NatGateway"]["NatGatewayId"]), address)
+    }
+
+    fn ec2(&self, method: &str, arguments: Value) -> Value {
+        ec2(self.proxy, method, arguments)
+    }
+}
+
+/// A call that bypasses the proxy.
+fn ec2(proxy: &Proxy, method: &str, arguments: Value) -> Value {
+    proxy.account().boto("ec2", method, arguments)
+}
+
+/// A network with a NAT gateway and a private route table in each AZ.
+pub(crate) fn one_nat_gateway_per_az(proxy: &Proxy) -> (String, Objects) {
+    let foreign = ForeignNetwork::new(proxy, "legacy");
+    let gateway = foreign.internet_gateway();
+    let mut objects =
+        Objects::from([("vpc".into(), foreign.vpc.clone()), ("internet_gateway".into(), gateway.clone())]);
+    let mut public = Vec::new();
+    for (index, zone) in ["us-east-1a", "us-east-1b"].iter().enumerate() {
+        let subnet = foreign.subnet(&format!("legacy-public-{zone}"), &format!("10.0.{}.0/24", 101 + index), zone);
+        objects.insert(format!("subnet.public.{index}"), subnet.clone());
+        let (nat, _) = foreign.nat_gateway(&subnet);
+        public.push(subnet);
+        let subnet = foreign.subnet(&format!("legacy-private-{zone}"), &format!("10.0.{}.0/24", 1 + index), zone);
+        let table = foreign.table(&format!("legacy-private-{zone}"), Some(("NatGatewayId", &nat)), &[&subnet]);
+        objects.insert(format!("subnet.private_app.{index}"), subnet);
+        objects.insert(format!("route_table.private_app.{index}"), table);
+        objects.insert(format!("nat_gateway.{index}"), nat);
+    }
+    let public: Vec<&str> = public.iter().map(String::as_str).collect();
+    objects.insert("route_table.public".into(), foreign.table("legacy-public", Some(("GatewayId", &gateway)), &public));
+    (foreign.vpc, objects)
+}
+
+/// All tags in the account except those of this provider, by object.
+pub(crate) fn foreign_tags(account: &Account) -> BTreeMap<String, Value> {
+    let described = account.boto("ec2", "describe_tags", json!({}));
+    let mut tags = BTreeMap::new();
+    for tag in described["Tags"].as_array().expect("a list") {
+        let (id, key) = (text(&tag["ResourceId"]), text(&tag["Key"]));
+        if !key.starts_with("fgw:") {
+            tags.insert(format!("{id} {key}"), tag["Value"].clone());
+        }
+    }
+    tags
+}
