@@ -202,11 +202,8 @@ impl TestEnv {
 
     /// The changing calls since the log was cleared, in the form of [`Change::calls`].
     fn calls(&self) -> String {
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for record in self.proxy.mutations() {
-            *counts.entry(record.call.action).or_default() += 1;
-        }
-        let counts: Vec<String> = counts.iter().map(|(action, count)| format!("{action} {count}")).collect();
+        let counts: Vec<String> =
+            self.proxy.mutation_counts().iter().map(|(action, count)| format!("{action} {count}")).collect();
         counts.join(", ")
     }
 

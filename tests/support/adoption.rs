@@ -5,26 +5,13 @@ use std::path::Path;
 use super::proxy::Proxy;
 use super::terraform::Workspace;
 
-/// Writes the configuration that Terraform generates for an import next to another configuration, and returns it. Then
-/// only the import and the generated configuration remain.
+/// The changes that the plan of an adoption announces.
+const ADOPTION: &str = "1 to import, 0 to add, 1 to change, 0 to destroy";
+
+/// Writes the configuration that Terraform generates for an adoption next to another configuration, and returns it.
+/// Then only the import and the generated configuration remain.
 pub(crate) fn generate(workspace: &Workspace, address: &str, id: &str, others: &str) -> String {
-    let import = |lines: &str| format!("import {{\n  to = {address}\n  id = \"{id}\"\n{lines}}}\n");
-    // OpenTofu 1.12 does not quote keys such as `GET /a`: https://github.com/opentofu/opentofu/issues/3978.
-    if workspace.is_opentofu() && address.starts_with("fgw_http_gateway.") {
-        let (kind, name) = address.split_once('.').expect("the address of a resource");
-        workspace.config(&format!("resource \"{kind}\" \"{name}\" {{}}\n{others}"));
-        workspace.import(address, id).succeeded();
-        let generated = workspace.generated_text();
-        workspace.forget(address);
-        workspace.write("generated.tf", &generated);
-        workspace.config(&import(""));
-        return generated;
-    }
-    workspace.config(&format!("{}{others}", import("  provider = fgw\n")));
-    let plan = workspace.run(&["plan", "-no-color", "-input=false", "-generate-config-out=generated.tf"]);
-    assert!(plan.says("1 to import, 0 to add, 1 to change, 0 to destroy"), "{plan}");
-    workspace.config(&import(""));
-    std::fs::read_to_string(workspace.path().join("generated.tf")).expect("terraform has written it")
+    workspace.generate_beside(address, id, others, ADOPTION)
 }
 
 /// The generated configuration without `adopt`.

@@ -260,6 +260,15 @@ impl Proxy {
         self.shared.log.snapshot()
     }
 
+    /// How often each action was called among the mutating calls in the log.
+    pub(crate) fn mutation_counts(&self) -> BTreeMap<String, usize> {
+        let mut counts = BTreeMap::new();
+        for record in self.mutations() {
+            *counts.entry(record.call.action).or_default() += 1;
+        }
+        counts
+    }
+
     /// The calls that change something.
     pub(crate) fn mutations(&self) -> Vec<Record> {
         self.calls().into_iter().filter(|record| record.call.is_mutation()).collect()

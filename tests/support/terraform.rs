@@ -282,28 +282,37 @@ impl Workspace {
     }
 
     /// Removes a resource and its configuration, and imports it with a generated configuration. The next plan must be
-    /// empty. Terraform generates the configuration, or the provider's command where OpenTofu cannot.
+    /// empty.
     pub(crate) fn generate(&self, address: &str, id: &str) {
         self.forget(address);
-        // OpenTofu 1.12 does not quote keys such as `GET /a`: https://github.com/opentofu/opentofu/issues/3978.
-        if self.is_opentofu() && address.starts_with("fgw_http_gateway.") {
-            let (kind, name) = address.split_once('.').expect("the address of a resource");
-            self.config(&format!("resource \"{kind}\" \"{name}\" {{}}\n"));
-            self.import(address, id).succeeded();
-            self.config(&self.generated_text());
-            self.assert_nothing_to_do();
-            return;
-        }
-        let import = |lines: &str| self.config(&format!("import {{\n  to = {address}\n  id = \"{id}\"\n{lines}}}\n"));
-        // Terraform 1.16.0 to 1.16.2 look for another provider while they generate, unless the block names it, and no
-        // version accepts the name in addition to a resource: https://github.com/hashicorp/terraform/issues/39144.
-        import("  provider = fgw\n");
-        let plan = self.run(&["plan", "-no-color", "-input=false", "-generate-config-out=generated.tf"]);
-        assert!(plan.says("1 to import, 0 to add, 0 to change, 0 to destroy"), "{plan}");
-        import("");
+        self.generate_beside(address, id, "", "1 to import, 0 to add, 0 to change, 0 to destroy");
         self.apply(&[]).succeeded();
         self.assert_nothing_to_do();
         fs::remove_file(self.path().join("generated.tf")).expect("terraform has written it");
+    }
+
+    /// Writes a configuration for an import next to another configuration, and returns it. Then only the import and that
+    /// configuration remain. `changes` are those of the plan. Terraform generates the configuration, or the provider's
+    /// command where OpenTofu cannot.
+    pub(crate) fn generate_beside(&self, address: &str, id: &str, others: &str, changes: &str) -> String {
+        let import = |lines: &str| format!("import {{\n  to = {address}\n  id = \"{id}\"\n{lines}}}\n");
+        // OpenTofu 1.12 does not quote keys such as `GET /a`: https://github.com/opentofu/opentofu/issues/3978.
+        if self.is_opentofu() && address.starts_with("fgw_http_gateway.") {
+            let (kind, name) = address.split_once('.').expect("the address of a resource");
+            self.config(&format!("resource \"{kind}\" \"{name}\" {{}}\n{others}"));
+            self.import(address, id).succeeded();
+            self.write("generated.tf", &self.generated_text());
+            self.forget(address);
+        } else {
+            // Terraform 1.16.0 to 1.16.2 look for another provider while they generate, unless the block names it, and
+            // no version accepts the name in addition to a resource:
+            // https://github.com/hashicorp/terraform/issues/39144.
+            self.config(&format!("{}{others}", import("  provider = fgw\n")));
+            let plan = self.run(&["plan", "-no-color", "-input=false", "-generate-config-out=generated.tf"]);
+            assert!(plan.says(changes), "{plan}");
+        }
+        self.config(&import(""));
+        fs::read_to_string(self.path().join("generated.tf")).expect("it was generated")
     }
 
     /// The configuration of all resources in the state, as `terraform-provider-fgw generate` prints it. Under

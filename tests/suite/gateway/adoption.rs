@@ -9,16 +9,7 @@ use crate::support::foreign::api::ForeignApi;
 
 /// The actions of the changing calls, with their number.
 pub(super) fn changes(env: &TestEnv) -> Vec<String> {
-    let mut actions: Vec<String> = env.proxy.mutations().into_iter().map(|it| it.call.action).collect();
-    actions.sort();
-    let mut counted: Vec<(String, usize)> = Vec::new();
-    for action in actions {
-        match counted.last_mut().filter(|(last, _)| *last == action) {
-            Some((_, count)) => *count += 1,
-            None => counted.push((action, 1)),
-        }
-    }
-    counted.into_iter().map(|(action, count)| format!("{action} {count}")).collect()
+    env.proxy.mutation_counts().iter().map(|(action, count)| format!("{action} {count}")).collect()
 }
 
 /// Adopts the API with the configuration that Terraform generates, and asserts which calls that takes.
