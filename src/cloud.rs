@@ -194,6 +194,9 @@ pub struct Unmanaged {
     /// The slot in its tag `fgw:object`, if it is the slot of an object of this kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot: Option<String>,
+    /// Whether it has ownership tags, which users can remove.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_tagged: bool,
     /// Why it is not managed: a clause such as "no NAT gateway of this network uses it".
     pub reason: String,
 }

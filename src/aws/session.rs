@@ -176,6 +176,7 @@ impl Cloud for Session {
         let operation = Operation { session: self, work, key: &entry.key, record: None };
         match &entry.applied {
             Spec::Eip(_) => ec2::eip::disown(&operation, entry).await,
+            Spec::RouteTable(_) => ec2::route_table::disown(&operation, entry).await,
             other => {
                 let message = format!("a {} cannot be disowned; this is a bug in the provider", other.kind());
                 Err(Failure::new(Cause::Other, entry.key.slot.clone(), message))

@@ -139,7 +139,7 @@ fn wrong_entry(inventory: &Inventory, unmanaged: &[Unmanaged], slot: &str, id: &
 fn refused(inventory: &Inventory, plan: &Plan) -> Vec<Difference> {
     let is_not_adopted = |key: &Key| inventory.present().any(|entry| entry.key == *key && entry.not_adopted);
     let of_op = |action: &Action| match action {
-        Action::Create(object) if object.spec.is_added_by_adoption() => None,
+        Action::Create(object) if inventory.allows_in_adoption(&object.spec) => None,
         Action::Create(object) => {
             Some(Difference { slot: object.key.slot.clone(), what: "would be created".to_string() })
         }

@@ -122,11 +122,9 @@ pub(super) fn unmanaged_objects(private: &Private) -> BTreeMap<String, String> {
         };
         (it.entry.id.clone(), format!("{slot}, not in state{reason} {ADVICE}"))
     });
-    // Most objects of a root that something else built have no tags of this provider.
-    let is_adoption = private.inventory.current().any(|entry| entry.not_adopted);
     let others = private.unmanaged.iter().map(|it| {
         let slot = it.slot.as_ref().map(|slot| format!("{slot}, not in state: ")).unwrap_or_default();
-        let advice = if is_adoption { String::new() } else { format!(". {ADVICE}") };
+        let advice = if it.is_tagged { format!(". {ADVICE}") } else { String::new() };
         (it.id.clone(), format!("{slot}{}{advice}", it.reason))
     });
     others.chain(candidates).filter(|(id, _)| !is_managed(id)).collect()

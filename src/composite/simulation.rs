@@ -371,6 +371,7 @@ impl Cloud for Simulation {
         });
         let unused = objects.iter().filter(|it| matches!(it.spec, Spec::Eip(_)) && !is_known(it) && !is_used(it));
         let unmanaged = unused.map(|object| Unmanaged {
+            is_tagged: true,
             id: ids[&object.key].clone(),
             slot: Some(object.key.slot.clone()),
             reason: "no NAT gateway of this network uses it".into(),

@@ -5,7 +5,7 @@ use std::mem::Discriminant;
 
 use serde::{Deserialize, Serialize};
 
-use super::keys::network::is_failed_nat_gateway;
+use super::keys::network::{MAIN_ROUTE_TABLE, is_failed_nat_gateway};
 use super::{Key, Learned, Ref, Spec};
 use crate::plugin::{Input, Value};
 
@@ -112,6 +112,13 @@ impl Entry {
         matches!(self.applied, Spec::NatGateway(_)) && is_failed_nat_gateway(&self.key)
     }
 
+    /// Whether AWS deletes it only together with its VPC, so that its deletion only stops managing it: a main route
+    /// table.
+    pub fn is_main_route_table(&self) -> bool {
+        let is_main = self.learned.get(MAIN_ROUTE_TABLE).is_some_and(|value| !value.is_empty());
+        is_main && matches!(self.applied, Spec::RouteTable(_))
+    }
+
     /// Its kind and its ID, which together are unique in AWS. Objects of different kinds may have the same ID if AWS
     /// identifies them by name.
     pub fn kind_and_id(&self) -> (Discriminant<Spec>, &str) {
@@ -148,6 +155,16 @@ impl Inventory {
         let resolved = |entry: &Entry| ResolvedObject { id: entry.id.clone(), learned: entry.learned.clone() };
         let objects = self.current().map(|entry| (entry.key.clone(), resolved(entry))).collect();
         Ids { objects, incomplete: BTreeSet::new() }
+    }
+
+    /// Whether an adoption may create an object. The association of a subnet with the main route table changes nothing
+    /// if the subnet has none, because that table serves it already.
+    pub fn allows_in_adoption(&self, spec: &Spec) -> bool {
+        let Spec::RouteTableAssociation(wanted) = spec else { return spec.is_added_by_adoption() };
+        let is_of_subnet =
+            |entry: &Entry| matches!(entry.spec(), Spec::RouteTableAssociation(it) if it.subnet == wanted.subnet);
+        let is_table = |entry: &Entry| wanted.route_table == Ref::Key(entry.key.clone());
+        !self.present().any(is_of_subnet) && self.current().any(|entry| is_table(entry) && entry.is_main_route_table())
     }
 
     /// The object with a slot, if it exists and is not pending deletion.

@@ -33,7 +33,7 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Vec<Action> {
     let specs = || wanted.iter().map(|object| &object.spec).chain(existing.present().map(|entry| &entry.applied));
     for entry in deleted.iter().rev() {
         let cascades_from = entry.spec().parent().filter(|parent| deleted_keys.contains(parent)).cloned();
-        let is_kept = specs().any(|spec| spec.is_given(&entry.id));
+        let is_kept = entry.is_main_route_table() || specs().any(|spec| spec.is_given(&entry.id));
         actions.push(Action::Delete { entry: (*entry).clone(), cascades_from, is_kept });
     }
     actions

@@ -9,6 +9,8 @@ mod adoption;
 mod adoption_from_aws;
 #[path = "network/adoption_of_any.rs"]
 mod adoption_of_any;
+#[path = "network/adoption_of_routes.rs"]
+mod adoption_of_routes;
 #[path = "network/addressing.rs"]
 mod addressing;
 #[path = "network/blocks.rs"]
@@ -95,8 +97,6 @@ mod tiers;
 mod unknowns;
 #[path = "network/zones.rs"]
 mod zones;
-
-use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 

@@ -291,9 +291,9 @@ impl Workspace {
         fs::remove_file(self.path().join("generated.tf")).expect("terraform has written it");
     }
 
-    /// Writes a configuration for an import next to another configuration, and returns it. Then only the import and that
-    /// configuration remain. `changes` are those of the plan. Terraform generates the configuration, or the provider's
-    /// command where OpenTofu cannot.
+    /// Writes a configuration for an import next to another configuration, and returns it. Then only the import and
+    /// that configuration remain. `changes` are those of the plan. Terraform generates the configuration, or the
+    /// provider's command where OpenTofu cannot.
     pub(crate) fn generate_beside(&self, address: &str, id: &str, others: &str, changes: &str) -> String {
         let import = |lines: &str| format!("import {{\n  to = {address}\n  id = \"{id}\"\n{lines}}}\n");
         // OpenTofu 1.12 does not quote keys such as `GET /a`: https://github.com/opentofu/opentofu/issues/3978.

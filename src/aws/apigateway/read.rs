@@ -109,7 +109,7 @@ async fn read_as(session: &Session, root_id: &str, known: &[Entry], owner: Owner
         return Ok(Some(Seen { objects, root_state, unmanaged, requires, ..Seen::default() }));
     }
     if let Some(reason) = view.objection_to_api().filter(|_| owner.or_none) {
-        let unmanaged = vec![Unmanaged { id: root_id.to_string(), slot: None, reason }];
+        let unmanaged = vec![Unmanaged { id: root_id.to_string(), slot: None, is_tagged: false, reason }];
         return Ok(Some(Seen { objects: view.api(known).1, unmanaged, ..Seen::default() }));
     }
     view.logs = Logs::of_stage(session, view.stage.as_ref(), owner).await?;

@@ -344,7 +344,7 @@ impl<'a> Claims<'a> {
     }
 
     fn reject(&mut self, id: &str, slot: Option<&str>, reason: String) {
-        self.unmanaged.push(Unmanaged { id: id.to_string(), slot: slot.map(str::to_string), reason });
+        self.unmanaged.push(Unmanaged { id: id.to_string(), slot: slot.map(str::to_string), is_tagged: true, reason });
     }
 }
 

@@ -104,15 +104,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 /// Removes the ownership tags. If the role may not, they stay: a read recognizes the address by the NAT gateway for
 /// which the configuration lists it.
 pub(crate) async fn disown(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    let keys = [ownership::RESOURCE, ownership::OBJECT, ownership::REQUEST].map(str::to_string);
-    match tags::remove(operation, &entry.id, keys.into()).await {
-        Err(failure) if failure.cause == Cause::NotFound => Ok(()),
-        Err(failure) if failure.cause == Cause::Denied => {
-            tracing::warn!("{} keeps its ownership tags: {failure}", entry.id);
-            Ok(())
-        }
-        removed => removed,
-    }
+    tags::remove_ownership(operation, &entry.id).await
 }
 
 fn learned(public_ip: Option<&str>) -> Learned {

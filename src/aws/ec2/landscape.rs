@@ -46,7 +46,7 @@ pub(super) fn name(root: &mut Observed, vpc: &Vpc) {
 /// The objects that cannot be adopted, sorted by id.
 pub(super) fn unmanaged(classification: &Classification) -> Vec<Unmanaged> {
     let all = classification.unmanaged.iter();
-    all.map(|(id, reason)| Unmanaged { id: id.clone(), slot: None, reason: reason.clone() }).collect()
+    all.map(|(id, reason)| Unmanaged { id: id.clone(), slot: None, is_tagged: false, reason: reason.clone() }).collect()
 }
 
 fn subnet(it: &Subnet) -> FoundSubnet {

@@ -18,7 +18,7 @@ use crate::aws::calls::AwsError;
 use crate::aws::calls::ownership;
 use crate::aws::ec2::claims::{Claims, Ours, tier_and_index};
 use crate::aws::ec2::observed::Shown;
-use crate::cloud::{Failure, Known, Seen};
+use crate::cloud::{Failure, Known, Seen, Unmanaged};
 use crate::model::Input;
 use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
@@ -107,6 +107,7 @@ pub(crate) async fn read(
     add_subnets(&mut shown, &subnets);
     learn_unmanaged_subnets(&mut shown, root_id, &subnets);
     add_route_tables(&mut shown, &tables);
+    learn_main_table(&mut shown, main_table, &tables, &subnets);
     add_associations(&mut shown, &tables);
     add_addresses(&mut shown, &addresses);
     add_nat_gateways(&mut shown, &nats);
@@ -117,10 +118,28 @@ pub(crate) async fn read(
     let root_state = tags::value(vpc.tags(), ownership::STATE).and_then(ownership::state_in);
     let created = created(&nats, &endpoints);
     let mut seen = Seen { root_state, incomplete: incomplete(vpc, &nats), created, stacks, ..shown.into_seen() };
-    if let Some(classification) = &classification {
-        seen.unmanaged = landscape::unmanaged(classification);
+    match &classification {
+        Some(classification) => seen.unmanaged = landscape::unmanaged(classification),
+        None => add_implicit_subnets(&mut seen),
     }
     Ok(Some(seen))
+}
+
+/// Lists the unmanaged subnets that a managed route table serves, because it is the main one.
+fn add_implicit_subnets(seen: &mut Seen) {
+    for table in &seen.objects {
+        let subnets = table.learned.get(keys::IMPLICIT_SUBNETS).map(String::as_str).unwrap_or_default();
+        let reason = format!("it has no route table of its own and uses {}, the main route table", table.id);
+        let unmanaged = subnets.split(", ").filter(|id| !id.is_empty()).map(|id| Unmanaged {
+            id: id.to_string(),
+            slot: None,
+            is_tagged: false,
+            reason: reason.clone(),
+        });
+        let new: Vec<Unmanaged> = unmanaged.filter(|new| !seen.unmanaged.iter().any(|it| it.id == new.id)).collect();
+        seen.unmanaged.extend(new);
+    }
+    seen.unmanaged.sort();
 }
 
 /// Whether the configuration last applied gives an object in state an address by this id.
@@ -225,6 +244,22 @@ fn add_route_tables(shown: &mut Shown<'_>, tables: &[RouteTable]) {
             _ => continue,
         };
         shown.add(route_table::read(shown, key, applied, table));
+    }
+}
+
+/// Records that a managed table is the main one, and which unmanaged subnets it serves, because they have no
+/// association. Subnets must have been added.
+fn learn_main_table(shown: &mut Shown<'_>, main: Option<&RouteTable>, tables: &[RouteTable], subnets: &[Subnet]) {
+    let main = main.and_then(|table| table.route_table_id());
+    let associated: BTreeSet<&str> =
+        tables.iter().flat_map(|table| table.associations()).filter_map(|it| it.subnet_id()).collect();
+    let ids = subnets.iter().filter_map(|subnet| subnet.subnet_id());
+    let implicit: Vec<&str> = ids.filter(|id| !associated.contains(id) && shown.key(id).is_none()).collect();
+    let implicit = (!implicit.is_empty()).then(|| implicit.join(", "));
+    for id in tables.iter().filter_map(|table| table.route_table_id()) {
+        let is_main = main == Some(id);
+        shown.learn(id, keys::MAIN_ROUTE_TABLE.to_string(), is_main.then(|| "true".to_string()));
+        shown.learn(id, keys::IMPLICIT_SUBNETS.to_string(), implicit.clone().filter(|_| is_main));
     }
 }
 

@@ -138,6 +138,12 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         .await
 }
 
+/// Removes the ownership tags of a main route table, which AWS deletes only with its VPC. Its routes stay, because they
+/// serve every subnet without an association.
+pub(crate) async fn disown(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    tags::remove_ownership(operation, &entry.id).await
+}
+
 async fn send_delete(session: &Session, id: &str) -> Result<(), Failure> {
     let call = session.ec2.delete_route_table().route_table_id(id).send().await;
     call.map(|_| ()).map_err(|error| error.failure("DeleteRouteTable"))

@@ -9,7 +9,7 @@ use super::filter;
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes::TagChanges;
 use crate::aws::calls::{AwsError, Operation};
-use crate::cloud::Failure;
+use crate::cloud::{Cause, Failure};
 use crate::model::Input;
 use crate::model::Tags;
 use crate::model::TopologyKind;
@@ -97,6 +97,19 @@ pub(super) async fn remove(operation: &Operation<'_>, id: &str, keys: Vec<String
     let tags = keys.into_iter().map(|key| Tag::builder().key(key).build()).collect();
     let call = operation.session.ec2.delete_tags().resources(id).set_tags(Some(tags));
     call.send().await.map(|_| ()).map_err(|error| error.failure("DeleteTags"))
+}
+
+/// Removes the ownership tags of an object that stays, if it still exists. If the role may not, they stay.
+pub(super) async fn remove_ownership(operation: &Operation<'_>, id: &str) -> Result<(), Failure> {
+    let keys = [ownership::RESOURCE, ownership::OBJECT, ownership::REQUEST].map(str::to_string);
+    match remove(operation, id, keys.into()).await {
+        Err(failure) if failure.cause == Cause::NotFound => Ok(()),
+        Err(failure) if failure.cause == Cause::Denied => {
+            tracing::warn!("{id} keeps its ownership tags: {failure}");
+            Ok(())
+        }
+        removed => removed,
+    }
 }
 
 fn list(tags: &BTreeMap<String, String>) -> Vec<Tag> {

@@ -77,11 +77,22 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
     guardduty: GuardDutyObjects,
     diagnostics: &mut Diagnostics,
 ) {
+    let kept: BTreeSet<&Key> = plan
+        .ops
+        .iter()
+        .filter_map(|op| match &op.action {
+            Action::Delete { entry, is_kept: true, .. } => Some(&entry.key),
+            _ => None,
+        })
+        .collect();
     let deleted: Vec<(&Entry, bool)> = plan
         .ops
         .iter()
         .filter_map(|op| match &op.action {
-            Action::Delete { entry, is_kept, .. } => Some((entry, *is_kept || entry.applied.is_adopted())),
+            Action::Delete { entry, is_kept, cascades_from } => {
+                let parent_stays = cascades_from.as_ref().is_some_and(|parent| kept.contains(parent));
+                Some((entry, *is_kept || parent_stays || entry.applied.is_adopted()))
+            }
             _ => None,
         })
         .collect();

@@ -21,6 +21,16 @@ pub enum Family {
     Ipv6,
 }
 
+impl Family {
+    /// The destination of its default route.
+    pub fn destination(self) -> &'static str {
+        match self {
+            Family::Ipv4 => "0.0.0.0/0",
+            Family::Ipv6 => "::/0",
+        }
+    }
+}
+
 /// The two services that have gateway endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndpointService {
@@ -177,6 +187,15 @@ pub fn foreign_route(destination: &str) -> String {
 /// The name under which a route table's entry stores its unmanaged routes in `learned`, such as
 /// `10.1.0.0/16 to pcx-1, 10.2.0.0/16 to tgw-2`. An empty value means that there are none any more.
 pub const UNMANAGED_ROUTES: &str = "unmanaged_routes";
+
+/// The name under which the entry of the main route table of the VPC stores `true` in `learned`. An empty value means
+/// that another table is the main one now.
+pub const MAIN_ROUTE_TABLE: &str = "is_main";
+
+/// The name under which the entry of the main route table stores the IDs of the unmanaged subnets that it serves,
+/// because they are associated with no route table, in `learned`, separated by `, `. An empty value means that there
+/// are none any more.
+pub const IMPLICIT_SUBNETS: &str = "implicit_subnets";
 
 /// `vpc_endpoint.<objectstore|keyvalue>`, fixed by service name.
 pub fn vpc_endpoint(service: EndpointService, service_name: &Input<String>) -> Key {

@@ -30,6 +30,8 @@ struct Structure {
     layouts: BTreeMap<Tier, Layout>,
     /// Tiers whose route tables get a default route to a NAT gateway.
     nat_tiers: Vec<Tier>,
+    /// Whether there are NAT gateways; also true if their number is unknown.
+    nat_gateways: bool,
     endpoints: bool,
     default_network_acl: bool,
     /// Whether the subnets are associated with the default network ACL.
@@ -41,8 +43,11 @@ struct Structure {
 struct Draft<'a> {
     context: &'a Context<'a, Config>,
     vpc: Key,
+    /// What the configuration of the last apply requires.
+    before: Option<Structure>,
     objects: Vec<Object>,
     problems: Vec<Problem>,
+    warnings: Vec<Problem>,
 }
 
 /// The objects that the configuration requires, each after its dependencies.
@@ -99,11 +104,13 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     if let Some(range) = &ipv6_range {
         draft.rules_after(range);
     }
-    let Draft { objects, mut problems, .. } = draft;
+    let Draft { objects, mut problems, warnings: of_draft, .. } = draft;
+    warnings.extend(of_draft);
     warnings.extend(name_tags::unused(config, &objects));
     let over = objects.iter().filter_map(|it| tags::too_many(&it.key.slot, it.spec.tags()?));
     problems.extend(over.take(1));
     problems.extend(routes::occupied(&objects, context.existing));
+    problems.extend(routes::needed_by_unmanaged_subnets(&objects, context.existing));
     if problems.is_empty() { Ok(Blueprint::Decided { objects, warnings, missing: Vec::new() }) } else { Err(problems) }
 }
 
@@ -129,11 +136,20 @@ impl Structure {
             layouts: route_table_layout::all(config, &tiers)?,
             tiers,
             nat_tiers,
+            nat_gateways: config.num_nat_gateways != Input::Known(0),
             endpoints: *config.create_vpc_endpoints.known()?,
             default_network_acl: *config.apply_default_nacl_rules.known()?,
             associates_acl: *config.associate_default_nacl_to_subnets.known()?,
             default_security_group: *config.enable_default_security_group.known()?,
         })
+    }
+
+    /// Whether the route tables of a tier get a default route.
+    fn has_default_routes(&self, tier: Tier) -> bool {
+        match tier {
+            Tier::Public => self.internet_gateway,
+            _ => self.nat_gateways && self.nat_tiers.contains(&tier),
+        }
     }
 }
 
@@ -141,7 +157,9 @@ impl<'a> Draft<'a> {
     /// A draft that contains only the VPC.
     fn new(context: &'a Context<'a, Config>) -> Draft<'a> {
         let vpc = vpc::object(context);
-        Draft { context, vpc: vpc.key.clone(), objects: vec![vpc], problems: Vec::new() }
+        let before = context.prior.and_then(Structure::of);
+        let (problems, warnings) = (Vec::new(), Vec::new());
+        Draft { context, vpc: vpc.key.clone(), before, objects: vec![vpc], problems, warnings }
     }
 
     fn add(&mut self, key: &Key, spec: Spec) {

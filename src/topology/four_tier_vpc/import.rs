@@ -18,7 +18,7 @@ use super::tier_zones;
 use crate::model::Scope;
 use crate::model::keys::network as keys;
 use crate::model::keys::network::{EndpointService, tier_of};
-use crate::model::{Entry, Inventory, Ipv6Source, NatGateway, Ref, Route, Spec, Subnet, Tier, Vpc, VpcEndpoint};
+use crate::model::{Entry, Inventory, Ipv6Source, Key, NatGateway, Ref, Route, Spec, Subnet, Tier, Vpc, VpcEndpoint};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Input, Nested, Value};
 
@@ -244,14 +244,23 @@ impl<'a> FoundNetwork<'a> {
 
 /// The slots of the route tables that the subnets of a tier use: their own, or those of another tier.
 pub(super) fn tables_of(inventory: &Inventory, tier: Tier) -> BTreeSet<String> {
-    let of_association = |entry: &Entry| match &entry.applied {
-        Spec::RouteTableAssociation(it) if tier_of("subnet.", &it.subnet.slot) == Some(tier) => match &it.route_table {
-            Ref::Key(key) => Some(key.slot.clone()),
-            Ref::Id(_) => None,
-        },
-        _ => None,
+    let associations = |subnet: &Key| {
+        let of_subnet = |entry: &Entry| match &entry.applied {
+            Spec::RouteTableAssociation(it) if it.subnet == *subnet => Some(it.route_table.clone()),
+            _ => None,
+        };
+        inventory.current().find_map(of_subnet)
     };
-    inventory.current().filter_map(of_association).collect()
+    let main =
+        || inventory.current().find(|entry| entry.is_main_route_table()).map(|entry| Ref::Key(entry.key.clone()));
+    let of_subnet = |entry: &Entry| {
+        let is_of_tier = tier_of("subnet.", &entry.key.slot) == Some(tier);
+        match is_of_tier.then(|| associations(&entry.key).or_else(main))?? {
+            Ref::Key(key) => Some(key.slot),
+            Ref::Id(_) => None,
+        }
+    };
+    inventory.current().filter_map(of_subnet).collect()
 }
 
 /// The inputs with the gateways that propagate to the tables of each tier.

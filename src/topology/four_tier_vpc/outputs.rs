@@ -19,7 +19,10 @@ pub(super) fn schema() -> Vec<Attribute> {
         text("vpc_cidr_block", "IPv4 CIDR block of the VPC, from the configuration or an IPAM pool."),
         list("availability_zones", "Names of the AZs in use, in the order of their indices."),
         list("availability_zone_ids_used", "IDs of the AZs in use, in the order of their indices."),
-        text("default_route_table_id", "ID of the VPC's main route table, which the provider does not manage."),
+        text(
+            "default_route_table_id",
+            "ID of the VPC's main route table. It is unmanaged unless it was adopted as the table of a tier.",
+        ),
         text("default_network_acl_id", "ID of the VPC's default network ACL."),
         text("default_security_group_id", "ID of the VPC's default security group."),
         text("internet_gateway_id", "ID of the internet gateway, or null if there is none."),

@@ -49,14 +49,29 @@ impl<'a> ForeignNetwork<'a> {
         let created = self.ec2("create_route_table", json!({ "VpcId": self.vpc }));
         let id = text(&created["RouteTable"]["RouteTableId"]);
         self.name(&id, name);
-        if let Some((kind, target)) = target {
-            let route = json!({ "RouteTableId": id, "DestinationCidrBlock": "0.0.0.0/0", kind: target });
-            self.ec2("create_route", route);
+        if let Some(target) = target {
+            self.default_route(&id, target);
         }
         for subnet in subnets {
             self.ec2("associate_route_table", json!({ "RouteTableId": id, "SubnetId": subnet }));
         }
         id
+    }
+
+    /// The main route table of the VPC, with a default route to this target.
+    pub(crate) fn main_table(&self, target: (&str, &str)) -> String {
+        let filters = json!([
+            { "Name": "vpc-id", "Values": [self.vpc] },
+            { "Name": "association.main", "Values": ["true"] },
+        ]);
+        let described = self.ec2("describe_route_tables", json!({ "Filters": filters }));
+        let id = text(&described["RouteTables"][0]["RouteTableId"]);
+        self.default_route(&id, target);
+        id
+    }
+
+    fn default_route(&self, table: &str, (kind, target): (&str, &str)) {
+        self.ec2("create_route", json!({ "RouteTableId": table, "DestinationCidrBlock": "0.0.0.0/0", kind: target }));
     }
 
     /// A NAT gateway, and the allocation ID of its address.

@@ -122,7 +122,7 @@ pub(super) fn unmanaged(domains: &[FoundDomain], known: &[Entry], root_id: &str)
     };
     let unmanaged = domains.iter().filter(|found| found.is_tagged).filter_map(|found| {
         let slot = keys::domain(&Input::Unknown).slot;
-        Some(Unmanaged { id: found.name.clone(), slot: Some(slot), reason: reason(found)? })
+        Some(Unmanaged { id: found.name.clone(), slot: Some(slot), is_tagged: true, reason: reason(found)? })
     });
     unmanaged.collect()
 }
@@ -142,7 +142,7 @@ fn remove_unmanaged(domains: &mut Vec<FoundDomain>, root_id: &str) -> Vec<Unmana
     let reason = |found: &FoundDomain| known_against(found).or_else(|| ambiguous.clone());
     let unmanaged = domains.extract_if(.., |found| reason(found).is_some()).map(|found| {
         let (slot, reason) = (keys::domain(&Input::Unknown).slot, reason(&found).unwrap_or_default());
-        Unmanaged { id: found.name, slot: Some(slot), reason }
+        Unmanaged { id: found.name, slot: Some(slot), is_tagged: true, reason }
     });
     let mut unmanaged: Vec<Unmanaged> = unmanaged.collect();
     unmanaged.sort();

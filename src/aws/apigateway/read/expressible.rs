@@ -118,7 +118,8 @@ impl View<'_> {
         let others = other_stages.into_iter().map(|name| (name, "a gateway has only the stage $default".to_string()));
         let all = routes.chain(integrations).chain(authorizers).chain(others);
         let left = all.filter(|(id, _)| !is_seen(id));
-        let mut left: Vec<Unmanaged> = left.map(|(id, reason)| Unmanaged { id, slot: None, reason }).collect();
+        let mut left: Vec<Unmanaged> =
+            left.map(|(id, reason)| Unmanaged { id, slot: None, is_tagged: false, reason }).collect();
         left.sort();
         left
     }

@@ -59,7 +59,7 @@ impl Logs {
         let tagged = others.iter().filter(|found| group::is_ours(found, resource, &slot));
         let unmanaged = tagged.filter_map(|found| {
             let (id, slot) = (found.shown.log_group_name.clone()?, Some(slot.clone()));
-            Some(Unmanaged { id, slot, reason: CREATED_AGAIN.to_string() })
+            Some(Unmanaged { id, slot, is_tagged: true, reason: CREATED_AGAIN.to_string() })
         });
         let unmanaged = unmanaged.collect();
         Ok(Logs { groups: ours, filters, unmanaged })

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Draft, Structure};
 use crate::model::keys::network as keys;
 use crate::model::keys::network::Family;
-use crate::model::{Inventory, Key, Object, Ref, Route, RouteTable, RouteTableAssociation, Spec, Tier};
+use crate::model::{Entry, Inventory, Key, Object, Ref, Route, RouteTable, RouteTableAssociation, Spec, Tier};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::four_tier_vpc::config::Strings;
 use crate::topology::four_tier_vpc::nat;
@@ -80,7 +80,8 @@ impl Draft<'_> {
         tables.dedup();
         for table in tables {
             self.default_route(table, internet_gateway, &[]);
-            if let Some(range) = ipv6_range {
+            let is_left = |draft: &mut Self| draft.is_left_to_foreign_route(table, Family::Ipv6, internet_gateway);
+            if let Some(range) = ipv6_range.filter(|_| !is_left(self)) {
                 let (destination, target) = ("::/0".to_string(), Ref::Key(internet_gateway.clone()));
                 let spec = Route { route_table: table.clone(), destination, target };
                 let mut route = Object::new(keys::default_route(table, Family::Ipv6), Spec::Route(spec));
@@ -113,6 +114,9 @@ impl Draft<'_> {
 
     /// `others` are NAT gateways that can carry the traffic of the table until the target exists.
     fn default_route(&mut self, table: &Key, target: &Key, others: &[(u32, Key)]) {
+        if self.is_left_to_foreign_route(table, Family::Ipv4, target) {
+            return;
+        }
         let to = |target: &Key| {
             let (destination, target) = ("0.0.0.0/0".to_string(), Ref::Key(target.clone()));
             Spec::Route(Route { route_table: table.clone(), destination, target })
@@ -122,6 +126,40 @@ impl Draft<'_> {
             others.iter().map(|(_, other)| other).filter(|other| *other != target).map(to).collect();
         self.objects.push(route);
     }
+}
+
+impl Draft<'_> {
+    /// Whether a table keeps an unmanaged default route instead of getting one to this target: a table that was adopted
+    /// with its route. The configuration of the last apply, or of the import, requires the route already, and it does
+    /// not exist. A new requirement is an error instead (see [`occupied`]).
+    fn is_left_to_foreign_route(&mut self, table: &Key, family: Family, target: &Key) -> bool {
+        let existing = self.context.existing;
+        let route = keys::default_route(table, family);
+        let tier = keys::tier_of("route_table.", &table.slot);
+        let was_required =
+            self.before.as_ref().is_some_and(|before| tier.is_some_and(|tier| before.has_default_routes(tier)));
+        if !was_required || existing.entries.iter().any(|entry| entry.key == route) {
+            return false;
+        }
+        let Some(entry) = existing.present().find(|entry| entry.key == *table) else { return false };
+        let Some(current) = foreign_target(entry, family.destination()) else { return false };
+        if entry.not_adopted {
+            let message = format!(
+                "{table} ({}) keeps its route for {} to {current}, which this resource does not manage, and gets none to \
+                 {target}.",
+                entry.id,
+                family.destination()
+            );
+            let hint = "To change that later, delete the route, and apply.";
+            self.warnings.push(Problem::new(AttributePath::new("adopt"), message, hint));
+        }
+        true
+    }
+}
+
+/// The target of the unmanaged route for a destination in a table.
+fn foreign_target<'a>(table: &'a Entry, destination: &str) -> Option<&'a String> {
+    table.learned.get(&keys::foreign_route(destination)).filter(|target| !target.is_empty())
 }
 
 /// The virtual private gateways whose routes propagate to the tables of a tier, sorted and without duplicates. Unknown
@@ -148,7 +186,7 @@ fn occupant(object: &Object, existing: &Inventory) -> Option<Problem> {
         return None;
     }
     let table = existing.present().find(|entry| entry.key == *route_table)?;
-    let current = table.learned.get(&keys::foreign_route(destination)).filter(|target| !target.is_empty())?;
+    let current = foreign_target(table, destination)?;
     let (input, without) = match wanted.slot.split('.').next() {
         Some("nat_gateway") => ("num_nat_gateways", "num_nat_gateways = 0"),
         Some("private_nat_gateway") => ("enable_private_nat", "enable_private_nat = false"),
@@ -163,12 +201,34 @@ fn occupant(object: &Object, existing: &Inventory) -> Option<Problem> {
     Some(Problem::new(AttributePath::new(input), message, hint))
 }
 
+/// A problem for each route that the configuration no longer requires, and that unmanaged subnets use, because its
+/// table is the main one. A main route table that the configuration no longer requires keeps its routes.
+pub(super) fn needed_by_unmanaged_subnets(objects: &[Object], existing: &Inventory) -> Vec<Problem> {
+    let is_wanted = |key: &Key| objects.iter().any(|object| object.key == *key);
+    let problem = |entry: &Entry| {
+        let Spec::Route(route) = entry.spec() else { return None };
+        let stays = |it: &&Entry| it.key == route.route_table && it.is_main_route_table() && is_wanted(&it.key);
+        let table = existing.present().find(stays)?;
+        let subnets = table.learned.get(keys::IMPLICIT_SUBNETS).filter(|subnets| !subnets.is_empty())?;
+        let message = format!(
+            "This configuration deletes the route to {} in {}, the main route table of the VPC. These subnets, which this \
+             resource does not manage, have no route table of their own and use it: {subnets}.",
+            route.destination, table.id
+        );
+        let hint = "Keep the inputs that require the route, or associate these subnets with another route table first.";
+        let input = if table.key.slot.starts_with("route_table.public") { "create_igw" } else { "num_nat_gateways" };
+        Some(Problem::new(AttributePath::new(input), message, hint.to_string()))
+    };
+    existing.present().filter(|entry| !is_wanted(&entry.key)).filter_map(problem).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::super::config::tests::config;
     use super::super::super::fixtures::{applied, blueprint, objects};
     use super::*;
     use crate::plugin::Value;
+    use crate::topology::Blueprint;
 
     /// A network with one NAT gateway. The private app table in AZ 0 has an unmanaged default route to `target`, and
     /// the default route of this resource only if `has_ours`.
@@ -180,8 +240,49 @@ mod tests {
         existing
     }
 
+    /// The last apply required no NAT gateway.
     fn problems_of(existing: &Inventory, attributes: &[(&str, Value)]) -> Vec<Problem> {
-        blueprint(&config(attributes), Some(&config(&[])), existing, "ab").err().unwrap_or_default()
+        let before = config(&[("num_nat_gateways", 0_i64.into())]);
+        blueprint(&config(attributes), Some(&before), existing, "ab").err().unwrap_or_default()
+    }
+
+    #[test]
+    fn an_adopted_table_keeps_its_default_route() {
+        let mut existing = existing("tgw-9", false);
+        let decided = |existing: &Inventory| match blueprint(&config(&[]), Some(&config(&[])), existing, "ab") {
+            Ok(Blueprint::Decided { objects, warnings, .. }) => (objects, warnings),
+            _ => panic!("the blueprint is decided"),
+        };
+        let has = |objects: &[Object], slot: &str| objects.iter().any(|object| object.key.slot == slot);
+        let (objects, warnings) = decided(&existing);
+        assert!(!has(&objects, "route.private_app.0.ipv4") && has(&objects, "route.private_app.1.ipv4"));
+        assert!(!warnings.iter().any(|it| it.message.contains("tgw-9")), "{warnings:?}");
+
+        // The plan of the adoption names it.
+        for entry in &mut existing.entries {
+            entry.not_adopted = true;
+        }
+        let (_, warnings) = decided(&existing);
+        assert!(
+            warnings.iter().any(|it| it.message.contains("keeps its route for 0.0.0.0/0 to tgw-9")),
+            "{warnings:?}"
+        );
+    }
+
+    #[test]
+    fn routes_of_unmanaged_subnets_in_the_main_table_are_not_deleted() {
+        let layout = || ("route_table_layout", Value::map([("private_app", "per_tier".into())]));
+        let mut existing = applied(&objects(&config(&[layout()]), "ab"));
+        let table = existing.entries.iter_mut().find(|entry| entry.key.slot == "route_table.private_app").unwrap();
+        table.learned.insert(keys::MAIN_ROUTE_TABLE.to_string(), "true".to_string());
+        table.learned.insert(keys::IMPLICIT_SUBNETS.to_string(), "subnet-7, subnet-8".to_string());
+        let no_nat = || ("num_nat_gateways", 0_i64.into());
+        let problems = problems_of(&existing, &[layout(), no_nat()]);
+        let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+        assert!(problem.message.contains("subnet-7, subnet-8"), "{}", problem.message);
+        // A table that is no longer required keeps its routes.
+        assert_eq!(problems_of(&existing, &[no_nat()]), []);
+        assert_eq!(problems_of(&existing, &[layout()]), []);
     }
 
     #[test]

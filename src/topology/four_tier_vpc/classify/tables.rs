@@ -62,8 +62,11 @@ impl<'a> Classifier<'a> {
         let ids: BTreeSet<&str> = tables.values().map(|table| table.id.as_str()).collect();
         for table in tables.values() {
             let id = &table.id;
-            if table.is_main {
-                return Err(format!("{id}, the main route table of the VPC, serves subnets of the tier {name}"));
+            // The main route table also serves every new subnet, so it is never the table of a single AZ.
+            if table.is_main && ids.len() > 1 {
+                return Err(format!(
+                    "some subnets of the tier {name} use the main route table {id}, and others do not"
+                ));
             }
             if let Some(reason) = self.result.unmanaged.get(id) {
                 return Err(format!("its route table {id} cannot be adopted: {reason}"));
@@ -95,8 +98,8 @@ impl<'a> Classifier<'a> {
 /// The slots of the tables of a tier: one for each subnet, or a single one.
 fn slots<'a>(tier: Tier, tables: &BTreeMap<u32, &'a FoundRouteTable>) -> Vec<(String, &'a str)> {
     let ids: BTreeSet<&str> = tables.values().map(|table| table.id.as_str()).collect();
-    // A table that also serves another tier in other AZs has no AZ of its own.
-    let serves_more = || tables.values().any(|table| table.associated.len() > tables.len());
+    // Neither a table that also serves another tier in other AZs nor the main one has an AZ of its own.
+    let serves_more = || tables.values().any(|table| table.is_main || table.associated.len() > tables.len());
     let is_one = ids.len() == 1 && (tables.len() > 1 || tier == Tier::Public || serves_more());
     match tables.first_key_value().filter(|_| is_one) {
         Some((_, table)) => vec![(keys::route_table(tier, None).slot, table.id.as_str())],

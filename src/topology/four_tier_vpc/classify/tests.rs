@@ -175,12 +175,26 @@ fn a_tier_has_one_subnet_in_each_az() {
 }
 
 #[test]
-fn subnets_of_the_main_route_table_stay_unmanaged() {
+fn the_main_route_table_can_be_that_of_a_whole_tier() {
     let mut found = landscape();
     found.route_tables[3].associated.clear();
     let result = classify(&found);
-    assert!(reason(&result, "subnet-da").contains("rtb-main, the main route table"));
+    assert_eq!(slot(&result, "rtb-main"), "route_table.private_persistence");
+    assert_eq!(slot(&result, "subnet-da"), "subnet.private_persistence.0");
     assert!(reason(&result, "rtb-db").contains("no subnet"));
+
+    // It also serves a subnet that stays unmanaged.
+    found.subnets.push(subnet("subnet-da2", "shop-db-a2", "eu-central-1a", 23));
+    assert_eq!(slot(&classify(&found), "rtb-main"), "route_table.private_persistence");
+
+    // It is never the table of a single AZ.
+    found.subnets.retain(|subnet| subnet.id == "subnet-da" || !subnet.id.starts_with("subnet-d"));
+    assert_eq!(slot(&classify(&found), "rtb-main"), "route_table.private_persistence");
+    found.subnets.push(subnet("subnet-db", "shop-db-b", "eu-central-1b", 22));
+    found.route_tables[3].associated = vec!["subnet-db".into()];
+    let result = classify(&found);
+    assert!(reason(&result, "subnet-da").contains("use the main route table rtb-main, and others do not"));
+    assert!(!result.slots.contains_key("rtb-main"), "{result:#?}");
 }
 
 #[test]
@@ -330,9 +344,13 @@ proptest! {
             };
             let index = slot.rsplit('.').next().and_then(|index| index.parse().ok()).expect("a subnet has an index");
             zones.entry(index).or_default().insert(&subnet.zone);
-            let table = found.route_tables.iter().find(|table| table.associated.contains(&subnet.id));
-            let table = table.expect("a subnet of the main route table has no place");
-            prop_assert!(slots.contains_key(&table.id), "the table of {} has no place", subnet.id);
+            let mut tables = found.route_tables.iter();
+            let table = tables.clone().find(|table| table.associated.contains(&subnet.id));
+            let table = table.or_else(|| tables.find(|table| table.is_main)).expect("a VPC has a main route table");
+            let table_slot = slots.get(&table.id);
+            prop_assert!(table_slot.is_some(), "the table of {} has no place", subnet.id);
+            let is_of_one_az = table_slot.is_some_and(|slot| slot.ends_with(|end: char| end.is_ascii_digit()));
+            prop_assert!(!(table.is_main && is_of_one_az), "the main route table is {:?}", table_slot);
         }
         prop_assert!(zones.values().all(|zones| zones.len() == 1), "one index, several AZs: {:?}", zones);
         for gateway in found.nat_gateways.iter().filter(|gateway| slots.contains_key(&gateway.id)) {

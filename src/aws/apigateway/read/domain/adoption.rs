@@ -38,7 +38,7 @@ fn chosen(mapped: Vec<FoundDomain>, root_id: &str, owner: Owner<'_>) -> (Vec<Fou
     for found in mapped {
         let taken = adoptable.first().map(|first| format!("{} is the domain of this gateway already", first.name));
         match objection_to_adoption(&found, root_id, owner).or(taken) {
-            Some(reason) => unmanaged.push(Unmanaged { id: found.name, slot: None, reason }),
+            Some(reason) => unmanaged.push(Unmanaged { id: found.name, slot: None, is_tagged: false, reason }),
             None => adoptable.push(found),
         }
     }
