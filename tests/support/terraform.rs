@@ -301,8 +301,9 @@ impl Workspace {
             let (kind, name) = address.split_once('.').expect("the address of a resource");
             self.config(&format!("resource \"{kind}\" \"{name}\" {{}}\n{others}"));
             self.import(address, id).succeeded();
-            self.write("generated.tf", &self.generated_text());
+            let generated = self.generated_text();
             self.forget(address);
+            self.write("generated.tf", &generated);
         } else {
             // Terraform 1.16.0 to 1.16.2 look for another provider while they generate, unless the block names it, and
             // no version accepts the name in addition to a resource:
