@@ -190,13 +190,29 @@ pub(super) fn drift(private: &Private, root: &str) -> BTreeMap<String, String> {
 }
 
 /// Ignores the drift of these objects while the required spec is the applied one. If the required spec differs, the
-/// object is updated from its observed spec.
+/// object is updated from its observed spec. The required spec of an object that is not adopted counts as applied, so
+/// that the adoption keeps what differs.
 pub(super) fn ignore_drift(inventory: &mut Inventory, ignored: &IgnoredDrift, wanted: &[Object]) {
     for entry in &mut inventory.entries {
+        let of_entry = || wanted.iter().find(|it| it.key == entry.key).filter(|_| ignored.covers(&entry.key.slot));
+        if let (true, Some(object)) = (entry.not_adopted, of_entry()) {
+            let found = entry.observed.take().unwrap_or_else(|| entry.applied.clone());
+            entry.applied = with_tags_of(object.spec.clone(), &found);
+            entry.observe(found);
+            entry.ignored = true;
+            continue;
+        }
         let is_unchanged = || wanted.iter().any(|it| it.key == entry.key && it.spec == entry.applied);
         entry.ignored = ignored.covers(&entry.key.slot) && is_unchanged();
     }
     never_ignore_missing_root(inventory);
+}
+
+fn with_tags_of(mut spec: Spec, other: &Spec) -> Spec {
+    if let (Some(tags), Some(found)) = (spec.tags_mut(), other.tags()) {
+        tags.clone_from(found);
+    }
+    spec
 }
 
 /// A missing root and the objects that were deleted with it are never ignored, because only a replacement of the whole
@@ -238,7 +254,7 @@ fn without_ignored_tags(mut observed: Spec, ignore: &IgnoreTags) -> Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{RouteTable, Tags};
+    use crate::model::{Ref, Route, RouteTable, Tags};
 
     fn tags(pairs: &[(&str, &str)]) -> Tags {
         Input::Known(pairs.iter().map(|(key, value)| (key.to_string(), Input::Known(value.to_string()))).collect())
@@ -351,6 +367,31 @@ mod tests {
         assert_eq!(inventory.present().count(), 1);
         ignore_drift(&mut inventory, &ignored, &wanted(table(&[("Name", "b")])));
         assert_eq!(inventory.present().count(), 0, "it is created with the new spec");
+    }
+
+    #[test]
+    fn an_adoption_keeps_a_difference_that_is_ignored() {
+        let route = |target: &str| {
+            let target = Ref::Id(target.to_string());
+            Spec::Route(Route { route_table: Key::new("route_table.public"), destination: "0.0.0.0/0".into(), target })
+        };
+        let mut entry = Entry::new(Key::new("route.public.ipv4"), "rtb-1_0.0.0.0/0", route("nat-0"));
+        entry.not_adopted = true;
+        let mut inventory = Inventory { entries: vec![entry, known().inventory.entries[0].clone()] };
+        inventory.entries[1].not_adopted = true;
+        let patterns = vec![Input::Known("route*".to_string())];
+        let ignored = IgnoredDrift::of(&Input::Known(Some(patterns)));
+        let named = table(&[("Name", "new"), ("added", "y")]);
+        let wanted = [
+            Object::new(Key::new("route.public.ipv4"), route("nat-1")),
+            Object::new(Key::new("route_table.public"), named),
+        ];
+        for _ in 0..2 {
+            ignore_drift(&mut inventory, &ignored, &wanted);
+            assert_eq!(inventory.entries[0].spec(), &route("nat-1"));
+            assert_eq!(inventory.entries[0].observed, Some(route("nat-0")));
+            assert_eq!(inventory.entries[1].spec(), &table(&[("Name", "a"), ("team", "x")]), "tags are only added");
+        }
     }
 
     #[test]

@@ -136,7 +136,8 @@ pub(in crate::composite) fn adoption_would_change<P: Topology>(
         let inputs = inputs.iter().map(|input| printable(input).into_owned()).collect();
         detail += &format!("\n\nThese inputs reproduce what exists:\n  {}", lines(inputs));
     }
-    detail += "\n\nAdopt the objects as they are, and change them in a later apply.";
+    detail += "\n\nAdopt the objects as they are, and change them in a later apply. A difference that no input can express \
+               stays if ignore_drift contains the key of the object.";
     diagnostics.error("An adoption changes nothing but tags".to_string(), detail);
 }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{THIS, TestEnv, text};
 use crate::support::adoption::{generate, without_adopt};
-use crate::support::foreign::network::ForeignNetwork;
+use crate::support::foreign::network::{ForeignNetwork, one_nat_gateway_per_az};
 
 /// The default VPC of an account: one public subnet in each AZ, and only the main route table.
 fn default_vpc(env: &TestEnv) -> (String, String) {
@@ -94,6 +94,35 @@ fn unmanaged_subnets_of_the_main_route_table_keep_its_routes() {
     assert_eq!(env.calls(), "CreateRoute 1, CreateRouteTable 1, DeleteTags 1, ReplaceRouteTableAssociation 1");
     assert_eq!(route(&env), before);
     env.workspace.assert_nothing_to_do();
+}
+
+#[test]
+fn a_difference_that_no_input_expresses_is_kept_with_ignore_drift() {
+    let env = TestEnv::with_terraform();
+    let (vpc, objects) = one_nat_gateway_per_az(&env.proxy);
+    // Both tables use the NAT gateway of the first AZ.
+    let (table, nat) = (&objects["route_table.private_app.1"], &objects["nat_gateway.0"]);
+    env.ec2(
+        "replace_route",
+        json!({ "RouteTableId": table, "DestinationCidrBlock": "0.0.0.0/0", "NatGatewayId": nat }),
+    );
+    env.workspace.config("resource \"fgw_four_tier_vpc\" \"this\" {}\n");
+    env.workspace.import(THIS, &vpc).succeeded();
+    let generated = env.workspace.generated_text();
+    env.workspace.config(&generated);
+    let plan = env.workspace.plan(&[]);
+    plan.failed_with("An adoption changes nothing but tags");
+    plan.failed_with("route.private_app.1.ipv4");
+    plan.failed_with("ignore_drift contains the key");
+    let ignoring = generated.replacen("{", "{\n  ignore_drift = [\"route.private_app.1.ipv4\"]", 1);
+    env.workspace.config(&ignoring);
+    env.proxy.clear_calls();
+    env.workspace.apply(&[]).succeeded();
+    assert_eq!(env.calls(), format!("CreateTags {}", objects.len()));
+    env.workspace.assert_nothing_to_do();
+    env.workspace.config(&without_adopt(&ignoring));
+    env.workspace.assert_nothing_to_do();
+    env.destroy();
 }
 
 #[test]
