@@ -7,6 +7,8 @@ mod acl;
 mod adoption;
 #[path = "network/adoption_from_aws.rs"]
 mod adoption_from_aws;
+#[path = "network/adoption_from_module.rs"]
+mod adoption_from_module;
 #[path = "network/adoption_of_any.rs"]
 mod adoption_of_any;
 #[path = "network/adoption_of_routes.rs"]

@@ -209,6 +209,23 @@ async fn a_plan_that_adopts_objects_of_a_stack_warns() {
     assert!(!plan.has_errors());
 }
 
+/// The attributes that contain unknown values in the plan of an adoption.
+async fn unknown_in_adoption<P: Topology>(config: &Value) -> Vec<String> {
+    let (terraform, generated) = imported::<P>(config).await;
+    let planned = terraform.plan(&generated).await.planned;
+    let attributes = planned.as_map().expect("it has attributes").iter();
+    attributes.filter(|(_, value)| !value.is_wholly_known()).map(|(name, _)| name.clone()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_that_adopts_knows_all_outputs() {
+    // The read after an adoption may find objects that were created since.
+    assert_eq!(unknown_in_adoption::<FourTierVpc>(&network(&[])).await, ["unmanaged_objects"]);
+    // The permissions are created.
+    let config = gateway(&[("GET /a", route("a", None))], &[], &[]);
+    assert_eq!(unknown_in_adoption::<HttpGateway>(&config).await, ["aws_objects", "unmanaged_objects"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_unknown_adopt_is_an_error_only_before_the_adoption() {
     let (mut terraform, generated) = imported::<FourTierVpc>(&network(&[])).await;

@@ -26,10 +26,24 @@ pub(super) async fn of_subnet(
             let id = interface.text_of("networkInterfaceId");
             !of_nats.iter().any(|address| address.text_of("networkInterfaceId") == id)
         };
-        in_use = found.items("networkInterfaceSet").iter().any(is_other);
+        let others: Vec<&Element> = found.items("networkInterfaceSet").iter().filter(|it| is_other(it)).collect();
+        // Neither does it delete the primary interface of a terminated instance.
+        in_use = !others.is_empty() && {
+            let terminated = terminated_instances(emulator, message).await?;
+            let instance = |it: &Element| it.child("attachment").map(|it| it.text_of("instanceId").to_owned());
+            others.iter().any(|it| instance(it).is_none_or(|id| !terminated.contains(&id)))
+        };
     }
     let text = format!("The subnet '{subnet}' has dependencies and cannot be deleted.");
     Ok(in_use.then(|| Reply::error(call, 400, "DependencyViolation", &text)))
+}
+
+/// The IDs of the instances that moto still lists although they are terminated.
+async fn terminated_instances(emulator: &Upstream, message: &Message) -> Result<Vec<String>, String> {
+    let filter = [("Filter.1.Name", "instance-state-name"), ("Filter.1.Value.1", "terminated")];
+    let reservations = emulator.describe(message, "DescribeInstances", &filter).await?;
+    let instances = reservations.items("reservationSet").iter().flat_map(|it| it.items("instancesSet"));
+    Ok(instances.map(|it| it.text_of("instanceId").to_owned()).collect())
 }
 
 /// AWS does not detach an internet gateway while a public NAT gateway or a network interface in the VPC has a public
