@@ -13,6 +13,8 @@ mod adoption_from_module;
 mod adoption_of_any;
 #[path = "network/adoption_of_routes.rs"]
 mod adoption_of_routes;
+#[path = "network/adoption_of_tools.rs"]
+mod adoption_of_tools;
 #[path = "network/addressing.rs"]
 mod addressing;
 #[path = "network/blocks.rs"]

@@ -6,6 +6,7 @@ use super::{THIS, TestEnv, text};
 use crate::support::adoption::{generate, without_adopt};
 use crate::support::foreign::network::{ForeignNetwork, Objects, foreign_tags, one_nat_gateway_per_az};
 use crate::support::proxy::fault::Fault;
+use crate::support::terraform::Run;
 
 /// A network with one NAT gateway, one table for the private and the database subnets, and gateway endpoints. One AZ
 /// has no database subnet.
@@ -78,8 +79,9 @@ fn a_network_without_internet_access_is_adopted() {
     assert_is_adopted(isolated);
 }
 
-/// Adopts a network with the configuration that Terraform generates, and destroys it.
-fn assert_is_adopted(build: impl Fn(&TestEnv) -> (String, Objects)) {
+/// Adopts a network with the configuration that Terraform generates, and destroys it. Returns the adopting apply, and
+/// the objects.
+pub(super) fn assert_is_adopted(build: impl Fn(&TestEnv) -> (String, Objects)) -> (Run, Objects) {
     let env = TestEnv::with_terraform();
     let (vpc, objects) = build(&env);
     let tags = foreign_tags(env.proxy.account());
@@ -96,7 +98,8 @@ fn assert_is_adopted(build: impl Fn(&TestEnv) -> (String, Objects)) {
     }
     assert_eq!(env.calls(), "", "looking changes nothing");
 
-    env.workspace.apply(&[]).succeeded();
+    let applied = env.workspace.apply(&[]);
+    applied.succeeded();
     assert_eq!(env.calls(), format!("CreateTags {}", objects.len()));
     let now = foreign_tags(env.proxy.account());
     for (tag, value) in &tags {
@@ -121,6 +124,7 @@ fn assert_is_adopted(build: impl Fn(&TestEnv) -> (String, Objects)) {
     let nat_gateways = objects.keys().filter(|key| key.starts_with("nat_gateway.")).count();
     let addresses = left["addresses"].as_array().map(Vec::len);
     assert_eq!(addresses, Some(nat_gateways), "addresses of the user are never released: {left}");
+    (applied, objects)
 }
 
 /// The attributes that reproduce [`one_nat_gateway_per_az`], with this map `adopt`.

@@ -26,8 +26,23 @@ impl<'a> ForeignNetwork<'a> {
     }
 
     fn name(&self, id: &str, name: &str) {
-        let tags = json!([{ "Key": "Name", "Value": name }, { "Key": "Owner", "Value": "platform" }]);
+        self.tag(id, &[("Name", name), ("Owner", "platform")]);
+    }
+
+    /// Adds tags to an object. Unlike AWS, the emulator also accepts those with the prefix `aws:`.
+    pub(crate) fn tag(&self, id: &str, tags: &[(&str, &str)]) {
+        let tags: Vec<Value> = tags.iter().map(|(key, value)| json!({ "Key": key, "Value": value })).collect();
         self.ec2("create_tags", json!({ "Resources": [id], "Tags": tags }));
+    }
+
+    /// Adds the tags of a CloudFormation stack to all these objects.
+    pub(crate) fn add_to_stack(&self, objects: &Objects, stack: &str) {
+        let stack_id = format!("arn:aws:cloudformation:us-east-1:{}:stack/{stack}/1", self.proxy.account().id);
+        for (key, id) in objects {
+            let tags = [("stack-name", stack), ("stack-id", &stack_id), ("logical-id", key)];
+            let tags = tags.map(|(name, value)| (format!("aws:cloudformation:{name}"), value));
+            self.tag(id, &tags.each_ref().map(|(key, value)| (key.as_str(), *value)));
+        }
     }
 
     pub(crate) fn internet_gateway(&self) -> String {

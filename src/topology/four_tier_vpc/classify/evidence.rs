@@ -70,7 +70,8 @@ pub(super) fn number_of(subnet: &FoundSubnet) -> Option<u32> {
 /// The tier that tags indicate, and which of them.
 fn by_tags(subnet: &FoundSubnet) -> Option<(Tier, String)> {
     let of_words = |text: &str| {
-        let text = text.to_lowercase();
+        // The path before it consists of the names of stacks and clusters, in names such as `Data/Vpc/PublicSubnet1`.
+        let text = text.rsplit('/').next().unwrap_or_default().to_lowercase();
         let words: Vec<&str> = text.split(|it: char| !it.is_alphanumeric()).collect();
         WORDS.into_iter().find(|(word, _)| words.contains(word)).map(|(_, tier)| tier)
     };

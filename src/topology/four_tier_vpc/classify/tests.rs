@@ -94,6 +94,38 @@ fn routes_decide_about_subnets_without_telling_names() {
 }
 
 #[test]
+fn tags_of_other_tools_decide_before_routes() {
+    let mut found = landscape();
+    let further = [
+        // AWS CDK and eksctl begin names with those of the stack, which tell nothing about the tier.
+        ("data/Vpc/PublicSubnet1", "aws-cdk:subnet-type", "Public"),
+        ("eksctl-data-cluster/SubnetPublicB", "kubernetes.io/role/elb", "1"),
+        ("public/Vpc/PrivateSubnet1", "aws-cdk:subnet-type", "Private"),
+        ("eksctl-data-cluster/SubnetPrivateB", "kubernetes.io/role/internal-elb", "1"),
+        ("data/Vpc/IsolatedSubnet1", "aws-cdk:subnet-type", "Isolated"),
+        ("data/Vpc/IsolatedSubnet2", "aws-cdk:subnet-type", "Isolated"),
+    ];
+    for (subnet, (name, tag, value)) in found.subnets.iter_mut().zip(further) {
+        subnet.tags = tags(&[("Name", name), (tag, value)]);
+    }
+    for table in &mut found.route_tables[1..] {
+        // A route to a transit gateway tells nothing.
+        table.routes[1..].iter_mut().for_each(|(_, target)| *target = "tgw-1".into());
+    }
+    let result = classify(&found);
+    for (id, place) in [
+        ("subnet-pa", "subnet.public.0"),
+        ("subnet-pb", "subnet.public.1"),
+        ("subnet-aa", "subnet.private_app.0"),
+        ("subnet-ab", "subnet.private_app.1"),
+        ("subnet-da", "subnet.private_persistence.0"),
+        ("subnet-db", "subnet.private_persistence.1"),
+    ] {
+        assert_eq!(slot(&result, id), place, "{id}");
+    }
+}
+
+#[test]
 fn tiers_share_tables_only_if_they_use_the_same_one_in_each_az() {
     let mut found = landscape();
     found.route_tables[2] = table("rtb-a", None, &["subnet-aa", "subnet-db"]);
