@@ -152,8 +152,9 @@ pub(in crate::composite) fn objects_of_stacks(objects: &BTreeMap<String, &str>, 
         format!(
             "Until these objects are removed from their stacks, an update or a deletion of a stack also changes or deletes \
              them:\n  {}\n\nIn the template, set DeletionPolicy: Retain for them, and update the stack. Then remove them from \
-             the template, and update the stack again. This warning may remain until the adoption, because AWS does \
-             not remove the tag with the name of the stack.",
+             the template, and update the stack again. Do this also for objects of the stacks that cannot have tags, \
+             which this list does not contain. This warning may remain until the adoption, because AWS does not remove \
+             the tag with the name of the stack.",
             lines.join("\n  ")
         ),
     );

@@ -2,7 +2,7 @@
 
 mod adoption;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use aws_sdk_apigatewayv2::types::{ApiMapping, DomainName};
 use futures::future::join_all;
@@ -205,6 +205,11 @@ pub(super) fn everything<'a>(
         }));
     }
     seen
+}
+
+/// The names of domains with their tags.
+pub(super) fn tags(domains: &[FoundDomain]) -> impl Iterator<Item = (&str, &HashMap<String, String>)> {
+    domains.iter().filter_map(|found| Some((found.name.as_str(), found.shown.as_ref()?.tags.as_ref()?)))
 }
 
 /// The name of the domain that an entry is or belongs to.

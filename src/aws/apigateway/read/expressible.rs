@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use aws_sdk_apigatewayv2::types::{Authorizer, Integration, ProtocolType, Route};
 
-use super::{View, function_of};
+use super::{View, domain, function_of};
 use crate::aws::apigateway::{authorizer, integration, route, stage};
 use crate::aws::calls::ownership;
 use crate::cloud::{Observed, Unmanaged};
@@ -60,12 +60,14 @@ impl View<'_> {
         self.routes.iter().filter(is_expressible).collect()
     }
 
-    /// The names of the CloudFormation stacks that the API and its stage belong to, by their IDs.
+    /// The names of the CloudFormation stacks that objects belong to, by their IDs: those of the API, its stage, its
+    /// domain and its log group. AWS returns their tags with them. All other objects of an API have no tags.
     pub(super) fn stacks(&self) -> BTreeMap<String, String> {
-        let stack = |tags: Option<&HashMap<String, String>>| tags.and_then(|tags| tags.get(STACK)).cloned();
-        let of_stage = self.stage.as_ref().and_then(|stage| stack(stage.tags.as_ref()));
-        let all = [(self.root_id, stack(self.api.tags.as_ref())), (stage::DEFAULT, of_stage)];
-        all.into_iter().filter_map(|(id, stack)| Some((id.to_string(), stack?))).collect()
+        let of_stage = self.stage.as_ref().and_then(|stage| stage.tags.as_ref());
+        let all = [(self.root_id, self.api.tags.as_ref()), (stage::DEFAULT, of_stage)];
+        let all = all.into_iter().filter_map(|(id, tags)| Some((id, tags?)));
+        let all = all.chain(domain::tags(&self.domains)).chain(self.logs.tags());
+        all.filter_map(|(id, tags)| Some((id.to_string(), tags.get(STACK)?.clone()))).collect()
     }
 
     /// Why a route cannot be adopted, if there is a reason.

@@ -1,6 +1,6 @@
 //! Reads the objects of a gateway in CloudWatch Logs: the log group and its subscription filter. Both outlive the API.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use aws_sdk_apigatewayv2::types::Stage;
 use aws_sdk_cloudwatchlogs::types::SubscriptionFilter;
@@ -101,6 +101,11 @@ impl Logs {
             }
             _ => None,
         }
+    }
+
+    /// The names of the groups with their tags.
+    pub(super) fn tags(&self) -> impl Iterator<Item = (&str, &HashMap<String, String>)> {
+        self.groups.iter().filter_map(|found| Some((found.shown.log_group_name.as_deref()?, &found.tags)))
     }
 
     /// The key of the group that the stage logs to.

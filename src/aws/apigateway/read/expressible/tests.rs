@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 use crate::aws::apigateway::read::adoptable;
 use crate::aws::recorded::{Answer, OWNER, Recorded};
 use crate::cloud::Seen;
+use crate::model::STACK;
 
 const FUNCTION: &str = "arn:aws:lambda:eu-west-1:123456789012:function:orders";
 
@@ -39,18 +40,19 @@ fn mapping(id: &str, api: &str, key: &str) -> Value {
 
 /// An API that CloudFormation built, with this stage. It has one object that can be adopted of each kind, and others.
 fn api(stage: &Value) -> Recorded {
-    let stack = json!({ "aws:cloudformation:stack-name": "legacy" });
+    let stack = json!({ STACK: "legacy" });
     let api =
         json!({ "apiId": "api1", "name": "legacy", "apiEndpoint": "https://e", "protocolType": "HTTP", "tags": stack });
     let policy = json!({ "Policy": json!({ "Statement": [] }).to_string() });
+    let with_stack = |domain: Value, stack: &str| with(domain, &json!({ "tags": { STACK: stack } }));
     let (nothing, role) = (json!({}), json!({ "credentialsArn": "arn:aws:iam::123456789012:role/caller" }));
     let path = format!("GET /2015-03-31/functions/{}/policy", FUNCTION.replace(':', "%3A"));
     let domains = [
         domain("a.example.com", &json!({ "securityPolicy": "TLS_1_0" })),
         domain("b.example.com", &nothing),
         domain("c.example.com", &nothing),
-        domain("d.example.com", &nothing),
-        domain("e.example.com", &nothing),
+        with_stack(domain("d.example.com", &nothing), "edge"),
+        with_stack(domain("e.example.com", &nothing), "other"),
         domain("f.example.com", &nothing),
     ];
     let mut aws = Recorded::default()
@@ -109,8 +111,7 @@ async fn seen(stage: &Value) -> Seen {
 
 #[tokio::test(start_paused = true)]
 async fn objects_that_no_input_expresses_stay_unmanaged() {
-    let stage =
-        json!({ "stageName": "$default", "autoDeploy": true, "tags": { "aws:cloudformation:stack-name": "legacy" } });
+    let stage = json!({ "stageName": "$default", "autoDeploy": true });
     let seen = seen(&stage).await;
     let mut keys: Vec<&str> = seen.objects.iter().map(|it| it.key.slot.as_str()).collect();
     keys.sort_unstable();
@@ -139,8 +140,29 @@ async fn objects_that_no_input_expresses_stay_unmanaged() {
         assert!(unmanaged.is_some_and(|it| it.reason.contains(reason)), "{id}: {unmanaged:?}");
     }
     assert_eq!(seen.unmanaged.len(), reasons.len(), "{:?}", seen.unmanaged);
-    let stacks = [("$default", "legacy"), ("api1", "legacy")].map(|(id, stack)| (id.to_string(), stack.to_string()));
-    assert_eq!(seen.stacks, stacks.into());
+}
+
+#[tokio::test(start_paused = true)]
+async fn stacks_are_reported_for_all_kinds_with_tags() {
+    let arn = "arn:aws:logs:eu-west-1:123456789012:log-group:/legacy/access";
+    let stage = json!({ "stageName": "$default", "autoDeploy": true, "tags": { STACK: "stages" },
+        "accessLogSettings": { "destinationArn": arn, "format": "$context.requestId" } });
+    let group = json!({ "logGroupName": "/legacy/access", "arn": format!("{arn}:*") });
+    let aws = api(&stage)
+        .on("DescribeLogGroups", Answer::Json(200, json!({ "logGroups": [group] })))
+        .on("ListTagsForResource", Answer::Json(200, json!({ "tags": { STACK: "logs" } })))
+        .on("DescribeSubscriptionFilters", Answer::Json(200, json!({ "subscriptionFilters": [] })));
+    let seen = adoptable(&aws.session("r"), OWNER, "api1").await.unwrap().expect("the API exists");
+    let stacks: Vec<(&str, &str)> = seen.stacks.iter().map(|(id, stack)| (id.as_str(), stack.as_str())).collect();
+    assert_eq!(
+        stacks,
+        [("$default", "stages"), ("/legacy/access", "logs"), ("api1", "legacy"), ("d.example.com", "edge")],
+        "e.example.com is unmanaged"
+    );
+    let with_tags: Vec<&str> =
+        seen.objects.iter().filter(|it| it.spec.tags().is_some()).map(|it| it.id.as_str()).collect();
+    assert!(with_tags.iter().all(|id| seen.stacks.contains_key(*id)), "{with_tags:?}");
+    assert_eq!(with_tags.len(), stacks.len());
 }
 
 #[tokio::test(start_paused = true)]
