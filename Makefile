@@ -80,12 +80,12 @@ ifeq ($(TERRAFORM),terraform)
 endif
 endif
 
-faults: ## Run the fault injection campaigns in full (hours), and write the results into docs/reliability.md
+faults: ## Run the fault injection campaigns in full (hours), or CAMPAIGN=adopted, and write docs/reliability.md
 	@scripts/prerequisites.sh cargo python terraform >/dev/null
 	@scripts/venv.sh >/dev/null
 	rm -rf target/faults
-	FGW_FAULTS=whole cargo test --locked --test suite fault_injection::
-	@"$$(scripts/prerequisites.sh python)" scripts/reliability.py target/faults
+	FGW_FAULTS=whole cargo test --locked --test suite fault_injection::$(CAMPAIGN)
+	@"$$(scripts/prerequisites.sh python)" scripts/reliability.py target/faults $(if $(CAMPAIGN),--keep)
 
 properties: ## Run the property tests with new random values; CASES=1000 sets how many each one tries
 	@scripts/prerequisites.sh cargo
