@@ -290,6 +290,16 @@ fn a_subnet_shows_its_ipv6_association_as_associated() {
 }
 
 #[test]
+fn a_main_route_table_cannot_be_deleted() {
+    let network = Network::new();
+    let filters =
+        json!([{"Name": "association.main", "Values": ["true"]}, {"Name": "vpc-id", "Values": [network.vpc]}]);
+    let table =
+        text(&network.ec2("describe_route_tables", json!({"Filters": filters}))["RouteTables"][0]["RouteTableId"]);
+    assert_eq!(network.rejected("delete_route_table", json!({"RouteTableId": table})), "DependencyViolation");
+}
+
+#[test]
 fn dependencies_of_a_nat_gateway_stay_until_it_is_deleted() {
     let network = Network::new();
     network.proxy.nat_deleting(Lasts::UntilSet);

@@ -75,6 +75,7 @@ impl Repairs {
                 }
                 answer
             }
+            "DeleteRouteTable" => dependencies::of_main_table(emulator, call, &message).await?,
             "AttachInternetGateway" => internet_gateways::second(emulator, call, &message).await?,
             "DetachInternetGateway" => dependencies::of_attachment(&self.nats, emulator, call, &message).await?,
             "ReleaseAddress" => dependencies::of_address(&self.nats, emulator, call, &message).await?,

@@ -46,6 +46,20 @@ async fn terminated_instances(emulator: &Upstream, message: &Message) -> Result<
     Ok(instances.map(|it| it.text_of("instanceId").to_owned()).collect())
 }
 
+/// AWS deletes the main route table only with its VPC.
+pub(super) async fn of_main_table(
+    emulator: &Upstream,
+    call: &Call,
+    message: &Message,
+) -> Result<Option<Reply>, String> {
+    let table = call.param("RouteTableId");
+    let filter = [("Filter.1.Name", "association.main"), ("Filter.1.Value.1", "true")];
+    let main = emulator.describe(message, "DescribeRouteTables", &filter).await?;
+    let is_main = main.items("routeTableSet").iter().any(|found| found.text_of("routeTableId") == table);
+    let text = format!("The routeTable '{table}' has dependencies and cannot be deleted.");
+    Ok(is_main.then(|| Reply::error(call, 400, "DependencyViolation", &text)))
+}
+
 /// AWS does not detach an internet gateway while a public NAT gateway or a network interface in the VPC has a public
 /// address.
 pub(super) async fn of_attachment(
