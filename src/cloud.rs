@@ -177,6 +177,8 @@ pub struct Known<'a> {
     pub slots: Option<&'a BTreeMap<String, String>>,
     /// Identifies the objects of a topology that something else built. Used only if nothing else is known.
     pub classify: Option<Classify>,
+    /// Further objects that the user names in `adopt`: their slots by id. They are returned whatever uses them.
+    pub consented: Option<&'a BTreeMap<String, String>>,
 }
 
 impl<'a> Known<'a> {
@@ -211,15 +213,18 @@ pub struct Seen {
     pub root_state: Option<RootState>,
     /// The ids of the objects whose creation AWS has not completed yet, such as pending NAT gateways.
     pub incomplete: BTreeSet<String>,
-    /// The objects with the root's ownership tags that are not managed, sorted by id.
+    /// The objects with the root's ownership tags that are not managed, and consented objects that cannot be, sorted by
+    /// id.
     pub unmanaged: Vec<Unmanaged>,
     /// For an object that only its tags identify, by its id: the other such objects that it is in, or that use it.
     pub requires: BTreeMap<String, BTreeSet<String>>,
     /// The times of creation by id, in AWS's notation, of the kinds for which AWS returns one.
     pub created: BTreeMap<String, String>,
-    /// The names of the CloudFormation stacks that objects belong to, by the ids of these objects. Only a read of a
-    /// root that something else built returns them.
+    /// The names of the CloudFormation stacks that objects belong to, by the ids of these objects. A read returns them
+    /// only for objects that something else built.
     pub stacks: BTreeMap<String, String>,
+    /// The ids of the consented objects that do not have the ownership tags of the root: something else built them.
+    pub untagged: BTreeSet<String>,
 }
 
 /// One object as read from AWS.

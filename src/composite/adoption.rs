@@ -4,6 +4,8 @@
 //! exists as it is, or is an error, and a destroy deletes nothing. `adopt` in the configuration is the consent to the
 //! adoption of each object.
 
+pub(super) mod further;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Formatter};
 
@@ -25,39 +27,6 @@ const OWNERSHIP_TAGS: usize = 2;
 
 /// The wanted objects that are not adopted: their IDs by slot, in the order of the slots.
 type Wanted = BTreeMap<String, String>;
-
-/// Reports an `adopt` without an import that it could refer to. Entries of adopted objects have no effect.
-pub(super) fn check_without_import<P: Topology>(
-    config: &P::Config,
-    prior: &Value,
-    diagnostics: &mut Diagnostics,
-) -> bool {
-    let Input::Known(adopt) = P::adopt(config) else { return !prior.is_null() || refuse_unknown(diagnostics) };
-    if adopt.is_empty() {
-        return true;
-    }
-    if prior.is_null() {
-        diagnostics::adopt_before_import::<P>(diagnostics);
-        return false;
-    }
-    let known = |slot: &String| prior.get("aws_objects").get(slot).as_str();
-    // An entry of the last apply may name an object that was replaced later.
-    let applied = |slot: &String| prior.get("adopt").get(slot).as_str();
-    let differs = |(slot, id): &(&String, &Input<String>)| {
-        known(slot).is_some_and(|it| id.known().is_some_and(|id| id != it && applied(slot) != Some(id)))
-    };
-    match adopt.iter().find(differs) {
-        Some((slot, id)) => {
-            let given = id.known().map(String::as_str).unwrap_or_default();
-            diagnostics::adopted_already(slot, given, known(slot).unwrap_or_default(), diagnostics);
-            false
-        }
-        None => {
-            diagnostics::adopt_has_no_effect(diagnostics);
-            true
-        }
-    }
-}
 
 /// Removes the objects from an imported inventory that `adopt` does not name. Returns those that it does not name, or
 /// `None` if an entry is wrong.
@@ -103,14 +72,18 @@ pub(super) fn consent<P: Topology>(
         is_left
     };
     while inventory.entries.extract_if(.., &mut is_removed).count() > 0 {}
+    warn_of_stacks(private, diagnostics);
+    Some(left)
+}
+
+/// Warns of the objects to adopt that belong to a CloudFormation stack.
+fn warn_of_stacks(private: &Private, diagnostics: &mut Diagnostics) {
     let stacks = &private.stacks;
     let in_stack = |entry: &Entry| Some((format!("{} {}", entry.key.slot, entry.id), stacks.get(&entry.id)?.as_str()));
-    let of_stacks: BTreeMap<String, &str> =
-        named(&private.inventory).filter(|entry| entry.not_adopted).filter_map(in_stack).collect();
+    let of_stacks: BTreeMap<String, &str> = named(&private.inventory).filter_map(in_stack).collect();
     if !of_stacks.is_empty() {
         diagnostics::objects_of_stacks(&of_stacks, diagnostics);
     }
-    Some(left)
 }
 
 fn refuse_unknown(diagnostics: &mut Diagnostics) -> bool {
@@ -136,7 +109,7 @@ fn wrong_entry(inventory: &Inventory, unmanaged: &[Unmanaged], slot: &str, id: &
 }
 
 /// What a plan would do besides adding tags.
-fn refused(inventory: &Inventory, plan: &Plan) -> Vec<Difference> {
+fn refused(inventory: &Inventory, decision: &Decision) -> Vec<Difference> {
     let is_not_adopted = |key: &Key| inventory.present().any(|entry| entry.key == *key && entry.not_adopted);
     let of_op = |action: &Action| match action {
         Action::Create(object) if inventory.allows_in_adoption(&object.spec) => None,
@@ -153,7 +126,7 @@ fn refused(inventory: &Inventory, plan: &Plan) -> Vec<Difference> {
             (!is_adoption).then(|| Difference { slot: to.key.slot.clone(), what })
         }
     };
-    plan.ops.iter().filter_map(|op| of_op(&op.action)).collect()
+    decision.plan.ops.iter().filter_map(|op| of_op(&op.action)).collect()
 }
 
 /// The entries of `adopt` whose objects have no room for the tags that a plan adds.
@@ -200,7 +173,7 @@ pub(super) fn check_at_apply<P: Topology>(
     decision: &Decision,
     diagnostics: &mut Diagnostics,
 ) -> bool {
-    let refused = refused(inventory, &decision.plan);
+    let refused = refused(inventory, decision);
     if !refused.is_empty() {
         diagnostics::adoption_would_change::<P>(&refused, &BTreeMap::new(), &[], diagnostics);
     }
@@ -222,17 +195,18 @@ pub(super) fn check<P: Topology>(
         diagnostics::wrong_entries(&full, diagnostics);
         return false;
     }
-    let refused = refused(inventory, &decision.plan);
-    if refused.is_empty() {
+    let found = refused(inventory, decision);
+    if found.is_empty() {
         return true;
     }
     let wanted = |slot: &String| decision.objects.iter().any(|object| object.key.slot == *slot);
     let missing: Wanted =
         left.iter().filter(|(slot, _)| wanted(slot)).map(|(slot, id)| (slot.clone(), id.clone())).collect();
-    let inputs =
-        if missing.is_empty() { differing::<P>(basis, filled, before, inventory, refused.len()) } else { Vec::new() };
-    let inputs: Vec<String> = inputs.iter().map(ToString::to_string).collect();
-    diagnostics::adoption_would_change::<P>(&refused, &missing, &inputs, diagnostics);
+    let inputs = match missing.is_empty() {
+        true => differing::<P>(basis, filled, before, (inventory, found.len()), refused).or_all(),
+        false => Vec::new(),
+    };
+    diagnostics::adoption_would_change::<P>(&found, &missing, &texts(&inputs), diagnostics);
     false
 }
 
@@ -293,15 +267,33 @@ impl Display for DifferingInput {
     }
 }
 
-/// The inputs that differ from those which reproduce the existing objects: those without which the plan would change
-/// less or, if there is no such single input, all.
+/// The inputs that differ from those which reproduce the existing objects.
+struct DifferingInputs {
+    all: Vec<DifferingInput>,
+    /// Those without which the plan would change less.
+    causes: Vec<DifferingInput>,
+}
+
+impl DifferingInputs {
+    /// The causes or, if no single input is one, all.
+    fn or_all(self) -> Vec<DifferingInput> {
+        if self.causes.is_empty() { self.all } else { self.causes }
+    }
+}
+
+fn texts(inputs: &[DifferingInput]) -> Vec<String> {
+    inputs.iter().map(ToString::to_string).collect()
+}
+
+/// Compares the inputs with those in `before`. `found` are the inventory and the number of differences that `refused`
+/// finds in it.
 fn differing<P: Topology>(
     basis: &Basis<'_, P>,
     filled: &Value,
     before: &Value,
-    inventory: &Inventory,
-    count: usize,
-) -> Vec<DifferingInput> {
+    (inventory, count): (&Inventory, usize),
+    refused: fn(&Inventory, &Decision) -> Vec<Difference>,
+) -> DifferingInputs {
     let inputs = P::Config::attributes().into_iter().filter(|attribute| attribute.name != "adopt");
     let both_values = |input: Attribute| DifferingInput::all(&input, filled.get(&input.name), before.get(&input.name));
     let all: Vec<DifferingInput> = inputs.flat_map(both_values).collect();
@@ -314,10 +306,10 @@ fn differing<P: Topology>(
         let basis = Basis::<P> { config: &config, prior, scope, facts, protection };
         let (mut inventory, mut reported) = (inventory.clone(), Diagnostics::default());
         let decision = basis.decide(&mut inventory, &mut reported).ok().flatten();
-        decision.is_some_and(|decision| refused(&inventory, &decision.plan).len() < count)
+        decision.is_some_and(|decision| refused(&inventory, &decision).len() < count)
     };
     let causes: Vec<DifferingInput> = all.iter().filter(is_cause).cloned().collect();
-    if causes.is_empty() { all } else { causes }
+    DifferingInputs { all, causes }
 }
 
 /// The objects that an interrupted apply has adopted, according to a state.

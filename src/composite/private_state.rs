@@ -87,12 +87,15 @@ pub(super) struct Candidate {
     /// The managed objects whose lists of references contain it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) referrers: Vec<Key>,
+    /// Whether `adopt` names it. It is taken over even if something unmanaged uses it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) consented: bool,
 }
 
 impl Candidate {
     /// Creates a candidate that nothing refers to and that requires no other.
     pub(super) fn of(entry: Entry) -> Candidate {
-        Candidate { entry, requires: BTreeSet::new(), refused: None, referrers: Vec::new() }
+        Candidate { entry, requires: BTreeSet::new(), refused: None, referrers: Vec::new(), consented: false }
     }
 }
 
@@ -142,7 +145,20 @@ impl Private {
     /// Decodes the private state of an existing topology. Returns `None` if it is empty, unreadable for this version,
     /// or from the plan of a create.
     pub(super) fn decode(stored: &[u8]) -> Option<Private> {
-        Private::decode_plan(stored).filter(|private| !private.of_create)
+        let mut private = Private::decode_plan(stored).filter(|private| !private.of_create)?;
+        // An apply that fails before its first operation leaves the private data of its plan.
+        private.forget_unadopted();
+        Some(private)
+    }
+
+    /// Removes the objects that no apply has adopted, if the root is managed. The next plan finds them again by
+    /// `adopt`.
+    pub(super) fn forget_unadopted(&mut self) {
+        let is_managed_root = |entry: &Entry| entry.applied.is_root() && !entry.not_adopted;
+        if self.inventory.entries.iter().any(is_managed_root) {
+            self.inventory.entries.retain(|entry| !entry.not_adopted);
+            self.candidates.retain(|it| !it.consented);
+        }
     }
 
     /// Decodes the private state of a plan, including the plan of a create.

@@ -33,7 +33,10 @@ impl Protection {
     /// Adds an error if the plan of an update deletes protected objects. Returns whether it does.
     pub(super) fn refuse_update<P: Topology>(&self, name: &str, plan: &Plan, diagnostics: &mut Diagnostics) -> bool {
         let deleted = plan.ops.iter().filter_map(|op| match &op.action {
-            Action::Delete { entry, is_kept: false, .. } if !entry.applied.is_adopted() => Some(entry),
+            // A plan that would delete an object which it has to adopt is refused for that reason.
+            Action::Delete { entry, is_kept: false, .. } if !entry.applied.is_adopted() && !entry.not_adopted => {
+                Some(entry)
+            }
             _ => None,
         });
         let found = self.protected(deleted);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::observe::{drift, is_in_creation, is_not_adopted, missing, named, observe, unmanaged_objects};
 use super::private_state::Private;
-use super::{facts, location, state};
+use super::{facts, location, state, takeover};
 use crate::cloud::{Cause, Cloud, Failure, Known, RootState, Seen};
 use crate::model::{Entry, Inventory, Object};
 use crate::model::{Facts, Scope};
@@ -53,7 +53,27 @@ pub(super) async fn within<P: Topology>(
     limited::<P, _>(state, read::<P>(cloud, state, root_id, known)).await
 }
 
-/// The same, and looks up the facts that a plan requires. Returns the new state too.
+/// Refreshes a topology and reads further objects, which `adopt` names: their slots by ID.
+pub(super) async fn with_consent<P: Topology>(
+    cloud: &dyn Cloud,
+    state: &Value,
+    root_id: &str,
+    known: Private,
+    consented: &BTreeMap<String, String>,
+) -> Result<Option<Private>, Failure> {
+    let read = async {
+        let entries = Known::entries(&known.inventory.entries);
+        let objects = Known { consented: (!consented.is_empty()).then_some(consented), ..entries };
+        let Some(seen) = cloud.read(P::KIND, root_id, objects).await? else { return Ok(None) };
+        let untagged = seen.untagged.clone();
+        let mut private = observed(Some(known.clone()), seen, cloud.scope(), &ignored_in::<P>(state));
+        takeover::consent(&mut private, consented, &untagged);
+        Ok(Some(private))
+    };
+    limited::<P, _>(state, read).await
+}
+
+/// The same as [`within`], and looks up the facts that a plan requires. Returns the new state too.
 ///
 /// Terraform before 1.16 and OpenTofu pass the plan that they repeat at apply only the private state of this refresh.
 /// With these facts, it decides as the plan that was shown.
@@ -243,7 +263,7 @@ pub(super) fn state<P: Topology>(before: &Value, root_id: &str, private: &Privat
     let config = state::decode::<P>(&attributes).ok().map(|(_, config)| config);
     let (config, inventory, notes) = (config.as_ref(), &private.inventory, drift(private, P::KIND.root()));
     let mut state = state::of_inventory::<P>(&attributes, config, root_id, inventory, notes, scope);
-    state.set("unmanaged_objects", unmanaged_objects(private).into());
+    state.set("unmanaged_objects", unmanaged_objects(private, P::KIND).into());
     location::keep::<P>(before, inventory, &mut state);
     state
 }

@@ -83,6 +83,8 @@ pub(crate) struct Simulation {
     is_foreign: std::sync::atomic::AtomicBool,
     /// The slots of the adopted objects.
     adopted: Mutex<BTreeSet<String>>,
+    /// The slots of objects that something else built in a managed topology.
+    pub(crate) further: Mutex<BTreeSet<String>>,
     /// The names of the CloudFormation stacks of foreign objects, by their ids.
     pub(crate) stacks: Mutex<BTreeMap<String, String>>,
     /// The slots of the objects that stay unmanaged in an adoption.
@@ -136,6 +138,7 @@ impl Simulation {
             is_unowned: Default::default(),
             is_foreign: Default::default(),
             adopted: Mutex::default(),
+            further: Mutex::default(),
             stacks: Mutex::default(),
             unlisted: Mutex::default(),
             created_for: Mutex::default(),
@@ -326,8 +329,9 @@ impl Cloud for Simulation {
         if self.hanging.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
         }
-        let Known { entries: known, slots, classify } = known;
+        let Known { entries: known, slots, classify, consented } = known;
         let mut objects = self.objects().clone();
+        let untagged = self.hide_further(&mut objects, known, consented);
         for position in 0..objects.len() {
             let missing = self.missing_target(&objects[position], &objects);
             if let (Some(id), Spec::Route(route)) = (missing, &mut objects[position].spec) {
@@ -393,7 +397,7 @@ impl Cloud for Simulation {
             without_name(&mut objects);
         }
         let stacks = self.stacks.lock().unwrap().clone();
-        let seen = Seen { objects, root_state, unmanaged, requires, stacks, ..Seen::default() };
+        let seen = Seen { objects, root_state, unmanaged, requires, stacks, untagged, ..Seen::default() };
         Ok((!seen.objects.is_empty()).then_some(seen))
     }
 
@@ -531,7 +535,8 @@ impl Cloud for Simulation {
     async fn adopt(&self, work: &OpContext<'_>, id: &str, _: &Spec, to: &Object) -> Result<(), Failure> {
         self.yield_some().await;
         self.begin("adopt", &to.key)?;
-        assert!(self.is_foreign.load(Ordering::Relaxed), "{} is adopted already", to.key);
+        let is_further = self.further.lock().unwrap().remove(&to.key.slot) || to.spec.tags().is_none();
+        assert!(is_further || self.is_foreign.load(Ordering::Relaxed), "{} is adopted already", to.key);
         let mut objects = self.objects();
         let found = objects.iter_mut().find(|object| object.key == to.key).expect("an adopted object exists");
         found.spec = to.spec.clone();

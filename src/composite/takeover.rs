@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::decision::{Basis, Decision};
-use super::observe::found_entry;
+use super::observe::{found_entry, is_named};
 use super::private_state::{Candidate, Private};
 use crate::cloud::Observed;
 use crate::model::{Entry, IgnoreTags, Inventory, Key, Object, Spec};
@@ -20,19 +20,21 @@ pub(super) fn decide<P: Topology>(
     diagnostics: &mut Diagnostics,
 ) -> Result<(Option<Decision>, BTreeMap<Key, String>), ()> {
     let before = private.inventory.clone();
-    let is_free = |it: &&Candidate| it.refused.is_none() && !before.present().any(|entry| entry.key == it.entry.key);
+    let is_free = |it: &&Candidate| {
+        it.consented || (it.refused.is_none() && !before.present().any(|entry| entry.key == it.entry.key))
+    };
     // The first blueprint may use the ranges of all candidates. Those that it does not require are then avoided, which
-    // may change the blueprint, so that it requires fewer of the others.
+    // may change the blueprint, so that it requires fewer of the others. Those that the user names determine the
+    // blueprint as existing objects do.
     let mut taken: Vec<&Candidate> = private.candidates.iter().filter(is_free).collect();
     retain_complete(&before, &mut taken);
-    let mut is_inserted = taken.is_empty();
+    let mut is_inserted = !taken.iter().any(|it| !is_named_or_part(it));
     loop {
         let is_left = |it: &&Candidate| !taken.iter().any(|taken| taken.entry.id == it.entry.id);
         let left: Vec<&Candidate> = private.candidates.iter().filter(is_left).collect();
         let mut inventory = before.clone();
-        if is_inserted {
-            insert(&mut inventory, &taken);
-        }
+        let inserted = taken.iter().copied().filter(|it| is_inserted || is_named_or_part(it)).collect::<Vec<_>>();
+        insert(&mut inventory, &inserted);
         P::avoid(&mut inventory, &left.iter().map(|it| &it.entry).collect::<Vec<_>>());
         let mut reported = Diagnostics::default();
         let decision = basis.decide(&mut inventory, &mut reported);
@@ -52,8 +54,16 @@ pub(super) fn decide<P: Topology>(
             let wanted = decision.objects.iter().find(is_it).filter(|_| !spec.leads_to_unmanaged());
             wanted.is_some_and(|object| !spec.is_recognized_by_content() || is_equal(&object.spec))
         };
+        let has_slot = |it: &Candidate| decision.objects.iter().any(|object| object.key.slot == it.entry.key.slot);
+        let foreign: BTreeSet<Key> = taken
+            .iter()
+            .filter(|it| it.consented && it.entry.not_adopted && has_slot(it))
+            .map(|it| it.entry.key.clone())
+            .collect();
+        // What is part of an object that something else built stays as it is, or the plan is refused.
+        let is_part = |it: &Candidate| it.entry.applied.parent().is_some_and(|parent| foreign.contains(parent));
         let count = taken.len();
-        taken.retain(|it| is_required(it));
+        taken.retain(|it| (it.consented && has_slot(it)) || is_part(it) || is_required(it));
         retain_complete(&before, &mut taken);
         if is_inserted && taken.len() == count {
             diagnostics.0.extend(reported.0);
@@ -64,6 +74,30 @@ pub(super) fn decide<P: Topology>(
         }
         is_inserted = true;
     }
+}
+
+/// Marks the candidates that `adopt` names, by ID with their slots, and those that are part of them or lead to them.
+/// `untagged` are the IDs of those that something else built.
+pub(super) fn consent(private: &mut Private, consented: &BTreeMap<String, String>, untagged: &BTreeSet<String>) {
+    let mut foreign: BTreeMap<String, Key> = BTreeMap::new();
+    for candidate in &mut private.candidates {
+        let entry = &mut candidate.entry;
+        if consented.get(&entry.id) == Some(&entry.key.slot) {
+            (candidate.consented, entry.not_adopted) = (true, untagged.contains(&entry.id));
+            candidate.requires.clear();
+            foreign.extend(entry.not_adopted.then(|| (entry.id.clone(), entry.key.clone())));
+        }
+    }
+    for candidate in private.candidates.iter_mut().filter(|it| !is_named(&it.entry.applied)) {
+        let mut spec = candidate.entry.applied.clone();
+        spec.refer_by_key(&foreign);
+        candidate.entry.not_adopted = spec.needs().iter().any(|need| foreign.values().any(|key| *key == need.key));
+    }
+}
+
+/// Whether `adopt` names an object, or another one that this is part of or leads to.
+fn is_named_or_part(candidate: &Candidate) -> bool {
+    candidate.consented || candidate.entry.not_adopted
 }
 
 /// Decides at apply. Only a plan takes over candidates, after it has looked for what uses them, so those that it left

@@ -2,6 +2,7 @@
 
 mod access_logs;
 mod adoption;
+mod adoption_later;
 mod blocks;
 mod changes;
 mod data_source;

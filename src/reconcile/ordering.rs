@@ -64,10 +64,13 @@ impl<'a> Ordering<'a> {
                     };
                     let after = object.after.iter().chain(updated_after).map(|key| (key.clone(), true));
                     let needed = needs.chain(after);
+                    let follows = self.follows_adoptions(action);
                     let sets = needed.filter_map(|(key, up_to_date)| {
                         let set = *self.sets.get(&key)?;
-                        (up_to_date || matches!(self.actions[set], Action::Create(_))).then_some(set)
+                        let is_new = matches!(self.actions[set], Action::Create(_));
+                        (up_to_date || is_new || (follows && self.is_not_adopted(&key))).then_some(set)
                     });
+                    let sets: Vec<usize> = sets.collect();
                     self.depends_on[position].extend(sets);
                 }
                 Action::Delete { entry, cascades_from, .. } => {
@@ -90,12 +93,23 @@ impl<'a> Ordering<'a> {
         Ordered { depends_on: self.depends_on, claimed }
     }
 
+    /// Whether an operation waits for the adoption of the objects that it uses: if that fails, a managed root must not
+    /// get objects that use them. Until the root is adopted, nothing is managed.
+    fn follows_adoptions(&self, action: &Action) -> bool {
+        let is_pending_root = |entry: &Entry| entry.not_adopted && entry.applied.is_root();
+        let uses_objects = matches!(action, Action::Create(_)) || action.spec().tags().is_none();
+        uses_objects && !self.existing.present().any(is_pending_root)
+    }
+
+    fn is_not_adopted(&self, key: &Key) -> bool {
+        self.existing.present().any(|entry| entry.key == *key && entry.not_adopted)
+    }
+
     /// Lets the adoption of the root wait for that of all other objects, and for what the adoption creates: it is the
     /// mark of a complete adoption.
     fn order_adoption(&mut self) {
-        let not_adopted = |key: &Key| self.existing.present().any(|entry| entry.key == *key && entry.not_adopted);
         let adopts = |action: &Action| match action {
-            Action::Update { to, .. } => not_adopted(&to.key),
+            Action::Update { to, .. } => self.is_not_adopted(&to.key),
             Action::Create(_) => true,
             Action::Delete { .. } => false,
         };

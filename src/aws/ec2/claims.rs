@@ -11,7 +11,7 @@ use super::{nat_gateway_addresses, tags};
 use crate::aws::calls::ownership;
 use crate::cloud::Unmanaged;
 use crate::model::keys::network::EndpointService;
-use crate::model::{Entry, Tier};
+use crate::model::{Entry, STACK, Tier};
 
 /// The claims of one network on the objects that AWS returned.
 pub(super) struct Claims<'a> {
@@ -20,12 +20,25 @@ pub(super) struct Claims<'a> {
     known: &'a HashMap<&'a str, &'a Entry>,
     /// The slots of the objects, if only the user-visible state is known.
     slots: Option<&'a BTreeMap<String, String>>,
+    /// The slots of further objects that the user names in `adopt`.
+    consented: Option<&'a BTreeMap<String, String>>,
     /// The value of the ownership tag of all objects below the VPC.
     resource: String,
     ours: HashMap<String, Ours<'a>>,
-    unmanaged: Vec<Unmanaged>,
+    result: Claimed,
+}
+
+/// What a read reports about the objects that are not in state.
+#[derive(Default)]
+pub(super) struct Claimed {
+    /// The objects with the network's ownership tags that are not managed, and consented ones that cannot be.
+    pub(super) unmanaged: Vec<Unmanaged>,
     /// For an object that is only tagged: the other such objects that must be managed too.
-    requires: BTreeMap<String, BTreeSet<String>>,
+    pub(super) requires: BTreeMap<String, BTreeSet<String>>,
+    /// The consented objects without the network's ownership tags.
+    pub(super) untagged: BTreeSet<String>,
+    /// The names of the CloudFormation stacks of these objects.
+    pub(super) stacks: BTreeMap<String, String>,
 }
 
 /// Why an object is managed.
@@ -39,6 +52,8 @@ pub(super) enum Ours<'a> {
 
 /// An object that AWS returned.
 struct Found<'a> {
+    /// The name of its kind, for messages.
+    kind: &'static str,
     id: Option<&'a str>,
     tags: &'a [Tag],
     /// The properties that cannot change. Of several objects with one slot and equal properties, none is managed by its
@@ -48,6 +63,8 @@ struct Found<'a> {
     is_slot: fn(&str) -> bool,
     /// Why its tags alone do not make it managed.
     objection: Option<String>,
+    /// Why it cannot be managed even if the user consents: a clause such as "it is not attached to this VPC".
+    obstacle: Option<String>,
     /// The objects that it is in, or that use it. They must be managed too.
     requires: Vec<&'a str>,
 }
@@ -58,16 +75,9 @@ impl<'a> Claims<'a> {
         resource: String,
         known: &'a HashMap<&'a str, &'a Entry>,
         slots: Option<&'a BTreeMap<String, String>>,
+        consented: Option<&'a BTreeMap<String, String>>,
     ) -> Claims<'a> {
-        Claims {
-            root_id,
-            known,
-            slots,
-            resource,
-            ours: HashMap::new(),
-            unmanaged: Vec::new(),
-            requires: BTreeMap::new(),
-        }
+        Claims { root_id, known, slots, consented, resource, ours: HashMap::new(), result: Claimed::default() }
     }
 
     /// Why an object is managed; `None` for an unmanaged one.
@@ -75,11 +85,10 @@ impl<'a> Claims<'a> {
         self.ours.get(id?).copied()
     }
 
-    /// The objects with the network's ownership tags that are not managed, sorted by id, and the objects that those
-    /// which are only tagged require.
-    pub(super) fn into_parts(mut self) -> (Vec<Unmanaged>, BTreeMap<String, BTreeSet<String>>) {
-        self.unmanaged.sort();
-        (self.unmanaged, self.requires)
+    /// The result for the objects that are not in state. The unmanaged ones are sorted by id.
+    pub(super) fn into_result(mut self) -> Claimed {
+        self.result.unmanaged.sort();
+        self.result
     }
 
     /// Whether tags alone identify the objects, as in an import.
@@ -89,11 +98,13 @@ impl<'a> Claims<'a> {
 
     pub(super) fn subnets(&mut self, subnets: &'a [Subnet]) {
         self.add(subnets.iter().map(|it| Found {
+            kind: "subnet",
             id: it.subnet_id(),
             tags: it.tags(),
             fixed: it.cidr_block().unwrap_or_default().to_string(),
             is_slot: |slot| tier_and_index(slot).is_some(),
             objection: None,
+            obstacle: None,
             requires: Vec::new(),
         }));
     }
@@ -106,12 +117,17 @@ impl<'a> Claims<'a> {
                 let (id, mut vpcs) = (it.internet_gateway_id(), it.attachments().iter().filter_map(|it| it.vpc_id()));
                 let other = vpcs.find(|vpc| *vpc != self.root_id).map(|vpc| format!("it is attached to {vpc}"));
                 let users = tables_to(tables, |route| route.gateway_id() == id);
+                let is_attached = it.attachments().iter().any(|it| it.vpc_id() == Some(self.root_id));
+                let detached = || Some("it is not attached to this VPC".to_string()).filter(|_| !is_attached);
                 Found {
+                    kind: "internet gateway",
                     id,
                     tags: it.tags(),
                     fixed: String::new(),
                     is_slot: |slot| slot == "internet_gateway",
-                    objection: other.or_else(|| self.foreign_table(users.iter().copied())),
+                    objection: other.clone().or_else(|| self.foreign_table(users.iter().copied())),
+                    // A detached gateway of an interrupted run has the network's tags.
+                    obstacle: other.or_else(|| detached().filter(|_| self.tagged_slot(it.tags()).is_none())),
                     requires: users,
                 }
             })
@@ -124,11 +140,13 @@ impl<'a> Claims<'a> {
         let found: Vec<Found<'a>> = tables
             .iter()
             .map(|it| Found {
+                kind: "route table",
                 id: it.route_table_id(),
                 tags: it.tags(),
                 fixed: String::new(),
                 is_slot: is_route_table,
                 objection: self.foreign_association(it),
+                obstacle: is_main(it).then(|| IS_MAIN.to_string()),
                 requires: it.associations().iter().filter_map(|it| it.subnet_id()).collect(),
             })
             .collect();
@@ -147,11 +165,13 @@ impl<'a> Claims<'a> {
                 let id = it.nat_gateway_id();
                 let users = tables_to(tables, |route| route.nat_gateway_id() == id);
                 Found {
+                    kind: if is_private { "private NAT gateway" } else { "NAT gateway" },
                     id,
                     tags: it.tags(),
                     fixed: format!("{} {}", it.subnet_id().unwrap_or_default(), address.unwrap_or_default()),
                     is_slot: if is_private { is_private_nat_gateway } else { is_nat_gateway },
                     objection: subnet().or_else(|| self.foreign_table(users.iter().copied())),
+                    obstacle: subnet(),
                     requires: users.into_iter().chain(it.subnet_id()).collect(),
                 }
             })
@@ -173,11 +193,13 @@ impl<'a> Claims<'a> {
             .map(|it| {
                 let user = self.user_of(it, gateways);
                 Found {
+                    kind: "Elastic IP address",
                     id: it.allocation_id(),
                     tags: it.tags(),
                     fixed: String::new(),
                     is_slot: is_eip,
                     objection: user.is_none().then(|| "no NAT gateway of this network uses it".to_string()),
+                    obstacle: None,
                     requires: user.into_iter().collect(),
                 }
             })
@@ -192,6 +214,7 @@ impl<'a> Claims<'a> {
             .map(|it| {
                 let service = it.service_name().unwrap_or_default();
                 Found {
+                    kind: "VPC endpoint for this service",
                     id: it.vpc_endpoint_id(),
                     tags: it.tags(),
                     fixed: service.to_string(),
@@ -201,6 +224,7 @@ impl<'a> Claims<'a> {
                         None => |_| false,
                     },
                     objection: self.foreign_table(it.route_table_ids().iter().map(String::as_str)),
+                    obstacle: None,
                     requires: it.route_table_ids().iter().map(String::as_str).collect(),
                 }
             })
@@ -213,20 +237,25 @@ impl<'a> Claims<'a> {
     pub(super) fn defaults(&mut self, groups: &'a [SecurityGroup], acls: &'a [NetworkAcl]) {
         let objection =
             (!self.trusts_tags()).then(|| "AWS created it, and its tags do not show who set its rules".to_string());
+        let obstacle = |input: &str| Some(format!("AWS created it with the VPC, and the input {input} manages it"));
         self.add(groups.iter().map(|it| Found {
+            kind: "default security group",
             id: it.group_id(),
             tags: it.tags(),
             fixed: String::new(),
             is_slot: |slot| slot == "default_security_group",
             objection: objection.clone(),
+            obstacle: obstacle("enable_default_security_group"),
             requires: Vec::new(),
         }));
         self.add(acls.iter().map(|it| Found {
+            kind: "default network ACL",
             id: it.network_acl_id(),
             tags: it.tags(),
             fixed: String::new(),
             is_slot: |slot| slot == "default_network_acl",
             objection: objection.clone(),
+            obstacle: obstacle("apply_default_nacl_rules"),
             requires: Vec::new(),
         }));
     }
@@ -263,7 +292,7 @@ impl<'a> Claims<'a> {
         let associations = table.associations().iter();
         let mut foreign = associations.filter_map(|it| {
             if it.main() == Some(true) {
-                return Some("it is the main route table of the VPC".to_string());
+                return Some(IS_MAIN.to_string());
             }
             let id = it.gateway_id().or_else(|| it.subnet_id().filter(|id| self.ours(Some(id)).is_none()))?;
             Some(format!("it is associated with {id}, which is not managed"))
@@ -291,8 +320,18 @@ impl<'a> Claims<'a> {
                 self.ours.insert(id.to_string(), Ours::State(entry));
                 continue;
             }
+            if let Some(slot) = self.consented.and_then(|slots| slots.get(id)) {
+                match self.obstacle(&it, slot) {
+                    Some(reason) => self.reject(id, None, reason),
+                    None => {
+                        self.consent(id, slot, it.tags);
+                        held.insert((slot, it.fixed), id);
+                    }
+                }
+                continue;
+            }
             let below_root = tags::value(it.tags, ownership::RESOURCE) == Some(self.resource.as_str());
-            let tag = tags::value(it.tags, ownership::OBJECT).filter(|_| below_root);
+            let tag = self.tagged_slot(it.tags);
             if let Some(slots) = self.slots {
                 // The slot of a replaced object in state contains its id.
                 let slot = slots.get(id).map(String::as_str);
@@ -325,7 +364,7 @@ impl<'a> Claims<'a> {
                 }
                 (None, [id]) => {
                     self.ours.insert(id.to_string(), Ours::Slot(slot));
-                    self.requires.insert(id.to_string(), requires.remove(id).unwrap_or_default());
+                    self.result.requires.insert(id.to_string(), requires.remove(id).unwrap_or_default());
                 }
                 (None, ids) => {
                     let all = ids.join(" and ");
@@ -337,6 +376,36 @@ impl<'a> Claims<'a> {
         }
     }
 
+    /// The slot in the ownership tags of an object of the network.
+    fn tagged_slot<'b>(&self, tags: &'b [Tag]) -> Option<&'b str> {
+        let below_root = tags::value(tags, ownership::RESOURCE) == Some(self.resource.as_str());
+        tags::value(tags, ownership::OBJECT).filter(|_| below_root)
+    }
+
+    /// Why an object cannot be managed under a slot, although the user consents.
+    fn obstacle(&self, found: &Found<'_>, slot: &str) -> Option<String> {
+        let resource = tags::value(found.tags, ownership::RESOURCE);
+        if let Some(owner) = resource.filter(|owner| *owner != self.resource) {
+            return Some(format!("its tag fgw:resource is {owner:?}, so another resource manages it"));
+        }
+        let object = tags::value(found.tags, ownership::OBJECT);
+        match (object.filter(|object| *object != slot), (found.is_slot)(slot)) {
+            (Some(object), _) => Some(format!("its tag fgw:object is {object:?}")),
+            (None, false) => Some(format!("{slot:?} is not the key of a {}", found.kind)),
+            (None, true) => found.obstacle.clone(),
+        }
+    }
+
+    /// Adds an object that the user names.
+    fn consent(&mut self, id: &str, slot: &'a str, tags: &[Tag]) {
+        self.ours.insert(id.to_string(), Ours::Slot(slot));
+        if self.tagged_slot(tags).is_none() {
+            self.result.untagged.insert(id.to_string());
+            let stack = tags::value(tags, STACK).map(|stack| (id.to_string(), stack.to_string()));
+            self.result.stacks.extend(stack);
+        }
+    }
+
     /// Those of several objects that are not in state.
     fn only_tagged(&self, ids: Vec<&str>) -> BTreeSet<String> {
         let is_only_tagged = |id: &&str| matches!(self.ours(Some(id)), Some(Ours::Slot(_)));
@@ -344,8 +413,16 @@ impl<'a> Claims<'a> {
     }
 
     fn reject(&mut self, id: &str, slot: Option<&str>, reason: String) {
-        self.unmanaged.push(Unmanaged { id: id.to_string(), slot: slot.map(str::to_string), is_tagged: true, reason });
+        let slot = slot.map(str::to_string);
+        self.result.unmanaged.push(Unmanaged { id: id.to_string(), slot, is_tagged: true, reason });
     }
+}
+
+/// Why a main route table is not managed.
+const IS_MAIN: &str = "it is the main route table of the VPC";
+
+fn is_main(table: &RouteTable) -> bool {
+    table.associations().iter().any(|it| it.main() == Some(true))
 }
 
 /// Tier and index of the slot of a subnet, `subnet.<tier>.<index>`.

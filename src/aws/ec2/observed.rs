@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ipnet::Ipv6Net;
 
-use super::claims::{Claims, Ours};
+use super::claims::{Claimed, Claims, Ours};
 use super::ipv6_range;
 use crate::cloud::{Observed, Seen};
 use crate::model::{Entry, Key, Ref, Spec};
@@ -97,7 +97,7 @@ impl<'a> Shown<'a> {
 
     /// All objects that were added, with those that have the network's tags and are not managed.
     pub(super) fn into_seen(self) -> Seen {
-        let (unmanaged, requires) = self.claims.into_parts();
-        Seen { objects: self.objects, unmanaged, requires, ..Seen::default() }
+        let Claimed { unmanaged, requires, untagged, stacks } = self.claims.into_result();
+        Seen { objects: self.objects, unmanaged, requires, untagged, stacks, ..Seen::default() }
     }
 }

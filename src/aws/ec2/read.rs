@@ -34,7 +34,7 @@ pub(crate) async fn read(
     root_id: &str,
     known: Known<'_>,
 ) -> Result<Option<Seen>, Failure> {
-    let Known { entries, slots, classify } = known;
+    let Known { entries, slots, classify, consented } = known;
     let known: HashMap<&str, &Entry> = entries.iter().map(|entry| (entry.id.as_str(), entry)).collect();
     let is_first_read = entries.is_empty();
     let (vpcs, attributes, subnets, tables, gateways, nats, addresses, endpoints, groups, acls) = tokio::join!(
@@ -44,7 +44,7 @@ pub(crate) async fn read(
         route_tables(session, root_id),
         internet_gateways(session, owner, root_id, &known, slots),
         nat_gateways(session, root_id),
-        addresses(session, owner, root_id, &known, slots),
+        addresses(session, owner, root_id, &known, [slots, consented]),
         vpc_endpoint::in_vpc(session, root_id),
         default_groups(session, root_id),
         default_acls(session, root_id),
@@ -55,7 +55,7 @@ pub(crate) async fn read(
         // remain after a destroy that failed, and AWS charges for them.
         let addresses = addresses?;
         let root = known.get(root_id).map_or_else(|| Key::new(keys::VPC), |entry| entry.key.clone());
-        let mut claims = Claims::new(root_id, ownership::resource(owner, root_id), &known, slots);
+        let mut claims = Claims::new(root_id, ownership::resource(owner, root_id), &known, slots, consented);
         claims.addresses(&addresses, &[], |id| is_given(&known, id));
         let mut shown = Shown::new(root_id, root, &known, is_first_read, claims);
         add_addresses(&mut shown, &addresses);
@@ -90,7 +90,7 @@ pub(crate) async fn read(
         landscape::name(&mut root, vpc);
     }
 
-    let mut claims = Claims::new(root_id, ownership::resource(owner, root_id), &known, slots);
+    let mut claims = Claims::new(root_id, ownership::resource(owner, root_id), &known, slots, consented);
     claims.subnets(&subnets);
     claims.route_tables(&tables);
     claims.internet_gateways(&gateways, &tables);
@@ -117,9 +117,9 @@ pub(crate) async fn read(
     add_default_group(&mut shown, &groups);
     let root_state = tags::value(vpc.tags(), ownership::STATE).and_then(ownership::state_in);
     let created = created(&nats, &endpoints);
-    let mut seen = Seen { root_state, incomplete: incomplete(vpc, &nats), created, stacks, ..shown.into_seen() };
+    let mut seen = Seen { root_state, incomplete: incomplete(vpc, &nats), created, ..shown.into_seen() };
     match &classification {
-        Some(classification) => seen.unmanaged = landscape::unmanaged(classification),
+        Some(classification) => (seen.unmanaged, seen.stacks) = (landscape::unmanaged(classification), stacks),
         None => add_implicit_subnets(&mut seen),
     }
     Ok(Some(seen))
@@ -391,7 +391,7 @@ async fn internet_gateways(
     }
     let missing = missing(
         known,
-        slots,
+        [slots, None],
         |spec| matches!(spec, Spec::InternetGateway(_)),
         |slot| slot == "internet_gateway",
         |id| found.iter().any(|it| it.internet_gateway_id() == Some(id)),
@@ -415,7 +415,7 @@ async fn addresses(
     owner: TopologyKind,
     root_id: &str,
     known: &HashMap<&str, &Entry>,
-    slots: Option<&BTreeMap<String, String>>,
+    slots: [Option<&BTreeMap<String, String>>; 2],
 ) -> Result<Vec<Address>, Failure> {
     let describe = |filter| async {
         let answer = session.ec2.describe_addresses().filters(filter).send().await;
@@ -454,13 +454,13 @@ async fn default_acls(session: &Session, root_id: &str) -> Result<Vec<NetworkAcl
 /// the slot determines the kind.
 fn missing<'a>(
     known: &HashMap<&'a str, &'a Entry>,
-    slots: Option<&'a BTreeMap<String, String>>,
+    slots: [Option<&'a BTreeMap<String, String>>; 2],
     is_kind: impl Fn(&Spec) -> bool,
     is_slot: impl Fn(&str) -> bool,
     is_shown: impl Fn(&str) -> bool,
 ) -> Vec<&'a str> {
     let entries = known.iter().filter(|(_, entry)| is_kind(&entry.applied)).map(|(id, _)| *id);
-    let slots = slots.into_iter().flatten().filter(|(_, slot)| is_slot(slot)).map(|(id, _)| id.as_str());
+    let slots = slots.into_iter().flatten().flatten().filter(|(_, slot)| is_slot(slot)).map(|(id, _)| id.as_str());
     let mut ids: Vec<&str> = entries.chain(slots).filter(|id| !is_shown(id)).collect();
     ids.sort_unstable();
     ids

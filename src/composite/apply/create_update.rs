@@ -174,11 +174,12 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
             diagnostics.problems(decision.missing);
             return None;
         }
-        let is_pending = is_not_adopted(&self.request.prior, P::KIND.root());
-        if is_pending && !adoption::check_at_apply::<P>(&self.private.inventory, &decision, diagnostics) {
-            return None;
-        }
-        Some(decision)
+        let inventory = &self.private.inventory;
+        let is_permitted = match is_not_adopted(&self.request.prior, P::KIND.root()) {
+            true => adoption::check_at_apply::<P>(inventory, &decision, diagnostics),
+            false => adoption::further::check_at_apply(inventory, &decision, diagnostics),
+        };
+        is_permitted.then_some(decision)
     }
 
     /// Begins a create, unless a root exists that it would create again. A failed lookup stops it too.
@@ -228,6 +229,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         move || {
             let mut private = private.clone();
             private.inventory = inventory.now();
+            private.forget_unadopted();
             encoder.encode(&private).unwrap_or((Value::Null, Vec::new()))
         }
     }
@@ -271,6 +273,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         self.private.pending.extend(not_attached);
         self.private.last_applied = self.last_applied().filter(|_| !outcome.is_complete());
         self.private.inventory = inventory;
+        self.private.forget_unadopted();
         self.private.in_creation = (creating || self.private.in_creation) && diagnostics.has_errors();
         // If no client receives the state, the root keeps the tag `fgw:state = creating`, by which the next create
         // finds it.
@@ -336,7 +339,7 @@ impl<P: Topology> StateEncoder<P> {
         let mut state =
             state::of_inventory::<P>(&self.attributes, Some(&self.config), root_id, inventory, notes, &self.scope);
         let unmanaged = match self.unmanaged.is_unknown() {
-            true => unmanaged_objects(private).into(),
+            true => unmanaged_objects(private, P::KIND).into(),
             false => self.unmanaged.clone(),
         };
         state.set("unmanaged_objects", unmanaged);

@@ -1,6 +1,6 @@
 //! Diagnostics of the adoption of a topology that something else built.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{Inventory, printable};
 use crate::plugin::{AttributePath, Diagnostics};
@@ -79,19 +79,61 @@ pub(in crate::composite) fn adopted_already(slot: &str, given: &str, id: &str, d
     diagnostics.attribute_error(
         adopt().key(slot),
         "The resource manages another object under this key".to_string(),
+        format!("{slot} is {id}, so {} cannot be adopted. Remove the entry.", printable(given)),
+    );
+}
+
+/// Entries of `adopt` whose objects are managed or deleted. `others` is whether there are other entries.
+pub(in crate::composite) fn adopt_has_no_effect(inert: &BTreeSet<String>, others: bool, diagnostics: &mut Diagnostics) {
+    if !others {
+        diagnostics.attribute_warning(
+            adopt(),
+            "adopt has no effect any more".to_string(),
+            "This resource has adopted its objects. Remove adopt from the configuration; this changes nothing."
+                .to_string(),
+        );
+        return;
+    }
+    let slots: Vec<&str> = inert.iter().map(String::as_str).collect();
+    diagnostics.attribute_warning(
+        adopt(),
+        "Entries of adopt have no effect any more".to_string(),
         format!(
-            "{slot} is {id}, so {} cannot be adopted. Remove adopt: it has no effect after the adoption.",
-            printable(given)
+            "This resource has adopted these objects already, or they are deleted: {}. Remove the entries; this changes \
+             nothing.",
+            slots.join(", ")
         ),
     );
 }
 
-/// `adopt` after the adoption.
-pub(in crate::composite) fn adopt_has_no_effect(diagnostics: &mut Diagnostics) {
-    diagnostics.attribute_warning(
+/// A plan that would do more to further objects than add tags.
+pub(in crate::composite) fn further_would_change(
+    refused: &[Difference],
+    inputs: &[String],
+    diagnostics: &mut Diagnostics,
+) {
+    let lines = |all: Vec<String>| all.join("\n  ");
+    let differences = refused.iter().map(|it| printable(&format!("{} {}", it.slot, it.what)).into_owned()).collect();
+    let mut detail = format!(
+        "A plan may only add tags to the objects that it adopts. With this configuration:\n  {}",
+        lines(differences)
+    );
+    if !inputs.is_empty() {
+        let inputs = inputs.iter().map(|input| printable(input).into_owned()).collect();
+        detail += &format!("\n\nThese inputs reproduce what exists:\n  {}", lines(inputs));
+    }
+    detail += "\n\nAdopt the objects as they are, and change them in a later apply.";
+    diagnostics.attribute_error(adopt(), "An adoption changes nothing but tags".to_string(), detail);
+}
+
+/// A plan that adopts, while the set of objects is unknown.
+pub(in crate::composite) fn adopt_is_undecided(diagnostics: &mut Diagnostics) {
+    diagnostics.attribute_error(
         adopt(),
-        "adopt has no effect any more".to_string(),
-        "This resource has adopted its objects. Remove adopt from the configuration; this changes nothing.".to_string(),
+        "The objects to adopt cannot be compared with the configuration".to_string(),
+        "The set of objects depends on an input that is known only after an apply. Apply the resources that it depends on \
+         first, or remove the entries until then."
+            .to_string(),
     );
 }
 

@@ -1,20 +1,21 @@
 //! The plan of a create or of an update.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod decide;
+
+use std::collections::BTreeSet;
 
 use super::Roots;
 use super::planned_state::Announcement;
-use crate::cloud::{Cloud, Connected, Connection, Dependents, Failure, GuardDutyObjects, Observed};
+use crate::cloud::{Cloud, Connected, Connection, Dependents, Failure, GuardDutyObjects};
+use crate::composite::adoption::further::Further;
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::diagnostics::End;
 use crate::composite::duplicates::Comparison;
 use crate::composite::observe::{is_not_adopted, remove_ignored_tags};
 use crate::composite::private_state::Private;
 use crate::composite::protected::{self, Protection};
-use crate::composite::{
-    adoption, dependents, diagnostics, facts, guardduty, import, location, refresh, state, takeover,
-};
-use crate::model::{Claim, Entry, Facts, Ids, Inventory, Key, Lookup, Object, Scope};
+use crate::composite::{adoption, dependents, diagnostics, facts, guardduty, import, location, refresh, state};
+use crate::model::{Claim, Entry, Facts, Ids, Inventory, Lookup, Object, Scope};
 use crate::plugin::{AttributePath, Diagnostics, Input, PlanRequest, PlanResponse, Value};
 use crate::reconcile::{Action, Plan};
 use crate::topology::{ProtectedObjects, Topology};
@@ -123,10 +124,9 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         let existing = existing::<P>(current, request).await;
         let mut private = existing.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
         let is_pending = is_not_adopted(&request.prior, P::KIND.root());
-        let left = match is_pending {
-            true => Some(adoption::consent::<P>(config, &mut private, diagnostics)?),
-            false if adoption::check_without_import::<P>(config, &request.prior, diagnostics) => None,
-            false => return None,
+        let (left, mut further) = match is_pending {
+            true => (Some(adoption::consent::<P>(config, &mut private, diagnostics)?), Further::default()),
+            false => (None, Further::of::<P>(config, &request.prior, &private.inventory, diagnostics)?),
         };
         let has_removed = import::remove_unclaimed::<P>(&mut private, attributes, diagnostics);
         let shown = Private::decode_plan(&request.planned_private).unwrap_or_default();
@@ -164,19 +164,23 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         let prior = self.prior.as_ref().filter(|_| !replacing);
         if replacing {
             private = Private::of(Inventory::default());
+            further.clear();
         }
         let basis = Basis::<P> { config, prior, scope, facts: &facts, protection };
         if is_pending {
             adoption::leave_unlisted::<P>(&basis, &mut private.inventory);
         }
         let announcement = self.announcement(Some(scope));
-        let (mut decision, taken) = self.decide(cloud, roots, &basis, &mut private, diagnostics).await?;
+        let (mut decision, taken) = self.decide(cloud, roots, &basis, &mut private, &further, diagnostics).await?;
         private.takes_over = !taken.is_empty() || is_pending;
         if let (Some(left), Some(decision)) = (&left, &decision) {
             let found = (&private.inventory, left);
             if !adoption::check::<P>(&basis, attributes, &request.prior, found, decision, diagnostics) {
                 return None;
             }
+        }
+        if !further.check::<P>(&basis, attributes, &mut private, decision.as_ref(), diagnostics) {
+            return None;
         }
         if let Some(root_id) = request.prior.get("id").as_str().filter(|root_id| !roots.read.contains(root_id))
             && decision.as_ref().is_some_and(|decision| decision.plan.is_empty())
@@ -220,63 +224,6 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
             diagnostics::not_created_again::<P>(&name, diagnostics);
         }
         is_pending
-    }
-
-    /// Decides, and takes over the objects of an interrupted run that nothing unmanaged uses.
-    async fn decide(
-        &self,
-        cloud: &dyn Cloud,
-        roots: Roots<'_>,
-        basis: &Basis<'_, P>,
-        private: &mut Private,
-        diagnostics: &mut Diagnostics,
-    ) -> Option<(Option<Decision>, BTreeMap<Key, String>)> {
-        let root_id = self.request.prior.get("id").as_str();
-        let (mut is_current, mut is_searched) = (root_id.is_none_or(|id| roots.read.contains(id)), false);
-        let mut before = private.clone();
-        loop {
-            let mut reported = Diagnostics::default();
-            let decided = takeover::decide(basis, private, &mut reported);
-            let taken = decided.as_ref().map(|(_, taken)| taken.clone()).unwrap_or_default();
-            if !is_current && !taken.is_empty() {
-                let read = self.read_candidates(cloud, &mut before).await;
-                read.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
-                (is_current, is_searched) = (true, false);
-                private.clone_from(&before);
-                continue;
-            }
-            if let (false, Ok((Some(decision), _))) = (is_searched, &decided) {
-                is_searched = true;
-                let found = leftovers::<P>(cloud, &before.inventory, decision).await;
-                let found = found.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
-                if !found.is_empty() {
-                    takeover::add(&mut before, found, &basis.scope.ignore_tags);
-                    private.clone_from(&before);
-                    continue;
-                }
-            }
-            let used = dependents::of_taken_over::<P>(cloud, &private.inventory, &taken).await;
-            let used = used.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
-            if used.is_empty() {
-                diagnostics.0.extend(reported.0);
-                let (decision, taken) = decided.ok()?;
-                diagnostics::warn_of_takeover::<P>(&state::name::<P>(&self.config), &taken, diagnostics);
-                return Some((decision, taken));
-            }
-            // Other subnets may be required then. Each round refuses further ones, so this ends.
-            takeover::refuse(&mut before, &used);
-            private.clone_from(&before);
-        }
-    }
-
-    /// Reads the candidates again. Without a refresh, they are those of an earlier run, and others may use them since.
-    async fn read_candidates(&self, cloud: &dyn Cloud, private: &mut Private) -> Result<(), Failure> {
-        let prior = &self.request.prior;
-        let Some(root_id) = prior.get("id").as_str() else { return Ok(()) };
-        let current = refresh::within::<P>(cloud, prior, root_id, Some(private.clone())).await?;
-        let Private { candidates, unmanaged, .. } = current.unwrap_or_default();
-        (private.candidates, private.unmanaged) = (candidates, unmanaged);
-        Ok(())
     }
 
     /// Rejects a create if a root exists that it would create again. Returns the ids of the other roots with its
@@ -376,22 +323,6 @@ async fn check_effects<P: Topology>(
     diagnostics::warn_of_outages::<P>(name, plan, diagnostics);
     diagnostics::warn_of_refused_requests::<P>(name, plan, diagnostics);
     refuse_another_root::<P>(inventory, decision, diagnostics);
-}
-
-/// Returns the objects of an interrupted run that a plan would create again and that no read finds. An object that
-/// exists in place of a missing one of the inventory is not among them, because it may be that of someone else.
-async fn leftovers<P: Topology>(
-    cloud: &dyn Cloud,
-    inventory: &Inventory,
-    decision: &Decision,
-) -> Result<Vec<Observed>, Failure> {
-    let Some(root) = inventory.at(P::KIND.root()) else { return Ok(Vec::new()) };
-    let is_known = |key: &Key| inventory.entries.iter().any(|entry| entry.key == *key);
-    let created = decision.plan.ops.iter().filter_map(|op| match &op.action {
-        Action::Create(object) if !is_known(&object.key) => Some(object),
-        _ => None,
-    });
-    cloud.leftovers(P::KIND, &root.id, &created.collect::<Vec<_>>()).await
 }
 
 /// Returns the existing objects from private state or, if it is not usable, from AWS.

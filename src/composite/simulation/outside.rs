@@ -1,10 +1,11 @@
 //! Changes that are made outside Terraform.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 
 use super::Simulation;
 use super::shapes::outlives_root;
-use crate::model::{Claim, Inventory, Object, Ref, Spec, keys};
+use crate::model::{Claim, Entry, Inventory, Key, Object, Ref, Spec, keys};
 use crate::plugin::Value;
 
 impl Simulation {
@@ -44,6 +45,39 @@ impl Simulation {
         self.is_foreign.store(true, Ordering::Relaxed);
         self.adopted.lock().unwrap().clear();
         *self.root_state.lock().unwrap() = None;
+    }
+
+    /// Removes the objects that something else built, and what is part of them, from those that a read returns, unless
+    /// state contains them or the user names them. Returns the ids of those that the user names.
+    pub(super) fn hide_further(
+        &self,
+        objects: &mut Vec<Object>,
+        known: &[Entry],
+        consented: Option<&BTreeMap<String, String>>,
+    ) -> BTreeSet<String> {
+        let (further, ids) = (self.further.lock().unwrap(), self.ids.lock().unwrap());
+        let is_consented = |object: &Object| {
+            let slot = consented.and_then(|slots| slots.get(&ids[&object.key]));
+            slot.is_some_and(|slot| *slot == object.key.slot)
+        };
+        let is_known = |object: &Object| known.iter().any(|entry| entry.id == ids[&object.key]);
+        let is_untagged = |object: &&Object| further.contains(&object.key.slot) && !is_known(object);
+        let named = objects.iter().filter(is_untagged).filter(|object| is_consented(object));
+        let named = named.map(|object| ids[&object.key].clone()).collect();
+        let is_hidden = |object: &&Object| is_untagged(object) && !is_consented(object);
+        let mut hidden: BTreeSet<Key> = objects.iter().filter(is_hidden).map(|object| object.key.clone()).collect();
+        for object in objects.iter().filter(|object| object.spec.tags().is_none() && !is_known(object)) {
+            if object.spec.needs().iter().any(|need| hidden.contains(&need.key)) {
+                hidden.insert(object.key.clone());
+            }
+        }
+        objects.retain(|object| !hidden.contains(&object.key));
+        for object in objects {
+            if let Spec::VpcEndpoint(endpoint) = &mut object.spec {
+                endpoint.route_tables.retain(|table| !matches!(table, Ref::Key(key) if hidden.contains(key)));
+            }
+        }
+        named
     }
 
     /// Removes the statements of this provider from the policies of functions.

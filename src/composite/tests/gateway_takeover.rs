@@ -172,12 +172,7 @@ fn candidate(api: &Key, integration: Ref, authorizer: Ref) -> super::super::priv
         authorizer: Some(authorizer),
     };
     let entry = Entry::new(Key::new("route.GET /a"), "route-left", Spec::ApiRoute(route));
-    super::super::private_state::Candidate {
-        entry: Entry { adopted: true, ..entry },
-        requires: Default::default(),
-        refused: None,
-        referrers: Vec::new(),
-    }
+    super::super::private_state::Candidate::of(Entry { adopted: true, ..entry })
 }
 
 #[tokio::test(start_paused = true)]

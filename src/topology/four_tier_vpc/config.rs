@@ -344,8 +344,9 @@ crate::attributes! {
         /// states create alike, and for a replacement with `create_before_destroy`.
         allow_duplicate_name: Input<bool> = default(false).changes_nothing(),
         /// Objects created outside this provider that the resource takes over: their IDs by the keys that they get in
-        /// `aws_objects`, such as `"subnet.public.0" = "subnet-0123456789abcdef0"`. An import proposes them. Only the
-        /// first apply after the import uses them; later, the attribute has no effect and can be removed.
+        /// `aws_objects`, such as `"subnet.public.0" = "subnet-0123456789abcdef0"`. An import proposes them. Later, an
+        /// entry takes over a further object of the VPC if the configuration requires it. After the apply, the entries
+        /// have no effect and can be removed.
         adopt: Input<Option<BTreeMap<String, Input<String>>>> = optional_computed().changes_nothing(),
         /// Patterns of keys in `aws_objects`, such as `subnet.public.*`, where `*` matches any text. Drift of matching
         /// objects is neither reported nor corrected until a change of the configuration affects these objects.

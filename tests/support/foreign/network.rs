@@ -25,6 +25,11 @@ impl<'a> ForeignNetwork<'a> {
         foreign
     }
 
+    /// The VPC of an existing network, in which boto3 builds further objects.
+    pub(crate) fn within(proxy: &'a Proxy, vpc: &str) -> Self {
+        Self { proxy, vpc: vpc.to_owned() }
+    }
+
     fn name(&self, id: &str, name: &str) {
         self.tag(id, &[("Name", name), ("Owner", "platform")]);
     }
@@ -68,7 +73,7 @@ impl<'a> ForeignNetwork<'a> {
             self.default_route(&id, target);
         }
         for subnet in subnets {
-            self.ec2("associate_route_table", json!({ "RouteTableId": id, "SubnetId": subnet }));
+            self.associate(&id, subnet);
         }
         id
     }
@@ -87,6 +92,10 @@ impl<'a> ForeignNetwork<'a> {
 
     fn default_route(&self, table: &str, (kind, target): (&str, &str)) {
         self.ec2("create_route", json!({ "RouteTableId": table, "DestinationCidrBlock": "0.0.0.0/0", kind: target }));
+    }
+
+    pub(crate) fn associate(&self, table: &str, subnet: &str) {
+        self.ec2("associate_route_table", json!({ "RouteTableId": table, "SubnetId": subnet }));
     }
 
     /// A NAT gateway, and the allocation ID of its address.

@@ -5,6 +5,11 @@ use crate::cloud::Seen;
 
 /// What a read returns with a network of one subnet and one route table in state.
 async fn refreshed(answers: &[(&str, &str)]) -> Seen {
+    refreshed_with_consent(answers, &[]).await
+}
+
+/// The same, with the IDs and the slots of objects that the user names.
+async fn refreshed_with_consent(answers: &[(&str, &str)], named: &[(&str, &str)]) -> Seen {
     let subnet = keys::subnet(Tier::Public, 0, "use1-az6", &Input::Known("10.0.0.0/21".into()));
     let spec = crate::model::Subnet {
         vpc: Key::new("vpc"),
@@ -21,7 +26,9 @@ async fn refreshed(answers: &[(&str, &str)]) -> Seen {
     };
     let known = [Entry::new(subnet, "subnet-1", Spec::Subnet(spec)), public_table()];
     let aws = network(answers);
-    read(&aws.session(), OWNER, "vpc-1", Known::entries(&known)).await.unwrap().expect("the VPC exists")
+    let named = named.iter().map(|(id, slot)| (id.to_string(), slot.to_string())).collect();
+    let known = Known { consented: Some(&named), ..Known::entries(&known) };
+    read(&aws.session(), OWNER, "vpc-1", known).await.unwrap().expect("the VPC exists")
 }
 
 /// Asserts that a read reports an object as unmanaged for a reason, and does not return it otherwise.
@@ -216,4 +223,45 @@ async fn an_import_adds_neither_of_two_objects_with_one_key() {
     assert!(!seen.objects.iter().any(|it| it.id.starts_with("subnet-")), "{:#?}", seen.objects);
     let reasons: Vec<&str> = seen.unmanaged.iter().map(|it| it.reason.as_str()).collect();
     assert_eq!(reasons, ["subnet-1 and subnet-2 have the same tags"; 2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_named_object_is_returned_whatever_uses_it() {
+    let association = "<associationSet><item><subnetId>subnet-9</subnetId></item></associationSet>";
+    let stack = tags(&[("aws:cloudformation:stack-name", "legacy")]);
+    let tables = format!(
+        "<routeTableSet>{}{}</routeTableSet>",
+        table("rtb-2", association, &stack),
+        table("rtb-3", association, &below("route_table.private_app.1"))
+    );
+    let answers = [("DescribeRouteTables", tables.as_str())];
+    let named = [("rtb-2", "route_table.private_app.0"), ("rtb-3", "route_table.private_app.1")];
+    let seen = refreshed_with_consent(&answers, &named).await;
+    for (id, slot) in named {
+        assert_eq!(at(&seen.objects, slot).id, id);
+    }
+    assert_eq!((seen.untagged, seen.unmanaged), (["rtb-2".to_string()].into(), Vec::new()));
+    assert_eq!(seen.stacks, [("rtb-2".to_string(), "legacy".to_string())].into());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_named_object_is_rejected_for_a_reason() {
+    let other = tags(&[("fgw:resource", "four_tier_vpc/vpc-9")]);
+    let main = "<associationSet><item><main>true</main></item></associationSet>";
+    for (inside, tags, slot, reason) in [
+        ("", other, "route_table.transit.0", "another resource manages it"),
+        (
+            "",
+            below("route_table.transit.1"),
+            "route_table.transit.0",
+            "its tag fgw:object is \"route_table.transit.1\"",
+        ),
+        ("", String::new(), "subnet.transit.0", "\"subnet.transit.0\" is not the key of a route table"),
+        (main, String::new(), "route_table.transit.0", "it is the main route table"),
+    ] {
+        let tables = format!("<routeTableSet>{}</routeTableSet>", table("rtb-2", inside, &tags));
+        let seen = refreshed_with_consent(&[("DescribeRouteTables", &tables)], &[("rtb-2", slot)]).await;
+        assert!(!seen.objects.iter().any(|it| it.id == "rtb-2"), "{:#?}", seen.objects);
+        assert!(seen.unmanaged.iter().any(|it| it.id == "rtb-2" && it.reason.contains(reason)), "{:?}", seen.unmanaged);
+    }
 }

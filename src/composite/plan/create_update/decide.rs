@@ -1,0 +1,126 @@
+//! The decision of a plan, with the objects that it takes over.
+
+use std::collections::BTreeMap;
+
+use super::{PreparedPlan, failed};
+use crate::cloud::{Cloud, Failure, Observed};
+use crate::composite::adoption::further::Further;
+use crate::composite::decision::{Basis, Decision};
+use crate::composite::plan::Roots;
+use crate::composite::private_state::Private;
+use crate::composite::{dependents, diagnostics, refresh, state, takeover};
+use crate::model::{Inventory, Key};
+use crate::plugin::Diagnostics;
+use crate::reconcile::Action;
+use crate::topology::Topology;
+
+impl<P: Topology> PreparedPlan<'_, P> {
+    /// Decides, and takes over the objects of an interrupted run that nothing unmanaged uses, and those that `adopt`
+    /// names. Returns the keys and IDs of all of them too.
+    pub(super) async fn decide(
+        &self,
+        cloud: &dyn Cloud,
+        roots: Roots<'_>,
+        basis: &Basis<'_, P>,
+        private: &mut Private,
+        further: &Further,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<(Option<Decision>, BTreeMap<Key, String>)> {
+        let (root_id, named) = (self.request.prior.get("id").as_str(), further.slots());
+        let (mut is_current, mut is_searched) = (root_id.is_none_or(|id| roots.read.contains(id)), false);
+        let mut before = private.clone();
+        if !named.is_empty() {
+            // A refresh does not return them.
+            let read = self.read_candidates(cloud, &mut before, named).await;
+            read.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
+            if !further.check_read::<P>(&before, diagnostics) {
+                return None;
+            }
+            is_current = true;
+            private.clone_from(&before);
+        }
+        loop {
+            let mut reported = Diagnostics::default();
+            let decided = takeover::decide(basis, private, &mut reported);
+            let taken = decided.as_ref().map(|(_, taken)| taken.clone()).unwrap_or_default();
+            if !is_current && !taken.is_empty() {
+                let read = self.read_candidates(cloud, &mut before, named).await;
+                read.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
+                (is_current, is_searched) = (true, false);
+                private.clone_from(&before);
+                continue;
+            }
+            if let (false, Ok((Some(decision), _))) = (is_searched, &decided) {
+                is_searched = true;
+                let found = leftovers::<P>(cloud, &before.inventory, decision).await;
+                let found = found.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
+                if !found.is_empty() {
+                    takeover::add(&mut before, found, &basis.scope.ignore_tags);
+                    private.clone_from(&before);
+                    continue;
+                }
+            }
+            let unnamed = without_named(&taken, named, &private.inventory);
+            let used = dependents::of_taken_over::<P>(cloud, &private.inventory, &unnamed).await;
+            let used = used.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
+            if used.is_empty() {
+                diagnostics.0.extend(reported.0);
+                let (decision, taken) = decided.ok()?;
+                diagnostics::warn_of_takeover::<P>(&state::name::<P>(&self.config), &unnamed, diagnostics);
+                return Some((decision, taken));
+            }
+            // Other subnets may be required then. Each round refuses further ones, so this ends.
+            takeover::refuse(&mut before, &used);
+            private.clone_from(&before);
+        }
+    }
+
+    /// Reads the candidates again. Without a refresh, they are those of an earlier run, and others may use them since.
+    async fn read_candidates(
+        &self,
+        cloud: &dyn Cloud,
+        private: &mut Private,
+        named: &BTreeMap<String, String>,
+    ) -> Result<(), Failure> {
+        let prior = &self.request.prior;
+        let Some(root_id) = prior.get("id").as_str() else { return Ok(()) };
+        let current = refresh::with_consent::<P>(cloud, prior, root_id, private.clone(), named).await?;
+        let Private { candidates, unmanaged, stacks, inventory, .. } = current.unwrap_or_default();
+        (private.candidates, private.unmanaged, private.stacks) = (candidates, unmanaged, stacks);
+        if !named.is_empty() {
+            // A managed object learns from a read which unmanaged objects it has to avoid.
+            for entry in &mut private.inventory.entries {
+                let now = inventory.entries.iter().find(|it| it.key == entry.key && it.id == entry.id);
+                entry.learned = now.map_or_else(|| entry.learned.clone(), |now| now.learned.clone());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The objects of an interrupted run that a plan takes over although `adopt` does not name them.
+fn without_named(
+    taken: &BTreeMap<Key, String>,
+    named: &BTreeMap<String, String>,
+    inventory: &Inventory,
+) -> BTreeMap<Key, String> {
+    let is_part = |key: &Key| inventory.entries.iter().any(|entry| entry.key == *key && entry.not_adopted);
+    let others = taken.iter().filter(|(key, id)| !named.contains_key(*id) && !is_part(key));
+    others.map(|(key, id)| (key.clone(), id.clone())).collect()
+}
+
+/// Returns the objects of an interrupted run that a plan would create again and that no read finds. An object that
+/// exists in place of a missing one of the inventory is not among them, because it may be that of someone else.
+async fn leftovers<P: Topology>(
+    cloud: &dyn Cloud,
+    inventory: &Inventory,
+    decision: &Decision,
+) -> Result<Vec<Observed>, Failure> {
+    let Some(root) = inventory.at(P::KIND.root()) else { return Ok(Vec::new()) };
+    let is_known = |key: &Key| inventory.entries.iter().any(|entry| entry.key == *key);
+    let created = decision.plan.ops.iter().filter_map(|op| match &op.action {
+        Action::Create(object) if !is_known(&object.key) => Some(object),
+        _ => None,
+    });
+    cloud.leftovers(P::KIND, &root.id, &created.collect::<Vec<_>>()).await
+}
