@@ -14,6 +14,15 @@ pub(crate) fn generate(workspace: &Workspace, address: &str, id: &str, others: &
     workspace.generate_beside(address, id, others, ADOPTION)
 }
 
+impl Workspace {
+    /// An apply after whose last call Terraform is killed, so that the state is that from before it.
+    pub(crate) fn apply_without_saving(&self) {
+        let before = self.state();
+        self.apply(&[]).succeeded();
+        self.write("terraform.tfstate", &before.0.to_string());
+    }
+}
+
 /// The generated configuration without `adopt`.
 pub(crate) fn without_adopt(generated: &str) -> String {
     let (before, rest) = generated.split_once("  adopt ").expect("it names the objects");

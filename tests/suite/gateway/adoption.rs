@@ -87,6 +87,24 @@ fn an_api_with_all_kinds_of_objects_is_adopted() {
 }
 
 #[test]
+fn an_adoption_of_an_api_whose_state_was_not_saved_is_repeated() {
+    let env = TestEnv::with_terraform();
+    let api = ForeignApi::new(&env.proxy, "HTTP");
+    api.route("GET /a", "orders", &json!({}));
+    api.create("stage", json!({ "StageName": "$default", "AutoDeploy": true }));
+    env.workspace.config("resource \"fgw_http_gateway\" \"this\" {}\n");
+    env.workspace.import(THIS, &api.id).succeeded();
+    env.workspace.config(&env.workspace.generated_text());
+    env.workspace.apply_without_saving();
+    env.workspace.apply(&[]).succeeded();
+    assert_eq!(env.attribute("aws_objects")["api"], json!(api.id));
+    env.workspace.assert_nothing_to_do();
+    env.workspace.destroy().succeeded();
+    api.remove_permissions();
+    env.proxy.account().assert_nothing_of_ours_is_left();
+}
+
+#[test]
 fn an_adoption_of_an_api_is_refused_without_consent() {
     let env = TestEnv::with_terraform();
     let api = ForeignApi::new(&env.proxy, "HTTP");

@@ -243,3 +243,18 @@ fn a_destroy_before_the_adoption_deletes_nothing() {
     env.workspace.assert_nothing_to_do();
     env.destroy();
 }
+
+#[test]
+fn an_adoption_of_a_network_whose_state_was_not_saved_is_repeated() {
+    let env = TestEnv::with_terraform();
+    let (vpc, objects) = one_nat_gateway_per_az(&env.proxy);
+    env.config("");
+    env.workspace.import(THIS, &vpc).succeeded();
+    env.workspace.config(&env.workspace.generated_text());
+    env.workspace.apply_without_saving();
+    env.workspace.apply(&[]).succeeded();
+    let adopted = env.attribute("aws_objects");
+    assert!(objects.iter().all(|(key, id)| adopted[key] == json!(id)), "{adopted}");
+    env.workspace.assert_nothing_to_do();
+    env.destroy();
+}

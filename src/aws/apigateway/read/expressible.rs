@@ -9,7 +9,7 @@ use crate::aws::apigateway::{authorizer, integration, route, stage};
 use crate::aws::calls::ownership;
 use crate::cloud::{Observed, Unmanaged};
 use crate::model::keys::gateway as keys;
-use crate::model::{Key, RouteKey, STACK};
+use crate::model::{Key, RouteKey, STACK, TopologyKind};
 
 impl View<'_> {
     /// Why the API cannot be adopted, if there is a reason. An API without a stage that this resource could manage
@@ -18,7 +18,10 @@ impl View<'_> {
         if let Some(protocol) = self.api.protocol_type.as_ref().filter(|protocol| **protocol != ProtocolType::Http) {
             return Some(format!("its protocol is {}", protocol.as_str()));
         }
-        if let Some(owner) = self.api.tags.as_ref().and_then(|tags| tags.get(ownership::RESOURCE)) {
+        // An adoption whose state was not saved has tagged the API as a gateway.
+        let is_of_gateway = |owner: &&String| owner.starts_with(&format!("{}/", TopologyKind::HttpGateway.name()));
+        let owner = self.api.tags.as_ref().and_then(|tags| tags.get(ownership::RESOURCE));
+        if let Some(owner) = owner.filter(|owner| !is_of_gateway(owner)) {
             return Some(format!("its tag fgw:resource is {owner:?}"));
         }
         let Some(stage) = &self.stage else { return Some("it has no stage $default".to_string()) };

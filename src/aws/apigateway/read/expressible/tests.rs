@@ -40,9 +40,13 @@ fn mapping(id: &str, api: &str, key: &str) -> Value {
 
 /// An API that CloudFormation built, with this stage. It has one object that can be adopted of each kind, and others.
 fn api(stage: &Value) -> Recorded {
-    let stack = json!({ STACK: "legacy" });
+    api_with_tags(stage, &json!({ STACK: "legacy" }))
+}
+
+/// The same, with these tags.
+fn api_with_tags(stage: &Value, tags: &Value) -> Recorded {
     let api =
-        json!({ "apiId": "api1", "name": "legacy", "apiEndpoint": "https://e", "protocolType": "HTTP", "tags": stack });
+        json!({ "apiId": "api1", "name": "legacy", "apiEndpoint": "https://e", "protocolType": "HTTP", "tags": tags });
     let policy = json!({ "Policy": json!({ "Statement": [] }).to_string() });
     let with_stack = |domain: Value, stack: &str| with(domain, &json!({ "tags": { STACK: stack } }));
     let (nothing, role) = (json!({}), json!({ "credentialsArn": "arn:aws:iam::123456789012:role/caller" }));
@@ -177,5 +181,17 @@ async fn an_api_without_a_stage_of_its_own_is_rejected() {
         assert_eq!(seen.unmanaged.len(), 1, "{:?}", seen.unmanaged);
         assert_eq!(seen.unmanaged[0].id, "api1");
         assert!(seen.unmanaged[0].reason.contains(reason), "{:?}", seen.unmanaged);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_api_that_an_unsaved_adoption_has_tagged_can_be_adopted() {
+    let stage = json!({ "stageName": "$default", "autoDeploy": true,
+        "tags": { "fgw:resource": "http_gateway/api1", "fgw:object": "stage" } });
+    for (owner, is_rejected) in [("http_gateway/legacy", false), ("four_tier_vpc/legacy", true)] {
+        let aws = api_with_tags(&stage, &json!({ "fgw:resource": owner, "fgw:state": "ready" }));
+        let seen = adoptable(&aws.session("r"), OWNER, "api1").await.unwrap().expect("the API exists");
+        assert_eq!(seen.unmanaged.iter().any(|it| it.id == "api1"), is_rejected, "{:?}", seen.unmanaged);
+        assert_eq!(seen.objects.iter().any(|it| it.key.slot == "stage"), !is_rejected, "{:?}", seen.objects);
     }
 }
