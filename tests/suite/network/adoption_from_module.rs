@@ -1,5 +1,5 @@
-//! The adoption of a network of a module in the same state, with resources of hashicorp/aws that use the outputs of the
-//! module, and then those of the adopted network. No plan changes them. They run with hashicorp/aws if
+//! The adoption of a network of a module in the same state, with resources of hashicorp/aws that use the outputs of
+//! the module, and then those of the adopted network. No plan changes them. They run with hashicorp/aws if
 //! `FGW_BENCH_AWS_PROVIDER` names the folder of its binary. Otherwise, boto3 builds an equal network, and the outputs
 //! in the plan of the adoption are compared with its objects.
 
@@ -11,8 +11,8 @@ use super::{THIS, TestEnv, text};
 use crate::support::adoption::{generate, install_hashicorp_aws, removed, without_adopt};
 use crate::support::foreign::network::{Objects, one_nat_gateway_per_az};
 
-/// A module with the names and outputs of terraform-aws-modules/vpc: a NAT gateway and a private route table in each
-/// AZ.
+/// A module with the names and outputs of terraform-aws-modules/vpc. It has a NAT gateway and a private route table in
+/// each AZ.
 const MODULE: &str = r#"
 locals {
   azs = ["us-east-1a", "us-east-1b"]
@@ -141,7 +141,7 @@ const OF_FGW: Outputs = Outputs {
     vpc: "fgw_four_tier_vpc.this.vpc_id",
     public: "fgw_four_tier_vpc.this.public_subnet_ids",
     private: "fgw_four_tier_vpc.this.private_app_subnet_ids",
-    private_by_zone: "{ for subnet in fgw_four_tier_vpc.this.private_app_subnets : subnet.availability_zone => subnet.id }",
+    private_by_zone: "{ for it in fgw_four_tier_vpc.this.private_app_subnets : it.availability_zone => it.id }",
     private_arns: "fgw_four_tier_vpc.this.private_app_subnet_arns",
     private_route_tables: "fgw_four_tier_vpc.this.private_app_route_table_ids",
 };
