@@ -156,7 +156,7 @@ impl Cloud for Session {
             Spec::NatGateway(_) => ec2::nat_gateway::delete(&operation, entry).await,
             Spec::Route(_) => ec2::route::delete(&operation, entry).await,
             Spec::VpcEndpoint(_) => ec2::vpc_endpoint::delete(&operation, entry).await,
-            Spec::DefaultNetworkAcl(_) => ec2::default_network_acl::delete(&operation, entry).await,
+            Spec::DefaultNetworkAcl(spec) => ec2::default_network_acl::delete(&operation, entry, spec).await,
             Spec::DefaultSecurityGroup(spec) => ec2::default_security_group::delete(&operation, entry, spec).await,
             Spec::Api(_) => apigateway::api::delete(&operation, entry).await,
             Spec::Authorizer(_) => apigateway::authorizer::delete(&operation, entry).await,

@@ -100,6 +100,7 @@ pub(super) fn found_entry(object: Observed, ignore: &IgnoreTags) -> Entry {
     let mut entry = Entry::new(object.key, object.id, without_ignored_tags(object.spec, ignore));
     entry.learned = object.learned;
     entry.adopted = true;
+    entry.found = entry.applied.is_adopted().then(|| Box::new(entry.applied.clone()));
     entry
 }
 

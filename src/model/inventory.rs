@@ -39,6 +39,11 @@ pub struct Entry {
     /// Not managed yet: an apply under `adopt` has to tag it first.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_adopted: bool,
+    /// Of an object that AWS creates with the root: the spec that it had when it was found, without a record of an
+    /// earlier apply. Nothing shows which of its rules and tags this resource has set, so a release removes none of
+    /// them. `None` for an object that a create has changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<Box<Spec>>,
     /// Further values that AWS returned for it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub learned: Learned,
@@ -83,6 +88,7 @@ impl Entry {
             pending_deletion: false,
             adopted: false,
             not_adopted: false,
+            found: None,
             learned: Learned::new(),
         }
     }
@@ -133,7 +139,10 @@ impl Entry {
             if let (Some(Input::Known(wanted)), Some(Input::Known(tags))) = (wanted.tags(), spec.tags_mut()) {
                 tags.retain(|key, _| wanted.contains_key(key));
             }
-            spec.mask_unowned(wanted);
+            // An adoption changes nothing, so a plan must show what an update would.
+            if !(self.not_adopted && spec.associates_more(wanted)) {
+                spec.mask_unowned(wanted);
+            }
         }
         spec
     }

@@ -3,6 +3,7 @@
 //! A spec contains all inputs of an object in AWS's terms and refers to other objects by key. To add a kind, add its
 //! struct and variant here, and follow the compiler errors.
 
+mod defaults;
 mod gateway;
 mod network;
 mod references;
@@ -390,6 +391,14 @@ impl Spec {
             (Spec::Authorizer(found), Spec::Authorizer(wanted)) => found.mask_unowned(wanted),
             (Spec::LogSubscription(found), Spec::LogSubscription(wanted)) => found.mask_unowned(wanted),
             _ => {}
+        }
+    }
+
+    /// Whether an update to `wanted` would associate further objects, which a mask of unmanaged parts hides.
+    pub(super) fn associates_more(&self, wanted: &Spec) -> bool {
+        match (self, wanted) {
+            (Spec::DefaultNetworkAcl(found), Spec::DefaultNetworkAcl(wanted)) => found.associates_more(wanted),
+            _ => false,
         }
     }
 

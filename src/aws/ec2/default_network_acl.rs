@@ -95,24 +95,32 @@ pub(crate) async fn update(
     tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
 }
 
-/// Releases the ACL: restores AWS's original rules, which allow all traffic, and removes the applied tags. The subnets
-/// keep the ACL.
-pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+/// Releases the ACL: restores the rules that it had when it was found or, if a create has set them, AWS's original
+/// rules, which allow all traffic. Removes the applied tags. The subnets keep the ACL.
+pub(crate) async fn delete(
+    operation: &Operation<'_>,
+    entry: &Entry,
+    applied: &DefaultNetworkAcl,
+) -> Result<(), Failure> {
     let id = entry.id.as_str();
     let found = describe(operation, [filter("network-acl-id", id)]).await?;
     // AWS deletes it only with its VPC.
     let Some(acl) = found.first() else { return Ok(()) };
-    let original = original_rules(has_ipv6(operation).await?);
-    match apply(operation, id, acl, &original, &original).await {
+    let [ingress, egress] = match entry.found.as_deref() {
+        Some(Spec::DefaultNetworkAcl(found)) => {
+            let now = [false, true].map(|egress| rules::of_entries(acl.entries(), egress));
+            applied.released_rules([&now[0], &now[1]], found)
+        }
+        _ => {
+            let original = original_rules(has_ipv6(operation).await?);
+            [original.clone(), original]
+        }
+    };
+    match apply(operation, id, acl, &ingress, &egress).await {
         Err(failure) if failure.cause == Cause::NotFound => return Ok(()),
         applied => applied?,
     }
-    let mut keys = match entry.applied.tags() {
-        Some(tags) => operation.own_tags(tags)?.into_keys().collect(),
-        None => Vec::new(),
-    };
-    keys.extend([ownership::RESOURCE.to_string(), ownership::OBJECT.to_string()]);
-    match tags::remove(operation, id, keys).await {
+    match tags::remove(operation, id, tags::to_release(operation, entry)?).await {
         Err(failure) if failure.cause == Cause::NotFound => Ok(()),
         removed => removed,
     }
@@ -385,8 +393,9 @@ mod tests {
             .on("ReplaceNetworkAclEntry", DONE)
             .on("DeleteNetworkAclEntry", DONE)
             .on("DeleteTags", DONE);
-        let entry = Entry::new(keys::default_network_acl(), "acl-1", Spec::DefaultNetworkAcl(spec(vec![], &[0])));
-        run(&aws, &Notes::default(), async |operation| delete(operation, &entry).await).await.unwrap();
+        let applied = spec(vec![], &[0]);
+        let entry = Entry::new(keys::default_network_acl(), "acl-1", Spec::DefaultNetworkAcl(applied.clone()));
+        run(&aws, &Notes::default(), async |operation| delete(operation, &entry, &applied).await).await.unwrap();
         assert_eq!(
             aws.actions()[2..],
             [
@@ -406,5 +415,26 @@ mod tests {
             aws.calls("CreateNetworkAclEntry").iter().filter(|it| it["RuleAction"] == "allow").count()
         );
         assert_eq!(aws.calls("DeleteTags")[0]["Tag.2.Key"], "fgw:resource");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn delete_restores_the_rules_that_were_found() {
+        let now = [entry(100, "10.0.0.0/8", "allow", false), entry(7, "10.9.0.0/16", "allow", false)];
+        let aws = Recorded::default()
+            .on("DescribeNetworkAcls", &set(&[acl("acl-1", &[&now[..], &allow_all()[1..]].concat(), &[])]))
+            .on("ReplaceNetworkAclEntry", DONE)
+            .on("DeleteNetworkAclEntry", DONE)
+            .on("DeleteTags", DONE);
+        let applied = spec(vec![rule(7, "10.9.0.0/16"), rule(100, "10.0.0.0/8")], &[0]);
+        let found = Spec::DefaultNetworkAcl(spec(vec![rule(100, "192.168.0.0/16")], &[0]));
+        let entry = Entry::new(keys::default_network_acl(), "acl-1", Spec::DefaultNetworkAcl(applied.clone()));
+        let entry = Entry { found: Some(Box::new(found)), ..entry };
+        run(&aws, &Notes::default(), async |operation| delete(operation, &entry, &applied).await).await.unwrap();
+        let changes = ["ReplaceNetworkAclEntry", "DeleteNetworkAclEntry", "DeleteTags"];
+        assert_eq!(aws.actions(), [&["DescribeNetworkAcls"][..], &changes].concat());
+        let replaced = &aws.calls("ReplaceNetworkAclEntry")[0];
+        assert_eq!((replaced["RuleNumber"].as_str(), replaced["CidrBlock"].as_str()), ("100", "192.168.0.0/16"));
+        let removed = &aws.calls("DeleteTags")[0];
+        assert_eq!([&removed["Tag.1.Key"], &removed["Tag.2.Key"]], ["fgw:resource", "fgw:object"], "Name was found");
     }
 }

@@ -76,7 +76,8 @@ pub(crate) async fn update(
     tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
 }
 
-/// Releases the group: revokes the applied rules and removes the applied tags. AWS deletes the group with its VPC.
+/// Releases the group: revokes the applied rules and removes the applied tags, except those that it had when it was
+/// found. AWS deletes the group with its VPC.
 pub(crate) async fn delete(
     operation: &Operation<'_>,
     entry: &Entry,
@@ -84,20 +85,18 @@ pub(crate) async fn delete(
 ) -> Result<(), Failure> {
     let id = entry.id.as_str();
     let all = read_rules(operation, id).await?;
-    for (egress, applied) in [(false, &applied.ingress), (true, &applied.egress)] {
-        let applied = applied.known().and_then(|rules| rules.as_deref()).unwrap_or_default();
+    let [ingress, outbound] = applied.revoked_rules(entry.found.as_deref());
+    for (egress, revoked) in [(false, ingress), (true, outbound)] {
         let matching = all
             .iter()
-            .filter(|(direction, it)| *direction == egress && applied.iter().any(|rule| rules::same(rule, &it.rule)));
+            .filter(|(direction, it)| *direction == egress && revoked.iter().any(|rule| rules::same(rule, &it.rule)));
         let revoke: Vec<String> = matching.map(|(_, it)| it.id.clone()).collect();
         match self::revoke(operation, id, egress, revoke).await {
             Err(failure) if failure.cause == Cause::NotFound => {}
             revoked => revoked?,
         }
     }
-    let mut keys: Vec<String> = operation.own_tags(&applied.tags)?.into_keys().collect();
-    keys.extend([ownership::RESOURCE.to_string(), ownership::OBJECT.to_string()]);
-    match tags::remove(operation, id, keys).await {
+    match tags::remove(operation, id, tags::to_release(operation, entry)?).await {
         Err(failure) if failure.cause == Cause::NotFound => Ok(()),
         removed => removed,
     }
@@ -316,5 +315,36 @@ mod tests {
             [&removed["Tag.1.Key"], &removed["Tag.2.Key"], &removed["Tag.3.Key"]],
             ["Name", "fgw:resource", "fgw:object"]
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn delete_keeps_the_rules_and_tags_that_were_found() {
+        let found = DefaultSecurityGroup { egress: Input::Known(Some(vec![])), ..spec() };
+        let ssh = SecurityGroupRule { from_port: Some(22), to_port: Some(22), ..web() };
+        let tag = |key: &str| (key.to_string(), Input::Known("x".to_string()));
+        let applied = DefaultSecurityGroup {
+            ingress: Input::Known(Some(vec![ssh, web()])),
+            tags: Input::Known([tag("Name"), tag("team")].into()),
+            ..spec()
+        };
+        let aws = Recorded::default()
+            .on(
+                "DescribeSecurityGroupRules",
+                &rules_set(&[rule("sgr-1", false, WEB), rule("sgr-2", false, &WEB.replace("443", "22"))]),
+            )
+            .on("RevokeSecurityGroupIngress", "<return>true</return>")
+            .on("DeleteTags", "<return>true</return>");
+        let key = keys::default_security_group();
+        let entry = Entry::new(key.clone(), "sg-1", Spec::DefaultSecurityGroup(applied.clone()));
+        let entry = Entry { found: Some(Box::new(Spec::DefaultSecurityGroup(found))), ..entry };
+        Notes::default()
+            .run(&aws.session(), &key, &[], async |operation| delete(operation, &entry, &applied).await)
+            .await
+            .unwrap();
+        let revoked = &aws.calls("RevokeSecurityGroupIngress")[0];
+        assert_eq!(revoked["SecurityGroupRuleId.1"], "sgr-2");
+        assert!(!revoked.contains_key("SecurityGroupRuleId.2"), "{revoked:?}");
+        let removed = &aws.calls("DeleteTags")[0];
+        assert_eq!([&removed["Tag.1.Key"], &removed["Tag.2.Key"]], ["team", "fgw:resource"]);
     }
 }

@@ -52,14 +52,7 @@ impl Difference {
 
 /// Whether two rules are equal except for their descriptions.
 pub(super) fn same(one: &SecurityGroupRule, other: &SecurityGroupRule) -> bool {
-    let bare = |rule: &SecurityGroupRule| {
-        let source = match &rule.source {
-            RuleSource::SecurityGroup(group) => RuleSource::SecurityGroup(id_of(group).to_string()),
-            other => other.clone(),
-        };
-        canonical(SecurityGroupRule { description: None, source, ..rule.clone() })
-    };
-    bare(one) == bare(other)
+    canonical(one.clone()).allows_the_same(&canonical(other.clone()))
 }
 
 /// A rule as `DescribeSecurityGroupRules` returns it.
@@ -133,7 +126,11 @@ pub(super) fn permission(rule: &SecurityGroupRule, group_id: &str) -> IpPermissi
     let description = rule.description;
     let pair = |group: &str, description| {
         let account = group.split_once('/').map(|(account, _)| account.to_string());
-        UserIdGroupPair::builder().set_user_id(account).group_id(id_of(group)).set_description(description).build()
+        UserIdGroupPair::builder()
+            .set_user_id(account)
+            .group_id(RuleSource::group_id(group))
+            .set_description(description)
+            .build()
     };
     match rule.source {
         RuleSource::CidrIpv4(cidr) => {
@@ -163,13 +160,8 @@ fn group_source(id: &str, account: Option<&str>, own_id: &str, owner: Option<&st
 /// The source in the form of an applied rule for the same group.
 fn as_applied(source: RuleSource, applied: &[SecurityGroupRule]) -> RuleSource {
     let RuleSource::SecurityGroup(group) = &source else { return source };
-    let same = |rule: &&SecurityGroupRule| matches!(&rule.source, RuleSource::SecurityGroup(other) if id_of(other) == id_of(group));
+    let same = |rule: &&SecurityGroupRule| matches!(&rule.source, RuleSource::SecurityGroup(other) if RuleSource::group_id(other) == RuleSource::group_id(group));
     applied.iter().find(same).map_or_else(|| source.clone(), |rule| rule.source.clone())
-}
-
-/// The ID of a group without its account. IDs are unique in a partition.
-fn id_of(group: &str) -> &str {
-    group.rsplit('/').next().unwrap_or(group)
 }
 
 /// The rule in the form that AWS returns: protocols by name if they have one, and no ports if the protocol has none.

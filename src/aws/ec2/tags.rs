@@ -10,9 +10,7 @@ use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes::TagChanges;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure};
-use crate::model::Input;
-use crate::model::Tags;
-use crate::model::TopologyKind;
+use crate::model::{Entry, Input, Spec, Tags, TopologyKind};
 
 /// All tags of an object except the ownership tags and those that AWS sets.
 pub(super) fn own(tags: &[Tag]) -> Tags {
@@ -110,6 +108,19 @@ pub(super) async fn remove_ownership(operation: &Operation<'_>, id: &str) -> Res
         }
         removed => removed,
     }
+}
+
+/// The keys of the tags that a release removes: the ownership tags and the applied ones, except those that the object
+/// had when it was found.
+pub(super) fn to_release(operation: &Operation<'_>, entry: &Entry) -> Result<Vec<String>, Failure> {
+    let own = |spec: Option<&Spec>| match spec.and_then(Spec::tags) {
+        Some(tags) => operation.own_tags(tags),
+        None => Ok(BTreeMap::new()),
+    };
+    let found = own(entry.found.as_deref())?;
+    let mut keys: Vec<String> = own(Some(&entry.applied))?.into_keys().filter(|key| !found.contains_key(key)).collect();
+    keys.extend([ownership::RESOURCE.to_string(), ownership::OBJECT.to_string()]);
+    Ok(keys)
 }
 
 fn list(tags: &BTreeMap<String, String>) -> Vec<Tag> {

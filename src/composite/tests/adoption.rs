@@ -248,3 +248,97 @@ async fn adopt_without_an_import_is_an_error() {
     }
     assert_eq!(terraform.account.take_calls(), [""; 0]);
 }
+
+/// The rules of the default group for HTTPS from this range.
+fn https(range: &str) -> Value {
+    let rule = Value::map([
+        ("protocol", Value::from("tcp")),
+        ("from_port", 443.into()),
+        ("to_port", 443.into()),
+        ("cidr_blocks", vec![range].into()),
+    ]);
+    Value::map([("https", rule)])
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_rules_that_an_adoption_found_are_remembered() {
+    let (mut terraform, generated) = imported::<FourTierVpc>(&network(&[])).await;
+    assert_eq!(terraform.apply(&generated).await, Diagnostics::default());
+    let group = |terraform: &Terraform<FourTierVpc>| {
+        let inventory = crate::composite::simulation::inventory(&terraform.private);
+        let entry = inventory.at("default_security_group").expect("it is adopted").clone();
+        (entry.found.map(|found| *found), entry.applied)
+    };
+    let (found, applied) = group(&terraform);
+    assert_eq!(found.as_ref(), Some(&applied));
+    let mut changed = generated.clone();
+    changed.set("default_security_group_ingress_rules", https("10.0.0.0/8"));
+    assert!(!terraform.apply(&changed).await.has_errors());
+    let (still_found, applied) = group(&terraform);
+    assert_eq!(still_found, found);
+    assert_ne!(still_found.as_ref(), Some(&applied));
+
+    // Without private state, nothing shows which rules this resource has added.
+    lose_private_state(&mut terraform);
+    terraform.refresh().await;
+    let (found, applied) = group(&terraform);
+    assert_eq!(found, Some(applied));
+    terraform.assert_quiet(&changed).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_default_group_and_acl_may_stay_unmanaged() {
+    let inputs = [("apply_default_nacl_rules", true.into())];
+    let (mut terraform, generated) = imported::<FourTierVpc>(&network(&inputs)).await;
+    let slots = ["default_network_acl", "default_security_group"];
+    let mut adopt = generated.get("adopt").as_map().expect("a map").clone();
+    let ids = slots.map(|slot| adopt.remove(slot).expect("it is proposed"));
+    let mut without = generated.clone();
+    without.set("adopt", Value::Map(adopt));
+    let refused = &terraform.plan(&without).await.diagnostics.0[0];
+    assert_eq!(refused.summary, "Objects are not named in adopt");
+    for (slot, id) in slots.iter().zip(&ids) {
+        assert!(refused.detail.contains(&format!("\n  {slot:?} = {id}")), "{refused:?}");
+    }
+
+    terraform.account.unlisted.lock().unwrap().extend(slots.map(str::to_string));
+    without.set("apply_default_nacl_rules", false.into());
+    without.set("enable_default_security_group", false.into());
+    assert_eq!(terraform.apply(&without).await, Diagnostics::default());
+    let managed = terraform.state.get("aws_objects").as_map().expect("a map");
+    assert!(managed.contains_key("vpc") && !slots.iter().any(|slot| managed.contains_key(*slot)), "{managed:?}");
+    let calls = terraform.account.take_calls();
+    assert!(!calls.iter().any(|call| slots.iter().any(|slot| call.ends_with(slot))), "{calls:?}");
+    terraform.assert_quiet(&without).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_adoption_associates_no_network_acl() {
+    let inputs = [("apply_default_nacl_rules", true.into()), ("associate_default_nacl_to_subnets", false.into())];
+    let (terraform, generated) = imported::<FourTierVpc>(&network(&inputs)).await;
+    assert_eq!(generated.get("associate_default_nacl_to_subnets"), &false.into());
+    let mut other = generated.clone();
+    other.set("associate_default_nacl_to_subnets", true.into());
+    let refused = &terraform.plan(&other).await.diagnostics.0[0];
+    assert_eq!(refused.summary, "An adoption changes nothing but tags");
+    assert!(refused.detail.contains("associate_default_nacl_to_subnets = false instead of true"), "{refused:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_destroy_releases_no_defaults_while_the_vpc_exists() {
+    let inputs = [("apply_default_nacl_rules", true.into())];
+    let (mut terraform, generated) = imported::<FourTierVpc>(&network(&inputs)).await;
+    assert_eq!(terraform.apply(&generated).await, Diagnostics::default());
+    let mut changed = generated.clone();
+    changed.set("default_security_group_ingress_rules", https("10.0.0.0/8"));
+    assert!(!terraform.apply(&changed).await.has_errors());
+    terraform.account.take_calls();
+    terraform.account.failing.lock().unwrap().push("vpc".to_string());
+    assert!(terraform.destroy().await.has_errors());
+    let calls = terraform.account.take_calls();
+    assert!(calls.contains(&"delete vpc".to_string()) && !calls.iter().any(|it| it.contains("default_")), "{calls:?}");
+    let left = terraform.state.get("aws_objects").as_map().expect("a map").keys();
+    assert_eq!(left.collect::<Vec<_>>(), ["default_network_acl", "default_security_group", "vpc"]);
+    terraform.account.failing.lock().unwrap().clear();
+    assert_eq!(terraform.destroy().await, Diagnostics::default());
+}

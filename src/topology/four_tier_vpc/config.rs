@@ -252,14 +252,14 @@ crate::attributes! {
         /// Whether to set the rules of the default network ACL to `default_nacl_ingress_rules` and
         /// `default_nacl_egress_rules`. Allow rules are added first and removed last, so traffic that both the old and
         /// the new rules allow is never blocked, but traffic that both deny may pass briefly. Turning this off
-        /// restores AWS's original rules, which allow all traffic.
+        /// restores AWS's original rules, which allow all traffic or, after an import, the rules that were found.
         apply_default_nacl_rules: Input<bool> = default(false).in_place(),
         /// Whether to associate the public, private app and private persistence subnets with the default network ACL.
         /// Used only with `apply_default_nacl_rules`. If a subnet is later associated with another network ACL outside
         /// Terraform, it keeps that association. Turning this off keeps existing associations.
         associate_default_nacl_to_subnets: Input<bool> = default(true).in_place(),
         /// Whether to manage the rules of the VPC's default security group. Turning this off revokes the rules that
-        /// this resource set.
+        /// this resource set. After an import, these are the rules that it has added since.
         enable_default_security_group: Input<bool> = default(true).in_place(),
         /// Inbound rules of the default network ACL, by a name of your choice. Used only with
         /// `apply_default_nacl_rules`. An empty map denies all inbound traffic.

@@ -1,5 +1,7 @@
 //! Warnings about configurations that are valid but probably not intended, and about effects of a change.
 
+mod released;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::config::{Config, SecurityGroupRule, Strings};
@@ -58,7 +60,7 @@ pub(super) fn warnings(context: &Context<'_, Config>) -> Vec<Problem> {
     warnings.extend(propagation(context));
     warnings.extend(renamed(context));
     warnings.extend(access_rules(context));
-    warnings.extend(revoked_rules(context));
+    warnings.extend(released::security_group(context));
     warnings.extend(without_dns_support(config));
     warnings
 }
@@ -96,18 +98,12 @@ fn renamed(context: &Context<'_, Config>) -> Option<Problem> {
     ))
 }
 
-/// Warnings about the rules of the default network ACL: their replacement by AWS's original rules, and their number.
+/// Warnings about the rules of the default network ACL: their replacement by earlier ones, and their number.
 fn access_rules(context: &Context<'_, Config>) -> Vec<Problem> {
     let config = context.config;
     let mut warnings = Vec::new();
     match config.apply_default_nacl_rules {
-        Input::Known(false) if context.existing.at(&keys::default_network_acl().slot).is_some() => {
-            warnings.push(Problem::new(
-                AttributePath::new("apply_default_nacl_rules"),
-                "The default network ACL gets AWS's original rules again, which allow all traffic.",
-                "Set apply_default_nacl_rules to true to keep the current rules.",
-            ));
-        }
+        Input::Known(false) => warnings.extend(released::network_acl(context.existing)),
         Input::Known(true) => {
             let directions = [
                 ("default_nacl_ingress_rules", &config.default_nacl_ingress_rules),
@@ -139,18 +135,6 @@ fn access_rules(context: &Context<'_, Config>) -> Vec<Problem> {
         warnings.extend(directions.into_iter().filter_map(|(name, rules)| group_rules(name, rules)));
     }
     warnings
-}
-
-/// The warning that the rules of the default security group are revoked. The group itself stays.
-fn revoked_rules(context: &Context<'_, Config>) -> Option<Problem> {
-    let is_off = context.config.enable_default_security_group == Input::Known(false);
-    context.existing.at(&keys::default_security_group().slot).filter(|_| is_off)?;
-    Some(Problem::new(
-        AttributePath::new("enable_default_security_group"),
-        "The rules of the default security group that this resource set are revoked. Instances and network interfaces \
-         that have only this group lose the traffic that these rules allow.",
-        "Set enable_default_security_group to true to keep the rules, or give these interfaces another group first.",
-    ))
 }
 
 /// The warning that DNS host names have no effect. AWS accepts no change to `true` without DNS support, so the VPC gets
