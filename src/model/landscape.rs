@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::{NetworkAclRule, SecurityGroupRule};
+
 /// The tags of an object, with the ownership tags.
 pub type FoundTags = BTreeMap<String, String>;
 
@@ -22,6 +24,10 @@ pub struct Landscape {
     pub nat_gateways: Vec<FoundNatGateway>,
     /// The gateway endpoints.
     pub endpoints: Vec<FoundEndpoint>,
+    /// The default network ACL of the VPC.
+    pub default_network_acl: Option<FoundNetworkAcl>,
+    /// The default security group of the VPC.
+    pub default_security_group: Option<FoundSecurityGroup>,
 }
 
 /// The tag with which CloudFormation marks the objects of a stack: the name of the stack.
@@ -40,6 +46,8 @@ impl Landscape {
             .chain(self.internet_gateways.iter().map(|it| (&it.id, &it.tags)))
             .chain(self.nat_gateways.iter().map(|it| (&it.id, &it.tags)))
             .chain(self.endpoints.iter().map(|it| (&it.id, &it.tags)))
+            .chain(self.default_network_acl.iter().map(|it| (&it.id, &it.tags)))
+            .chain(self.default_security_group.iter().map(|it| (&it.id, &it.tags)))
     }
 
     /// The names of the CloudFormation stacks that objects belong to, by the IDs of these objects.
@@ -109,6 +117,34 @@ pub struct FoundEndpoint {
     pub service_name: String,
     /// The IDs of its route tables.
     pub route_tables: Vec<String>,
+}
+
+/// A network ACL.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FoundNetworkAcl {
+    /// Its ID.
+    pub id: String,
+    /// Its tags.
+    pub tags: FoundTags,
+    /// Its inbound rules, sorted by number, without the rules of AWS that deny the rest.
+    pub ingress: Vec<NetworkAclRule>,
+    /// Its outbound rules, in the same form.
+    pub egress: Vec<NetworkAclRule>,
+    /// The IDs of the subnets that are associated with it.
+    pub associated: Vec<String>,
+}
+
+/// A security group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FoundSecurityGroup {
+    /// Its ID.
+    pub id: String,
+    /// Its tags.
+    pub tags: FoundTags,
+    /// Its inbound rules, sorted, one per source.
+    pub ingress: Vec<SecurityGroupRule>,
+    /// Its outbound rules, sorted, one per destination.
+    pub egress: Vec<SecurityGroupRule>,
 }
 
 /// Which objects of a landscape a network can adopt.

@@ -34,8 +34,8 @@ pub(crate) use facts::covers;
 pub use facts::{AvailabilityZone, Certificate, CertificateType, Facts, Found, Lookup};
 pub use inventory::{Entry, Ids, Inventory, ResolvedObject};
 pub use landscape::{
-    Classification, Classify, FoundEndpoint, FoundNatGateway, FoundObject, FoundRouteTable, FoundSubnet, FoundTags,
-    Landscape, STACK,
+    Classification, Classify, FoundEndpoint, FoundNatGateway, FoundNetworkAcl, FoundObject, FoundRouteTable,
+    FoundSecurityGroup, FoundSubnet, FoundTags, Landscape, STACK,
 };
 pub use route_key::RouteKey;
 pub use scope::{IgnoreTags, Location, Scope, partition_of, unusable_region};

@@ -13,6 +13,8 @@ mod adoption_from_module;
 mod adoption_later;
 #[path = "network/adoption_of_any.rs"]
 mod adoption_of_any;
+#[path = "network/adoption_of_defaults.rs"]
+mod adoption_of_defaults;
 #[path = "network/adoption_of_routes.rs"]
 mod adoption_of_routes;
 #[path = "network/adoption_of_tools.rs"]

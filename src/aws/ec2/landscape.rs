@@ -1,15 +1,15 @@
 //! The objects of a network that something else built, as AWS returns them, for their classification.
 
 use aws_sdk_ec2::types::{
-    ConnectivityType, InternetGateway, NatGateway, Route, RouteTable, RouteTableAssociation, Subnet, Tag, Vpc,
-    VpcEndpoint,
+    ConnectivityType, InternetGateway, NatGateway, NetworkAcl, Route, RouteTable, RouteTableAssociation, SecurityGroup,
+    Subnet, Tag, Vpc, VpcEndpoint,
 };
 
-use super::tags;
+use super::{network_acl_rules, security_group_rules, tags};
 use crate::cloud::{Observed, Unmanaged};
 use crate::model::{
-    Classification, FoundEndpoint, FoundNatGateway, FoundObject, FoundRouteTable, FoundSubnet, FoundTags, Input,
-    Landscape, Spec,
+    Classification, FoundEndpoint, FoundNatGateway, FoundNetworkAcl, FoundObject, FoundRouteTable, FoundSecurityGroup,
+    FoundSubnet, FoundTags, Input, Landscape, Spec,
 };
 
 /// The landscape. The endpoints are gateway endpoints, and all objects exist.
@@ -32,7 +32,14 @@ pub(super) fn of(
             .collect(),
         nat_gateways: nats.iter().map(nat_gateway).collect(),
         endpoints: endpoints.iter().map(endpoint).collect(),
+        ..Landscape::default()
     }
+}
+
+/// Adds the default network ACL and the default security group.
+pub(super) fn add_defaults(landscape: &mut Landscape, acls: &[NetworkAcl], groups: &[SecurityGroup]) {
+    landscape.default_network_acl = acls.first().map(network_acl);
+    landscape.default_security_group = groups.first().map(security_group);
 }
 
 /// Gives the VPC the name by which people know it: its Name tag or, without one, its ID.
@@ -99,6 +106,27 @@ fn endpoint(it: &VpcEndpoint) -> FoundEndpoint {
         tags: all(it.tags()),
         service_name: text(it.service_name()),
         route_tables: it.route_table_ids().to_vec(),
+    }
+}
+
+fn network_acl(it: &NetworkAcl) -> FoundNetworkAcl {
+    FoundNetworkAcl {
+        id: text(it.network_acl_id()),
+        tags: all(it.tags()),
+        ingress: network_acl_rules::of_entries(it.entries(), false),
+        egress: network_acl_rules::of_entries(it.entries(), true),
+        associated: it.associations().iter().filter_map(|it| it.subnet_id().map(str::to_string)).collect(),
+    }
+}
+
+fn security_group(it: &SecurityGroup) -> FoundSecurityGroup {
+    let id = text(it.group_id());
+    let rules = |permissions| security_group_rules::of_permissions(permissions, &id, it.owner_id(), &[]);
+    FoundSecurityGroup {
+        tags: all(it.tags()),
+        ingress: rules(it.ip_permissions()),
+        egress: rules(it.ip_permissions_egress()),
+        id,
     }
 }
 

@@ -69,7 +69,8 @@ pub(crate) async fn read(
 
     let (classification, stacks) = match classify {
         Some(Classify::Network(classify)) => {
-            let landscape = landscape::of(vpc, &subnets, &tables, &gateways, &nats, &endpoints);
+            let mut landscape = landscape::of(vpc, &subnets, &tables, &gateways, &nats, &endpoints);
+            landscape::add_defaults(&mut landscape, &acls, &groups);
             (Some(classify(&landscape)), landscape.stacks())
         }
         Some(Classify::Api) | None => Default::default(),

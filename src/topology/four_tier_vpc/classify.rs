@@ -3,6 +3,7 @@
 //! An object gets a place only if the inputs of the resource can express it. All others stay unmanaged, each with a
 //! reason.
 
+mod defaults;
 mod evidence;
 mod tables;
 
@@ -36,6 +37,8 @@ pub(super) fn classify(landscape: &Landscape) -> Classification {
     classifier.internet_gateway(&subnets);
     classifier.nat_gateways(&subnets);
     classifier.endpoints();
+    classifier.network_acl(&subnets);
+    classifier.security_group();
     classifier.result
 }
 

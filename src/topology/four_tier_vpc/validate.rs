@@ -8,6 +8,8 @@ mod ipv6;
 #[cfg(test)]
 mod rules;
 
+pub(super) use access_rules::{network_acl_rule, security_group_rule};
+
 use std::collections::BTreeMap;
 
 use ipnet::{Ipv4Net, Ipv6Net};

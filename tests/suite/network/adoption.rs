@@ -31,7 +31,8 @@ fn single_nat_gateway(env: &TestEnv) -> (String, Objects) {
         table("shop-public", ("GatewayId", &gateway), all(&[&public])),
         table("shop-private", ("NatGatewayId", &nat), all(&[&private, &database])),
     ];
-    let mut objects = Objects::from([
+    let mut objects = foreign.defaults();
+    objects.extend([
         ("vpc".into(), foreign.vpc.clone()),
         ("internet_gateway".into(), gateway),
         ("nat_gateway.0".into(), nat),
@@ -55,7 +56,8 @@ fn single_nat_gateway(env: &TestEnv) -> (String, Objects) {
 /// A network without any route to the internet, whose subnets have names that tell nothing.
 fn isolated(env: &TestEnv) -> (String, Objects) {
     let foreign = ForeignNetwork::new(&env.proxy, "");
-    let mut objects = Objects::from([("vpc".into(), foreign.vpc.clone())]);
+    let mut objects = foreign.defaults();
+    objects.insert("vpc".into(), foreign.vpc.clone());
     for (index, zone) in ["us-east-1b", "us-east-1d"].iter().enumerate() {
         let subnet = foreign.subnet(&format!("net {zone}"), &format!("10.0.{}.0/20", 64 + 16 * index), zone);
         objects.insert(format!("route_table.private_persistence.{index}"), foreign.table("", None, &[&subnet]));
@@ -132,11 +134,16 @@ fn reproduction(env: &TestEnv, adopt: &Objects) -> String {
     let entries: Vec<String> = adopt.iter().map(|(key, id)| format!("    \"{key}\" = \"{id}\"")).collect();
     let names = env.attribute("name_tags");
     let eips = env.attribute("custom_nat_eips");
+    let rules: Vec<String> = ["security_group_egress", "nacl_ingress", "nacl_egress"]
+        .iter()
+        .map(|name| format!("  default_{name}_rules = {}\n", env.attribute(&format!("default_{name}_rules"))))
+        .collect();
     format!(
         "  vpc_name = \"legacy\"\n  num_availability_zones = 2\n  num_nat_gateways = 2\n  use_custom_nat_eips = true\n  \
          custom_nat_eips = {eips}\n  create_private_persistence_subnets = false\n  create_vpc_endpoints = false\n  \
-         enable_default_security_group = false\n  enable_dns_hostnames = false\n  public_subnet_bits = 8\n  \
-         private_subnet_bits = 8\n  custom_tags = {{ Owner = \"platform\" }}\n  name_tags = {names}\n  adopt = {{\n{}\n  }}",
+         apply_default_nacl_rules = true\n  enable_dns_hostnames = false\n  public_subnet_bits = 8\n  \
+         private_subnet_bits = 8\n  custom_tags = {{ Owner = \"platform\" }}\n{}  name_tags = {names}\n  adopt = {{\n{}\n  }}",
+        rules.concat(),
         entries.join("\n")
     )
 }

@@ -81,8 +81,8 @@ fn a_network_of_hashicorp_aws_is_adopted_in_its_state() {
     env.proxy.clear_calls();
     let applied = env.workspace.apply(&[]);
     assert!(applied.says("1 imported, 0 added, 1 changed, 0 destroyed"), "{applied}");
-    // VPC, internet gateway, two subnets, two route tables, NAT gateway.
-    assert_eq!(env.calls(), "CreateTags 7");
+    // VPC, internet gateway, two subnets, two route tables, NAT gateway, default security group, default network ACL.
+    assert_eq!(env.calls(), "CreateTags 9");
     assert_eq!(env.attribute("num_nat_gateways"), json!(1));
 
     // The blocks have served their purpose, and the group of hashicorp/aws uses an output.

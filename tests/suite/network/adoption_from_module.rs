@@ -223,7 +223,8 @@ fn outputs_of_an_adopted_network_change_no_dependents() {
     assert_dependents_do_not_change(&plan);
     let applied = workspace.apply_plan();
     assert!(applied.says("1 imported, 0 added, 1 changed, 0 destroyed"), "{applied}");
-    assert_eq!(env.calls(), format!("CreateTags {}", objects.len()));
+    // The default security group and the default network ACL are adopted too.
+    assert_eq!(env.calls(), format!("CreateTags {}", objects.len() + 2));
 
     // The blocks have served their purpose.
     workspace.config(&dependents(&OF_FGW));

@@ -34,8 +34,9 @@ fn a_default_vpc_is_adopted_with_its_main_route_table() {
     assert!(generated.contains(&format!("\"route_table.public\" = \"{table}\"")), "{generated}");
     env.proxy.clear_calls();
     env.workspace.apply(&[]).succeeded();
-    // VPC, internet gateway, main route table and three subnets, which are associated with the table that serves them.
-    assert_eq!(env.calls(), "AssociateRouteTable 3, CreateTags 6");
+    // VPC, internet gateway, main route table, default group, default ACL, and three subnets, which are associated with
+    // the table that serves them.
+    assert_eq!(env.calls(), "AssociateRouteTable 3, CreateTags 8");
     assert_eq!(env.id("route_table.public"), table);
     env.workspace.assert_nothing_to_do();
     env.workspace.config("");
@@ -147,7 +148,7 @@ fn a_default_route_to_something_unmanaged_stays() {
     let applied = env.workspace.apply(&[]);
     applied.succeeded();
     assert!(applied.says(&format!("keeps its route for 0.0.0.0/0 to {instance}")), "{applied}");
-    assert_eq!(env.calls(), "CreateTags 9");
+    assert_eq!(env.calls(), "CreateTags 11");
     env.workspace.assert_nothing_to_do();
     env.workspace.config("");
     env.workspace.write("generated.tf", &without_adopt(&generated));

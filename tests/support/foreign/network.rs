@@ -22,12 +22,21 @@ impl<'a> ForeignNetwork<'a> {
         let vpc = ec2(proxy, "create_vpc", json!({ "CidrBlock": "10.0.0.0/16" }));
         let foreign = Self { proxy, vpc: text(&vpc["Vpc"]["VpcId"]) };
         foreign.name(&foreign.vpc, name);
+        foreign.add_original_rule();
         foreign
     }
 
     /// The VPC of an existing network, in which boto3 builds further objects.
     pub(crate) fn within(proxy: &'a Proxy, vpc: &str) -> Self {
         Self { proxy, vpc: vpc.to_owned() }
+    }
+
+    /// Adds the inbound rule that AWS's default security groups have, and those of moto lack: all traffic from itself.
+    fn add_original_rule(&self) {
+        let group = &self.defaults()["default_security_group"];
+        let from_itself = json!({ "IpProtocol": "-1", "UserIdGroupPairs": [{ "GroupId": group }] });
+        let rules = json!({ "GroupId": group, "IpPermissions": [from_itself] });
+        self.ec2("authorize_security_group_ingress", rules);
     }
 
     fn name(&self, id: &str, name: &str) {
@@ -105,6 +114,17 @@ impl<'a> ForeignNetwork<'a> {
         (text(&created["NatGateway"]["NatGatewayId"]), address)
     }
 
+    /// The default security group and the default network ACL, which AWS has created with the VPC.
+    pub(crate) fn defaults(&self) -> Objects {
+        let filtered = |name: &str, value: &str| json!({ "Filters": [{ "Name": "vpc-id", "Values": [self.vpc] }, { "Name": name, "Values": [value] }] });
+        let groups = self.ec2("describe_security_groups", filtered("group-name", "default"));
+        let acls = self.ec2("describe_network_acls", filtered("default", "true"));
+        Objects::from([
+            ("default_security_group".into(), text(&groups["SecurityGroups"][0]["GroupId"])),
+            ("default_network_acl".into(), text(&acls["NetworkAcls"][0]["NetworkAclId"])),
+        ])
+    }
+
     fn ec2(&self, method: &str, arguments: Value) -> Value {
         ec2(self.proxy, method, arguments)
     }
@@ -119,8 +139,8 @@ fn ec2(proxy: &Proxy, method: &str, arguments: Value) -> Value {
 pub(crate) fn one_nat_gateway_per_az(proxy: &Proxy) -> (String, Objects) {
     let foreign = ForeignNetwork::new(proxy, "legacy");
     let gateway = foreign.internet_gateway();
-    let mut objects =
-        Objects::from([("vpc".into(), foreign.vpc.clone()), ("internet_gateway".into(), gateway.clone())]);
+    let mut objects = foreign.defaults();
+    objects.extend([("vpc".into(), foreign.vpc.clone()), ("internet_gateway".into(), gateway.clone())]);
     let mut public = Vec::new();
     for (index, zone) in ["us-east-1a", "us-east-1b"].iter().enumerate() {
         let subnet = foreign.subnet(&format!("legacy-public-{zone}"), &format!("10.0.{}.0/24", 101 + index), zone);

@@ -24,7 +24,7 @@ fn table(id: &str, target: Option<&str>, subnets: &[&str]) -> FoundRouteTable {
 }
 
 /// Two AZs with public, private and database subnets, one NAT gateway, and one table for all private subnets.
-fn landscape() -> Landscape {
+pub(super) fn landscape() -> Landscape {
     Landscape {
         vpc_id: "vpc-1".into(),
         vpc_tags: tags(&[("Name", "shop")]),
@@ -52,11 +52,11 @@ fn landscape() -> Landscape {
     }
 }
 
-fn slot<'a>(result: &'a Classification, id: &str) -> &'a str {
+pub(super) fn slot<'a>(result: &'a Classification, id: &str) -> &'a str {
     result.slots.get(id).map_or_else(|| panic!("{id} has no place: {result:#?}"), String::as_str)
 }
 
-fn reason<'a>(result: &'a Classification, id: &str) -> &'a str {
+pub(super) fn reason<'a>(result: &'a Classification, id: &str) -> &'a str {
     result.unmanaged.get(id).map_or_else(|| panic!("{id} is not rejected: {result:#?}"), String::as_str)
 }
 

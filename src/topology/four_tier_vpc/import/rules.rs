@@ -57,7 +57,8 @@ pub(in crate::topology::four_tier_vpc) fn network_acl_rules(rules: &[NetworkAclR
     rules.iter().map(|rule| (rule.rule_no.to_string(), network_acl_rule(rule))).collect()
 }
 
-fn network_acl_rule(rule: &NetworkAclRule) -> Value {
+/// The entry for a rule.
+pub(in crate::topology::four_tier_vpc) fn network_acl_rule(rule: &NetworkAclRule) -> Value {
     let is_ipv6 = rule.cidr_block.contains(':');
     let range = |wanted: bool| Some(rule.cidr_block.clone()).filter(|_| is_ipv6 == wanted).into();
     let (from, to) = rule.ports.unwrap_or_default();

@@ -4,6 +4,20 @@ use super::super::config::{NaclRule, SecurityGroupRule};
 use super::*;
 use crate::model::is_account_id;
 
+/// Only the problems of one rule of the default network ACL.
+pub(in super::super) fn network_acl_rule(rule: &NaclRule) -> Vec<Problem> {
+    let mut problems = Problems::default();
+    problems.nacl_rule(&AttributePath::root(), rule);
+    problems.0
+}
+
+/// Only the problems of one rule of the default security group.
+pub(in super::super) fn security_group_rule(rule: &SecurityGroupRule) -> Vec<Problem> {
+    let mut problems = Problems::default();
+    problems.security_group_rule(&AttributePath::root(), rule);
+    problems.0
+}
+
 impl Problems {
     pub(super) fn access_rules(&mut self, config: &Config) {
         for (name, rules) in [
