@@ -28,11 +28,20 @@ const OWNERSHIP_TAGS: usize = 2;
 /// The wanted objects that are not adopted: their IDs by slot, in the order of the slots.
 type Wanted = BTreeMap<String, String>;
 
+/// The slots, by ID, of the objects that `adopt` names although no import proposes them.
+pub(super) fn only_by_name<P: Topology>(config: &P::Config, inventory: &Inventory) -> BTreeMap<String, String> {
+    let Input::Known(adopt) = P::adopt(config) else { return BTreeMap::new() };
+    let is_named = |(slot, id): &(String, String)| adopt.get(slot).and_then(Input::known) == Some(id);
+    let known = P::adopted_only_by_name(inventory).into_iter().filter(is_named);
+    known.map(|(slot, id)| (id, slot)).collect()
+}
+
 /// Removes the objects from an imported inventory that `adopt` does not name. Returns those that it does not name, or
-/// `None` if an entry is wrong.
+/// `None` if an entry is wrong. `only_by_name` are the objects that it names although no import proposes them.
 pub(super) fn consent<P: Topology>(
     config: &P::Config,
     private: &mut Private,
+    only_by_name: &BTreeMap<String, String>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Wanted> {
     let adopt = match P::adopt(config) {
@@ -43,9 +52,14 @@ pub(super) fn consent<P: Topology>(
         }
     };
     let given = |slot: &str| adopt.get(slot).and_then(Input::known).map(String::as_str);
+    let further = P::adopted_only_by_name(&private.inventory);
     let wrong: Vec<WrongEntry> = adopt
         .iter()
-        .filter_map(|(slot, id)| wrong_entry(&private.inventory, &private.unmanaged, slot, id.known()?))
+        .filter_map(|(slot, id)| {
+            let wrong = wrong_entry(&private.inventory, &private.unmanaged, slot, id.known()?)?;
+            let instead = wrong.instead.or_else(|| further.get(slot).filter(|it| Some(*it) != id.known()).cloned());
+            Some(WrongEntry { instead, ..wrong })
+        })
         .collect();
     if !wrong.is_empty() {
         diagnostics::wrong_entries(&wrong, diagnostics);
@@ -58,7 +72,7 @@ pub(super) fn consent<P: Topology>(
         diagnostics::adoption_would_change::<P>(&[], &missing, &[], diagnostics);
         return None;
     }
-    let left: Wanted =
+    let mut left: Wanted =
         named(inventory).filter(|entry| given(&entry.key.slot) != Some(&entry.id)).map(by_slot).collect();
     // What is part of an object that is not adopted, or leads to it, is not adopted either.
     let mut removed: Vec<Key> = Vec::new();
@@ -72,8 +86,32 @@ pub(super) fn consent<P: Topology>(
         is_left
     };
     while inventory.entries.extract_if(.., &mut is_removed).count() > 0 {}
+    if !only_by_name.is_empty() {
+        left.extend(further);
+    }
     warn_of_stacks(private, diagnostics);
     Some(left)
+}
+
+/// Reports objects that only `adopt` names and that the configuration does not require. Returns whether there are none.
+pub(super) fn check_required<P: Topology>(
+    only_by_name: &BTreeMap<String, String>,
+    decision: &Decision,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let is_required = |slot: &String| decision.objects.iter().any(|object| object.key.slot == *slot);
+    let unrequired = only_by_name.iter().filter(|(_, slot)| !is_required(slot));
+    let wrong: Vec<WrongEntry> = unrequired.map(|(id, slot)| not_required::<P>(id, slot, true)).collect();
+    diagnostics::wrong_entries(&wrong, diagnostics);
+    wrong.is_empty()
+}
+
+/// An entry for a slot that the configuration does not require. `is_only_named` is whether no import proposes it.
+fn not_required<P: Topology>(id: &str, slot: &str, is_only_named: bool) -> WrongEntry {
+    let hint =
+        if is_only_named { format!(". {}", P::ADOPTED_ONLY_BY_NAME.trim_end_matches('.')) } else { String::new() };
+    let reason = format!("this configuration does not require {slot}, so {id} is not adopted{hint}");
+    WrongEntry { slot: slot.to_string(), reason, instead: None }
 }
 
 /// Warns of the objects to adopt that belong to a CloudFormation stack.

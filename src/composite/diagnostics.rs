@@ -19,8 +19,8 @@ mod text;
 
 pub(super) use adoption::{
     Difference, WrongEntry, adopt_before_import, adopt_has_no_effect, adopt_is_undecided, adopt_is_unknown,
-    adopted_already, adoption_would_change, further_would_change, not_adopted_yet, not_created_again, not_replaced,
-    nothing_is_deleted, objects_of_stacks, wrong_entries,
+    adopted_already, adoption_would_change, further_missing, further_would_change, not_adopted_yet, not_created_again,
+    not_replaced, nothing_is_deleted, objects_of_stacks, wrong_entries,
 };
 pub(super) use apply::{
     duplicates, failures, incomplete, leftovers, not_as_planned, not_attached, not_deployed, root_not_in_plan,

@@ -40,7 +40,7 @@ pub(super) async fn import<P: Topology>(cloud: &dyn Cloud, id: &str) -> ImportRe
 /// Imports a root that something else built, so that the next apply can adopt it.
 async fn foreign<P: Topology>(cloud: &dyn Cloud, id: &str, mut diagnostics: Diagnostics) -> ImportResponse {
     let failed = |diagnostics| ImportResponse { state: None, private: Vec::new(), diagnostics };
-    let private = match refresh::read_foreign::<P>(cloud, id, &Value::Null).await {
+    let private = match refresh::read_foreign::<P>(cloud, id, &Value::Null, None).await {
         Ok(Foreign::Adoptable(private)) => private,
         Ok(Foreign::Rejected(reason)) => {
             diagnostics::cannot_be_adopted::<P>(id, &reason, &mut diagnostics);

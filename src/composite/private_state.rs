@@ -155,9 +155,17 @@ impl Private {
     /// `adopt`.
     pub(super) fn forget_unadopted(&mut self) {
         let is_managed_root = |entry: &Entry| entry.applied.is_root() && !entry.not_adopted;
-        if self.inventory.entries.iter().any(is_managed_root) {
-            self.inventory.entries.retain(|entry| !entry.not_adopted);
-            self.candidates.retain(|it| !it.consented);
+        if !self.inventory.entries.iter().any(is_managed_root) {
+            return;
+        }
+        self.candidates.retain(|it| !it.consented);
+        let forgotten = self.inventory.entries.extract_if(.., |entry| entry.not_adopted);
+        let forgotten: BTreeMap<Key, String> = forgotten.map(|entry| (entry.key, entry.id)).collect();
+        for entry in &mut self.inventory.entries {
+            entry.applied.refer_by_id(&forgotten);
+            if let Some(observed) = &mut entry.observed {
+                observed.refer_by_id(&forgotten);
+            }
         }
     }
 
@@ -186,12 +194,53 @@ impl Private {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Eip, NatGateway, Ref, Spec, Vpc, keys};
+    use crate::plugin::Input;
 
     #[test]
     fn an_encoded_private_state_decodes_to_itself() {
         let mut private = Private::of(Inventory::default());
         private.pending.insert("subnet.public.0".into(), "not yet applied".into());
         assert_eq!(Private::decode(&private.encode()), Some(private));
+    }
+
+    #[test]
+    fn objects_that_no_apply_has_adopted_are_not_decoded() {
+        let tags = || Input::Known(BTreeMap::new());
+        let (root, subnet, eip) = (Key::new("vpc"), Key::new("subnet.public.0"), keys::network::eip(0));
+        let nat = NatGateway {
+            subnet,
+            allocation: Some(Input::Known(Ref::Key(eip.clone()))),
+            internet_gateway: None,
+            secondary_private_ip_address_count: Input::Known(0),
+            tags: tags(),
+        };
+        let vpc = Vpc {
+            name: Input::Known("main".into()),
+            cidr_block: Input::Known(None),
+            ipv4_ipam_pool_id: Input::Known(None),
+            ipv4_netmask_length: Input::Known(None),
+            instance_tenancy: Input::Known("default".into()),
+            enable_dns_support: Input::Known(true),
+            enable_dns_hostnames: Input::Known(true),
+            enable_network_address_usage_metrics: Input::Known(false),
+            tags: tags(),
+        };
+        let mut inventory = Inventory {
+            entries: vec![
+                Entry::new(root.clone(), "vpc-1", Spec::Vpc(vpc)),
+                Entry::new(eip, "eipalloc-1", Spec::Eip(Eip { vpc: root, tags: tags() })),
+                Entry::new(Key::new("nat_gateway.0"), "nat-1", Spec::NatGateway(nat)),
+            ],
+        };
+        inventory.entries[0].not_adopted = true;
+        let pending = Private::of(inventory.clone());
+        assert_eq!(Private::decode(&pending.encode()), Some(pending), "nothing is managed before the root");
+        inventory.entries.iter_mut().for_each(|entry| entry.not_adopted = entry.key.slot == "eip.0");
+        let decoded = Private::decode(&Private::of(inventory).encode()).unwrap().inventory;
+        assert!(decoded.at("eip.0").is_none());
+        let Spec::NatGateway(nat) = &decoded.at("nat_gateway.0").unwrap().applied else { unreachable!() };
+        assert_eq!(nat.allocation, Some(Input::Known(Ref::Id("eipalloc-1".into()))));
     }
 
     #[test]

@@ -87,7 +87,7 @@ pub(super) async fn with_facts<P: Topology>(
     let is_pending = is_not_adopted(before, P::KIND.root());
     let read = async {
         match is_pending {
-            true => match read_foreign::<P>(cloud, root_id, before).await? {
+            true => match read_foreign::<P>(cloud, root_id, before, None).await? {
                 Foreign::Adoptable(private) => Ok(Some(*private)),
                 // Nothing of it belongs to this resource.
                 Foreign::Missing | Foreign::Rejected(_) => Ok(None),
@@ -279,13 +279,14 @@ pub(super) enum Foreign {
 }
 
 /// Reads the objects of a root that something else built. `before` is the state, whose `aws_objects` an interrupted
-/// apply has adopted.
+/// apply has adopted. `consented` are the slots of objects by ID that no import proposes.
 pub(super) async fn read_foreign<P: Topology>(
     cloud: &dyn Cloud,
     root_id: &str,
     before: &Value,
+    consented: Option<&BTreeMap<String, String>>,
 ) -> Result<Foreign, Failure> {
-    let known = Known { classify: Some(P::CLASSIFY), ..Known::default() };
+    let known = Known { classify: Some(P::CLASSIFY), consented, ..Known::default() };
     let Some(seen) = cloud.read(P::KIND, root_id, known).await? else { return Ok(Foreign::Missing) };
     let mut private = observed(None, seen, cloud.scope(), &IgnoredDrift::default());
     if let Some(rejected) = private.unmanaged.iter().find(|it| it.id == root_id) {

@@ -97,6 +97,14 @@ impl Topology for FourTierVpc {
 
     const CLASSIFY: Classify = Classify::Network(classify::classify);
 
+    fn adopted_only_by_name(existing: &Inventory) -> BTreeMap<String, String> {
+        nat::given_addresses(existing)
+    }
+
+    const ADOPTED_ONLY_BY_NAME: &'static str = "The network manages the addresses of all its NAT gateways or of none. To \
+                                                adopt them, set use_custom_nat_eips to false, and name all of them \
+                                                in adopt.";
+
     fn adopt(config: &Config) -> Tags {
         config.adopt.clone().map(Option::unwrap_or_default)
     }

@@ -76,6 +76,16 @@ pub trait Topology: Send + Sync + 'static {
         false
     }
 
+    /// Existing objects that an adoption takes over only if the user names them, and that no import proposes: their IDs
+    /// by slot.
+    fn adopted_only_by_name(existing: &Inventory) -> BTreeMap<String, String> {
+        let _ = existing;
+        BTreeMap::new()
+    }
+
+    /// How a configuration requires such objects, for messages: a sentence.
+    const ADOPTED_ONLY_BY_NAME: &'static str = "";
+
     /// Returns every problem that can be found without AWS. An unknown input is not a problem.
     fn validate(config: &Self::Config) -> Vec<Problem>;
 

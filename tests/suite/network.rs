@@ -9,6 +9,8 @@ mod adoption;
 mod adoption_from_aws;
 #[path = "network/adoption_from_module.rs"]
 mod adoption_from_module;
+#[path = "network/adoption_of_addresses.rs"]
+mod adoption_of_addresses;
 #[path = "network/adoption_later.rs"]
 mod adoption_later;
 #[path = "network/adoption_of_any.rs"]

@@ -188,7 +188,8 @@ impl<'a> Claims<'a> {
         is_given: impl Fn(&str) -> bool,
     ) {
         // The role could not remove the tags of an address that the user has taken over.
-        let addresses = addresses.iter().filter(|it| it.allocation_id().is_none_or(|id| !is_given(id)));
+        let is_ours = |id: &str| !is_given(id) || self.consented.is_some_and(|slots| slots.contains_key(id));
+        let addresses = addresses.iter().filter(|it| it.allocation_id().is_none_or(is_ours));
         let found: Vec<Found<'a>> = addresses
             .map(|it| {
                 let user = self.user_of(it, gateways);
@@ -199,7 +200,7 @@ impl<'a> Claims<'a> {
                     fixed: String::new(),
                     is_slot: is_eip,
                     objection: user.is_none().then(|| "no NAT gateway of this network uses it".to_string()),
-                    obstacle: None,
+                    obstacle: self.other_address(it, gateways),
                     requires: user.into_iter().collect(),
                 }
             })
@@ -269,6 +270,29 @@ impl<'a> Claims<'a> {
         };
         let mut ours = gateways.iter().filter(|it| self.ours(it.nat_gateway_id()).is_some());
         ours.find(uses)?.nat_gateway_id()
+    }
+
+    /// Why an address that the user names is not that of the NAT gateway with the number in its slot. An interrupted
+    /// run may have left one that no NAT gateway uses yet.
+    fn other_address(&self, address: &Address, gateways: &[NatGateway]) -> Option<String> {
+        let id = address.allocation_id()?;
+        let number = self.consented?.get(id)?.strip_prefix("eip.")?;
+        if self.tagged_slot(address.tags()).is_some() {
+            return None;
+        }
+        let slot = format!("nat_gateway.{number}");
+        let has_slot = |gateway: &&NatGateway| match self.ours(gateway.nat_gateway_id()) {
+            Some(Ours::State(entry)) => entry.key.slot == slot,
+            Some(Ours::Slot(it)) => it == slot,
+            None => false,
+        };
+        let Some(gateway) = gateways.iter().find(has_slot) else {
+            return Some(format!("this network has no {slot}"));
+        };
+        let used = nat_gateway_addresses::primary(gateway).and_then(|primary| primary.allocation_id());
+        let gateway = gateway.nat_gateway_id().unwrap_or_default();
+        let used = used.filter(|used| *used != id)?;
+        Some(format!("it is not the address of {slot}: {gateway} uses {used}"))
     }
 
     /// Whether an address without an association has the number of a NAT gateway. AWS may not return the address of a

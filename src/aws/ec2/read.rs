@@ -120,7 +120,11 @@ pub(crate) async fn read(
     let created = created(&nats, &endpoints);
     let mut seen = Seen { root_state, incomplete: incomplete(vpc, &nats), created, ..shown.into_seen() };
     match &classification {
-        Some(classification) => (seen.unmanaged, seen.stacks) = (landscape::unmanaged(classification), stacks),
+        Some(classification) => {
+            seen.unmanaged.extend(landscape::unmanaged(classification));
+            seen.unmanaged.sort();
+            seen.stacks.extend(stacks);
+        }
         None => add_implicit_subnets(&mut seen),
     }
     Ok(Some(seen))

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{changes, differing, refuse_unknown, texts, warn_of_stacks, without_room};
+use super::{changes, differing, not_required, refuse_unknown, texts, warn_of_stacks, without_room};
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::diagnostics::{self, Difference, WrongEntry};
 use crate::composite::private_state::Private;
@@ -23,6 +23,8 @@ pub(in crate::composite) struct Further {
     applied: BTreeSet<String>,
     /// The slots of all other entries, which have no effect.
     inert: BTreeSet<String>,
+    /// The objects that only `adopt` names, because no import proposes them: their IDs by slot.
+    only_by_name: BTreeMap<String, String>,
 }
 
 impl Further {
@@ -33,7 +35,8 @@ impl Further {
         inventory: &Inventory,
         diagnostics: &mut Diagnostics,
     ) -> Option<Further> {
-        let mut further = Further::default();
+        let only_by_name = P::adopted_only_by_name(inventory);
+        let mut further = Further { only_by_name, ..Further::default() };
         let adopt = match P::adopt(config) {
             Input::Known(adopt) if adopt.is_empty() => return Some(further),
             Input::Known(adopt) => adopt,
@@ -138,15 +141,18 @@ impl Further {
             let others = self.slots.values().any(|slot| !inert.contains(slot));
             diagnostics::adopt_has_no_effect(&inert, others, diagnostics);
         }
-        let not_required =
-            |id: &str, slot: &str| format!("this configuration does not require {slot}, so {id} is not adopted");
-        let mut wrong: Vec<WrongEntry> =
-            new.into_iter().map(|(id, slot)| wrong_entry(slot, not_required(id, slot))).collect();
+        let not_required = |id: &str, slot: &str| not_required::<P>(id, slot, self.only_by_name.contains_key(slot));
+        let mut wrong: Vec<WrongEntry> = new.into_iter().map(|(id, slot)| not_required(id, slot)).collect();
         private.candidates.retain(|it| !it.consented && !it.entry.not_adopted);
         let (inventory, Some(decision)) = (&private.inventory, decision) else { return true };
         wrong.extend(without_room(inventory, &decision.plan));
         if !wrong.is_empty() {
             diagnostics::wrong_entries(&wrong, diagnostics);
+            return false;
+        }
+        let missing = self.missing(decision);
+        if !missing.is_empty() {
+            diagnostics::further_missing(&missing, P::ADOPTED_ONLY_BY_NAME, diagnostics);
             return false;
         }
         let found = refused(inventory, decision);
@@ -158,6 +164,20 @@ impl Further {
         }
         warn_of_stacks(private, diagnostics);
         true
+    }
+}
+
+impl Further {
+    /// The objects that only `adopt` names, that the configuration requires, and that it does not name, although it
+    /// names others of them: their IDs by slot.
+    fn missing(&self, decision: &Decision) -> BTreeMap<String, String> {
+        let names = |slot: &String| self.slots.values().any(|it| it == slot);
+        let is_required = |slot: &String| decision.objects.iter().any(|object| object.key.slot == *slot);
+        let left = self.only_by_name.iter().filter(|(slot, _)| !names(slot) && is_required(slot));
+        match self.only_by_name.keys().any(names) {
+            true => left.map(|(slot, id)| (slot.clone(), id.clone())).collect(),
+            false => BTreeMap::new(),
+        }
     }
 }
 

@@ -126,6 +126,17 @@ pub(in crate::composite) fn further_would_change(
     diagnostics.attribute_error(adopt(), "An adoption changes nothing but tags".to_string(), detail);
 }
 
+/// Further objects that the configuration requires together with those that `adopt` names. `reason` is a sentence.
+pub(in crate::composite) fn further_missing(
+    missing: &BTreeMap<String, String>,
+    reason: &str,
+    diagnostics: &mut Diagnostics,
+) {
+    let entries: Vec<String> = missing.iter().map(|(slot, id)| format!("{slot:?} = {id:?}")).collect();
+    let detail = format!("{reason}\n\nAdd these entries to adopt:\n  {}", entries.join("\n  "));
+    diagnostics.attribute_error(adopt(), "Objects are not named in adopt".to_string(), detail);
+}
+
 /// A plan that adopts, while the set of objects is unknown.
 pub(in crate::composite) fn adopt_is_undecided(diagnostics: &mut Diagnostics) {
     diagnostics.attribute_error(

@@ -124,8 +124,16 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         let existing = existing::<P>(current, request).await;
         let mut private = existing.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
         let is_pending = is_not_adopted(&request.prior, P::KIND.root());
+        let only_by_name = match is_pending {
+            true => self.read_named(current, &mut private).await,
+            false => Ok(Default::default()),
+        };
+        let only_by_name = only_by_name.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
         let (left, mut further) = match is_pending {
-            true => (Some(adoption::consent::<P>(config, &mut private, diagnostics)?), Further::default()),
+            true => {
+                let left = adoption::consent::<P>(config, &mut private, &only_by_name, diagnostics)?;
+                (Some(left), Further::default())
+            }
             false => (None, Further::of::<P>(config, &request.prior, &private.inventory, diagnostics)?),
         };
         let has_removed = import::remove_unclaimed::<P>(&mut private, attributes, diagnostics);
@@ -175,7 +183,9 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         private.takes_over = !taken.is_empty() || is_pending;
         if let (Some(left), Some(decision)) = (&left, &decision) {
             let found = (&private.inventory, left);
-            if !adoption::check::<P>(&basis, attributes, &request.prior, found, decision, diagnostics) {
+            if !adoption::check_required::<P>(&only_by_name, decision, diagnostics)
+                || !adoption::check::<P>(&basis, attributes, &request.prior, found, decision, diagnostics)
+            {
                 return None;
             }
         }
@@ -334,7 +344,7 @@ async fn existing<P: Topology>(cloud: &dyn Cloud, request: &PlanRequest) -> Resu
         && let Some(root_id) = request.prior.get("id").as_str()
         && Private::decode(&request.prior_private).is_none()
     {
-        let found = refresh::read_foreign::<P>(cloud, root_id, &request.prior).await?;
+        let found = refresh::read_foreign::<P>(cloud, root_id, &request.prior, None).await?;
         return Ok(match found {
             refresh::Foreign::Adoptable(private) => *private,
             refresh::Foreign::Missing | refresh::Foreign::Rejected(_) => Private::of(Inventory::default()),

@@ -1,10 +1,12 @@
 //! The public NAT gateways: their number, the subnet of each, and the gateway of each route table.
 
+use std::collections::BTreeMap;
+
 use super::config::Config;
 use super::nat_slots::NatSlots;
 use super::zones::ZoneSlot;
 use crate::model::keys::network as keys;
-use crate::model::{Entry, Inventory, Key, Ref, Spec};
+use crate::model::{Entry, Inventory, Key, NatGateway, Ref, Spec};
 use crate::plugin::{AttributePath, Input, Problem};
 
 /// A public NAT gateway.
@@ -74,6 +76,18 @@ pub(super) fn released_by_replacement(config: &Config, existing: &Inventory) -> 
         own.id, own.key
     );
     Some(Problem::new(AttributePath::new("custom_nat_eips"), message, hint))
+}
+
+/// The addresses of the user that NAT gateways have, by the slots under which the network could manage them.
+pub(super) fn given_addresses(existing: &Inventory) -> BTreeMap<String, String> {
+    let given = |entry: &Entry| match entry.spec() {
+        Spec::NatGateway(NatGateway { allocation: Some(Input::Known(Ref::Id(id))), .. }) => {
+            let number = entry.key.slot.strip_prefix("nat_gateway.")?.parse().ok()?;
+            Some((keys::eip(number).slot, id.clone()))
+        }
+        _ => None,
+    };
+    existing.current().filter_map(given).collect()
 }
 
 /// The slot of each address that the user provides. An address that a gateway uses keeps that gateway's slot, so the

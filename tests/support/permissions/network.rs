@@ -86,9 +86,6 @@ type Calls = (Policy, &'static str, &'static [&'static str], &'static [&'static 
 const TAGGABLE: &[&str] =
     &["elastic-ip", "internet-gateway", "natgateway", "route-table", "subnet", "vpc", "vpc-endpoint"];
 
-/// The objects that an adoption tags. Addresses stay those of the user.
-const ADOPTABLE: &[&str] = &["internet-gateway", "natgateway", "route-table", "subnet", "vpc", "vpc-endpoint"];
-
 /// A call that acts on several kinds of objects has a row for each set of kinds with the same condition. AWS allows the
 /// call only if it allows it on each of its objects.
 pub(super) const CALLS: &[Calls] = &[
@@ -153,7 +150,7 @@ pub(super) const CALLS: &[Calls] = &[
     ),
     (NetworkChange, "TagOnCreate", &["CreateTags"], TAGGABLE, MarkedOnCreate),
     (NetworkChange, "TagLater", &["CreateTags", "DeleteTags"], TAGGABLE, Ours),
-    (NetworkAdoption, "Adopt", &["CreateTags"], ADOPTABLE, Untagged),
+    (NetworkAdoption, "Adopt", &["CreateTags"], TAGGABLE, Untagged),
     (NetworkChange2, "InternetGateway", &["CreateInternetGateway"], &["internet-gateway"], WithMark),
     (
         NetworkChange2,

@@ -8,7 +8,8 @@ use crate::composite::adoption::further::Further;
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::plan::Roots;
 use crate::composite::private_state::Private;
-use crate::composite::{dependents, diagnostics, refresh, state, takeover};
+use crate::composite::refresh::Foreign;
+use crate::composite::{adoption, dependents, diagnostics, refresh, state, takeover};
 use crate::model::{Inventory, Key};
 use crate::plugin::Diagnostics;
 use crate::reconcile::Action;
@@ -73,6 +74,24 @@ impl<P: Topology> PreparedPlan<'_, P> {
             takeover::refuse(&mut before, &used);
             private.clone_from(&before);
         }
+    }
+
+    /// Reads a root that is not adopted again, with the objects that `adopt` names although no import proposes them. If
+    /// there are none, it calls nothing. Returns their slots by ID.
+    pub(super) async fn read_named(
+        &self,
+        cloud: &dyn Cloud,
+        private: &mut Private,
+    ) -> Result<BTreeMap<String, String>, Failure> {
+        let named = adoption::only_by_name::<P>(&self.config, &private.inventory);
+        let prior = &self.request.prior;
+        let Some(root_id) = prior.get("id").as_str().filter(|_| !named.is_empty()) else { return Ok(named) };
+        if let Foreign::Adoptable(read) = refresh::read_foreign::<P>(cloud, root_id, prior, Some(&named)).await? {
+            let facts = private.facts.take();
+            *private = *read;
+            private.facts = facts;
+        }
+        Ok(named)
     }
 
     /// Reads the candidates again. Without a refresh, they are those of an earlier run, and others may use them since.

@@ -265,3 +265,28 @@ async fn a_named_object_is_rejected_for_a_reason() {
         assert!(seen.unmanaged.iter().any(|it| it.id == "rtb-2" && it.reason.contains(reason)), "{:?}", seen.unmanaged);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_named_address_must_be_that_of_its_nat_gateway() {
+    let (subnets, nats) = (subnets(), nat("nat-1", "subnet-1", "eipalloc-1", "nat_gateway.0"));
+    let nats = format!("<natGatewaySet>{nats}</natGatewaySet>");
+    for (id, slot, reason) in [
+        ("eipalloc-1", "eip.0", None),
+        ("eipalloc-2", "eip.0", Some("it is not the address of nat_gateway.0: nat-1 uses eipalloc-1")),
+        ("eipalloc-1", "eip.1", Some("this network has no nat_gateway.1")),
+    ] {
+        let found = format!("<addressesSet><item><allocationId>{id}</allocationId></item></addressesSet>");
+        let answers = [
+            ("DescribeSubnets", subnets.as_str()),
+            ("DescribeNatGateways", &nats),
+            ("DescribeAddresses", "<addressesSet/>"),
+            ("DescribeAddresses", &found),
+        ];
+        let named = [(id, slot), ("nat-1", "nat_gateway.0")];
+        let seen = refreshed_with_consent(&answers, &named).await;
+        match reason {
+            None => assert_eq!(at(&seen.objects, slot).id, id),
+            Some(reason) => assert!(seen.unmanaged.iter().any(|it| it.id == id && it.reason == reason), "{seen:?}"),
+        }
+    }
+}
