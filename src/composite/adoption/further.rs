@@ -212,6 +212,7 @@ fn refused(inventory: &Inventory, decision: &Decision) -> Vec<Difference> {
     let not_adopted = |key: &Key| inventory.present().find(|entry| entry.key == *key && entry.not_adopted);
     let of_op = |action: &Action| {
         let (slot, what) = match action {
+            Action::Create(object) if inventory.allows_in_adoption(&object.spec) => return None,
             Action::Create(object) => {
                 let parent = object.spec.parent().and_then(not_adopted)?;
                 (&object.key.slot, format!("would be created for {}", parent.id))

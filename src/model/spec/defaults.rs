@@ -1,7 +1,7 @@
 //! The rules of the default network ACL and of the default security group: those that stay when they are released.
 //!
-//! AWS creates both with the VPC, so their rules may be older than their management. `found` is such an object as it was
-//! before: its rules are not those of this resource.
+//! AWS creates both with the VPC, so their rules may be older than their management. `found` is such an object as it
+//! was before: its rules are not those of this resource.
 
 use super::{DefaultNetworkAcl, DefaultSecurityGroup, NetworkAclRule, RuleSource, SecurityGroupRule, Spec};
 use crate::plugin::Input;
