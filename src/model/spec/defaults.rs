@@ -49,7 +49,7 @@ impl RuleSource {
 
 impl DefaultNetworkAcl {
     /// The rules of each direction, inbound first, after a release. `self` is the ACL as last applied, `now` as it is.
-    /// Those that this resource has set go, and those that it has replaced or deleted come back.
+    /// Rules that this resource has set are removed, and rules that it has replaced or deleted are restored.
     pub fn released_rules(&self, now: [&[NetworkAclRule]; 2], found: &DefaultNetworkAcl) -> [Vec<NetworkAclRule>; 2] {
         let rules = |rules: &Input<Vec<NetworkAclRule>>| rules.known().cloned().unwrap_or_default();
         let released = |now: &[NetworkAclRule], applied: Vec<NetworkAclRule>, found: Vec<NetworkAclRule>| {
