@@ -40,7 +40,9 @@ pub(super) fn common_attributes() -> Vec<Attribute> {
             "Objects that a read finds by the ownership tags of this resource and that are not in state, by AWS ID, each \
              with the reason and what to do. An interrupted run created them, or someone else tagged them. An apply \
              takes over those that the configuration requires and that nothing unmanaged uses, and the plan lists them \
-             first. It never changes or deletes the others.",
+             first. It never changes or deletes the others. After an import of something that was built without this \
+             provider, also the objects that cannot be adopted; later, the subnets that use an adopted main route table \
+             and are not managed.",
         ),
         Attribute::computed(
             "tags_all",
