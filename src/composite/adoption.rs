@@ -148,7 +148,6 @@ fn wrong_entry(inventory: &Inventory, unmanaged: &[Unmanaged], slot: &str, id: &
 
 /// What a plan would do besides adding tags.
 fn refused(inventory: &Inventory, decision: &Decision) -> Vec<Difference> {
-    let is_not_adopted = |key: &Key| inventory.present().any(|entry| entry.key == *key && entry.not_adopted);
     let of_op = |action: &Action| match action {
         Action::Create(object) if inventory.allows_in_adoption(&object.spec) => None,
         Action::Create(object) => {
@@ -159,7 +158,7 @@ fn refused(inventory: &Inventory, decision: &Decision) -> Vec<Difference> {
         }
         Action::Update { before, to, id, .. } => {
             let changes = changes(before, &to.spec);
-            let is_adoption = is_not_adopted(&to.key) && changes.is_empty();
+            let is_adoption = inventory.awaits_adoption(&to.key) && changes.is_empty();
             let what = format!("{id} would be changed: {}", changes.join("; "));
             (!is_adoption).then(|| Difference { slot: to.key.slot.clone(), what })
         }

@@ -5,7 +5,7 @@ use std::mem::Discriminant;
 
 use serde::{Deserialize, Serialize};
 
-use super::keys::network::{MAIN_ROUTE_TABLE, is_failed_nat_gateway};
+use super::keys::network::{DEFAULT_ROUTE_TABLE_ID, VPC, is_failed_nat_gateway};
 use super::{Key, Learned, Ref, Spec};
 use crate::plugin::{Input, Value};
 
@@ -118,13 +118,6 @@ impl Entry {
         matches!(self.applied, Spec::NatGateway(_)) && is_failed_nat_gateway(&self.key)
     }
 
-    /// Whether AWS deletes it only together with its VPC, so that its deletion only stops managing it: a main route
-    /// table.
-    pub fn is_main_route_table(&self) -> bool {
-        let is_main = self.learned.get(MAIN_ROUTE_TABLE).is_some_and(|value| !value.is_empty());
-        is_main && matches!(self.applied, Spec::RouteTable(_))
-    }
-
     /// Its kind and its ID, which together are unique in AWS. Objects of different kinds may have the same ID if AWS
     /// identifies them by name.
     pub fn kind_and_id(&self) -> (Discriminant<Spec>, &str) {
@@ -173,7 +166,19 @@ impl Inventory {
         let is_of_subnet =
             |entry: &Entry| matches!(entry.spec(), Spec::RouteTableAssociation(it) if it.subnet == wanted.subnet);
         let is_table = |entry: &Entry| wanted.route_table == Ref::Key(entry.key.clone());
-        !self.present().any(is_of_subnet) && self.current().any(|entry| is_table(entry) && entry.is_main_route_table())
+        !self.present().any(is_of_subnet) && self.main_route_table().is_some_and(is_table)
+    }
+
+    /// The main route table of the VPC, if it is managed. AWS deletes it only with the VPC, so its deletion only stops
+    /// managing it.
+    pub fn main_route_table(&self) -> Option<&Entry> {
+        let id = self.at(VPC)?.learned.get(DEFAULT_ROUTE_TABLE_ID)?;
+        self.present().find(|entry| entry.id == *id && matches!(entry.applied, Spec::RouteTable(_)))
+    }
+
+    /// Whether the object with a key is not managed yet: an apply under `adopt` has to tag it first.
+    pub fn awaits_adoption(&self, key: &Key) -> bool {
+        self.present().any(|entry| entry.key == *key && entry.not_adopted)
     }
 
     /// The object with a slot, if it exists and is not pending deletion.

@@ -31,9 +31,10 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Vec<Action> {
     let deleted_keys: BTreeSet<&Key> = deleted.iter().map(|entry| &entry.key).collect();
     // The existing objects count too, for a destroy after an update that failed half-way.
     let specs = || wanted.iter().map(|object| &object.spec).chain(existing.present().map(|entry| &entry.applied));
+    let main_route_table = existing.main_route_table().map(|table| &table.key);
     for entry in deleted.iter().rev() {
         let cascades_from = entry.spec().parent().filter(|parent| deleted_keys.contains(parent)).cloned();
-        let is_kept = entry.is_main_route_table() || specs().any(|spec| spec.is_given(&entry.id));
+        let is_kept = main_route_table == Some(&entry.key) || specs().any(|spec| spec.is_given(&entry.id));
         actions.push(Action::Delete { entry: (*entry).clone(), cascades_from, is_kept });
     }
     actions

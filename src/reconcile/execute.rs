@@ -272,7 +272,7 @@ impl Execution<'_> {
         let needed = self.needed(needs.map(|need| need.key));
         let root_id = self.root_id();
         let work = self.work(&needed, root_id.as_deref(), Some(before));
-        if self.is_not_adopted(&to.key) {
+        if self.lock().awaits_adoption(&to.key) {
             self.cloud.adopt(&work, old_id, before, to).await?;
             return self.finish(to);
         }
@@ -289,11 +289,6 @@ impl Execution<'_> {
         // Dependents wait until an update has finished, because they may depend on the new values.
         self.cloud.update(&work, old_id, from, to, &Recorder { id: &id, learned: &learned, usable: &|| () }).await?;
         self.finish(to)
-    }
-
-    /// Whether the object is not managed yet.
-    fn is_not_adopted(&self, key: &Key) -> bool {
-        self.lock().present().any(|entry| entry.key == *key && entry.not_adopted)
     }
 
     async fn delete(&self, entry: &Entry, cascaded: bool) -> Result<String, Failure> {

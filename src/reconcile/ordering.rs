@@ -68,7 +68,7 @@ impl<'a> Ordering<'a> {
                     let sets = needed.filter_map(|(key, up_to_date)| {
                         let set = *self.sets.get(&key)?;
                         let is_new = matches!(self.actions[set], Action::Create(_));
-                        (up_to_date || is_new || (follows && self.is_not_adopted(&key))).then_some(set)
+                        (up_to_date || is_new || (follows && self.existing.awaits_adoption(&key))).then_some(set)
                     });
                     let sets: Vec<usize> = sets.collect();
                     self.depends_on[position].extend(sets);
@@ -101,15 +101,11 @@ impl<'a> Ordering<'a> {
         uses_objects && !self.existing.present().any(is_pending_root)
     }
 
-    fn is_not_adopted(&self, key: &Key) -> bool {
-        self.existing.present().any(|entry| entry.key == *key && entry.not_adopted)
-    }
-
     /// Lets the adoption of the root wait for that of all other objects, and for what the adoption creates: it is the
     /// mark of a complete adoption.
     fn order_adoption(&mut self) {
         let adopts = |action: &Action| match action {
-            Action::Update { to, .. } => self.is_not_adopted(&to.key),
+            Action::Update { to, .. } => self.existing.awaits_adoption(&to.key),
             Action::Create(_) => true,
             Action::Delete { .. } => false,
         };

@@ -85,6 +85,14 @@ impl<'a> Claims<'a> {
         self.ours.get(id?).copied()
     }
 
+    /// The slot of a managed object.
+    fn slot_of(&self, id: Option<&str>) -> Option<&'a str> {
+        match self.ours(id)? {
+            Ours::State(entry) => Some(&entry.key.slot),
+            Ours::Slot(slot) => Some(slot),
+        }
+    }
+
     /// The result for the objects that are not in state. The unmanaged ones are sorted by id.
     pub(super) fn into_result(mut self) -> Claimed {
         self.result.unmanaged.sort();
@@ -146,7 +154,7 @@ impl<'a> Claims<'a> {
                 fixed: String::new(),
                 is_slot: is_route_table,
                 objection: self.foreign_association(it),
-                obstacle: is_main(it).then(|| IS_MAIN.to_string()),
+                obstacle: is_main_table(it).then(|| IS_MAIN.to_string()),
                 requires: it.associations().iter().filter_map(|it| it.subnet_id()).collect(),
             })
             .collect();
@@ -281,11 +289,7 @@ impl<'a> Claims<'a> {
             return None;
         }
         let slot = format!("nat_gateway.{number}");
-        let has_slot = |gateway: &&NatGateway| match self.ours(gateway.nat_gateway_id()) {
-            Some(Ours::State(entry)) => entry.key.slot == slot,
-            Some(Ours::Slot(it)) => it == slot,
-            None => false,
-        };
+        let has_slot = |gateway: &&NatGateway| self.slot_of(gateway.nat_gateway_id()) == Some(slot.as_str());
         let Some(gateway) = gateways.iter().find(has_slot) else {
             return Some(format!("this network has no {slot}"));
         };
@@ -298,11 +302,7 @@ impl<'a> Claims<'a> {
     /// Whether an address without an association has the number of a NAT gateway. AWS may not return the address of a
     /// pending NAT gateway, and ministack 1.5.33 never returns it.
     fn has_number_of(&self, gateway: &NatGateway, address: &Address) -> bool {
-        let slot = match self.ours(gateway.nat_gateway_id()) {
-            Some(Ours::State(entry)) => entry.key.slot.as_str(),
-            Some(Ours::Slot(slot)) => slot,
-            None => return false,
-        };
+        let Some(slot) = self.slot_of(gateway.nat_gateway_id()) else { return false };
         let number = tags::value(address.tags(), ownership::OBJECT).and_then(|slot| slot.strip_prefix("eip."));
         let is_free = address.association_id().is_none() && address.instance_id().is_none_or(str::is_empty);
         is_free && number.is_some() && slot.strip_prefix("nat_gateway.") == number
@@ -313,11 +313,10 @@ impl<'a> Claims<'a> {
         if self.trusts_tags() {
             return None;
         }
-        let associations = table.associations().iter();
-        let mut foreign = associations.filter_map(|it| {
-            if it.main() == Some(true) {
-                return Some(IS_MAIN.to_string());
-            }
+        if is_main_table(table) {
+            return Some(IS_MAIN.to_string());
+        }
+        let mut foreign = table.associations().iter().filter_map(|it| {
             let id = it.gateway_id().or_else(|| it.subnet_id().filter(|id| self.ours(Some(id)).is_none()))?;
             Some(format!("it is associated with {id}, which is not managed"))
         });
@@ -445,7 +444,8 @@ impl<'a> Claims<'a> {
 /// Why a main route table is not managed.
 const IS_MAIN: &str = "it is the main route table of the VPC";
 
-fn is_main(table: &RouteTable) -> bool {
+/// Whether a table is the main one of its VPC, which serves every subnet without an association.
+pub(super) fn is_main_table(table: &RouteTable) -> bool {
     table.associations().iter().any(|it| it.main() == Some(true))
 }
 

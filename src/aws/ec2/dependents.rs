@@ -8,6 +8,7 @@ use aws_sdk_ec2::types::{
     VpcPeeringConnectionStateReasonCode as Peering,
 };
 
+use super::claims::is_main_table;
 use super::{filter, filter_any, guardduty, nat_gateway, tags, vpc_endpoint};
 use crate::aws::Session;
 use crate::aws::calls::AwsError;
@@ -295,10 +296,7 @@ impl Finder<'_> {
         let call = self.session.ec2.describe_route_tables().filters(self.in_vpc());
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|error| error.failure("DescribeRouteTables"))?;
-        let is_main = |table: &&aws_sdk_ec2::types::RouteTable| {
-            table.associations().iter().any(|association| association.main() == Some(true))
-        };
-        let unmanaged = found.iter().filter(|table| !is_main(table)).filter_map(|table| {
+        let unmanaged = found.iter().filter(|table| !is_main_table(table)).filter_map(|table| {
             let id = self.unmanaged(table.route_table_id())?;
             Some(named("route table", id, table.tags(), table.owner_id()))
         });

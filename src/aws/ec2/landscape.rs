@@ -5,6 +5,7 @@ use aws_sdk_ec2::types::{
     Subnet, Tag, Vpc, VpcEndpoint,
 };
 
+use super::claims::is_main_table;
 use super::{network_acl_rules, security_group_rules, tags};
 use crate::cloud::{Observed, Unmanaged};
 use crate::model::{
@@ -70,7 +71,7 @@ fn table(it: &RouteTable) -> FoundRouteTable {
     FoundRouteTable {
         id: text(it.route_table_id()),
         tags: all(it.tags()),
-        is_main: it.associations().iter().any(|it| it.main() == Some(true)),
+        is_main: is_main_table(it),
         associated: it.associations().iter().filter_map(associated).collect(),
         routes: it.routes().iter().filter_map(route).collect(),
     }

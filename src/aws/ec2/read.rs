@@ -16,7 +16,7 @@ use super::{
 use crate::aws::Session;
 use crate::aws::calls::AwsError;
 use crate::aws::calls::ownership;
-use crate::aws::ec2::claims::{Claims, Ours, tier_and_index};
+use crate::aws::ec2::claims::{Claims, Ours, is_main_table, tier_and_index};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Failure, Known, Seen, Unmanaged};
 use crate::model::Input;
@@ -77,11 +77,11 @@ pub(crate) async fn read(
     };
     let slots = classification.as_ref().map(|classification| &classification.slots).or(slots);
 
-    let main_table = tables.iter().find(|table| table.associations().iter().any(|it| it.main() == Some(true)));
+    let main_table = tables.iter().find(|table| is_main_table(table)).and_then(|table| table.route_table_id());
     let learned = [
         ("owner_id", vpc.owner_id()),
         ("cidr_block", vpc.cidr_block()),
-        ("default_route_table_id", main_table.and_then(|table| table.route_table_id())),
+        (keys::DEFAULT_ROUTE_TABLE_ID, main_table),
         ("default_network_acl_id", acls.first().and_then(|acl| acl.network_acl_id())),
         ("default_security_group_id", groups.first().and_then(|group| group.group_id())),
     ];
@@ -108,7 +108,7 @@ pub(crate) async fn read(
     add_subnets(&mut shown, &subnets);
     learn_unmanaged_subnets(&mut shown, root_id, &subnets);
     add_route_tables(&mut shown, &tables);
-    learn_main_table(&mut shown, main_table, &tables, &subnets);
+    let implicit = main_table.map(|main| learn_implicit_subnets(&mut shown, main, &tables, &subnets));
     add_associations(&mut shown, &tables);
     add_addresses(&mut shown, &addresses);
     add_nat_gateways(&mut shown, &nats);
@@ -125,26 +125,12 @@ pub(crate) async fn read(
             seen.unmanaged.sort();
             seen.stacks.extend(stacks);
         }
-        None => add_implicit_subnets(&mut seen),
+        None => {
+            seen.unmanaged.extend(implicit.into_iter().flatten());
+            seen.unmanaged.sort();
+        }
     }
     Ok(Some(seen))
-}
-
-/// Lists the unmanaged subnets that a managed route table serves, because it is the main one.
-fn add_implicit_subnets(seen: &mut Seen) {
-    for table in &seen.objects {
-        let subnets = table.learned.get(keys::IMPLICIT_SUBNETS).map(String::as_str).unwrap_or_default();
-        let reason = format!("it has no route table of its own and uses {}, the main route table", table.id);
-        let unmanaged = subnets.split(", ").filter(|id| !id.is_empty()).map(|id| Unmanaged {
-            id: id.to_string(),
-            slot: None,
-            is_tagged: false,
-            reason: reason.clone(),
-        });
-        let new: Vec<Unmanaged> = unmanaged.filter(|new| !seen.unmanaged.iter().any(|it| it.id == new.id)).collect();
-        seen.unmanaged.extend(new);
-    }
-    seen.unmanaged.sort();
 }
 
 /// Whether the configuration last applied gives an object in state an address by this id.
@@ -252,20 +238,26 @@ fn add_route_tables(shown: &mut Shown<'_>, tables: &[RouteTable]) {
     }
 }
 
-/// Records that a managed table is the main one, and which unmanaged subnets it serves, because they have no
-/// association. Subnets must have been added.
-fn learn_main_table(shown: &mut Shown<'_>, main: Option<&RouteTable>, tables: &[RouteTable], subnets: &[Subnet]) {
-    let main = main.and_then(|table| table.route_table_id());
+/// Records, in the main route table, the unmanaged subnets that it serves because they have no association. Returns
+/// them if the table is managed. Subnets and route tables must have been added.
+fn learn_implicit_subnets(
+    shown: &mut Shown<'_>,
+    main: &str,
+    tables: &[RouteTable],
+    subnets: &[Subnet],
+) -> Vec<Unmanaged> {
+    if shown.key(main).is_none() {
+        return Vec::new();
+    }
     let associated: BTreeSet<&str> =
         tables.iter().flat_map(|table| table.associations()).filter_map(|it| it.subnet_id()).collect();
     let ids = subnets.iter().filter_map(|subnet| subnet.subnet_id());
     let implicit: Vec<&str> = ids.filter(|id| !associated.contains(id) && shown.key(id).is_none()).collect();
-    let implicit = (!implicit.is_empty()).then(|| implicit.join(", "));
-    for id in tables.iter().filter_map(|table| table.route_table_id()) {
-        let is_main = main == Some(id);
-        shown.learn(id, keys::MAIN_ROUTE_TABLE.to_string(), is_main.then(|| "true".to_string()));
-        shown.learn(id, keys::IMPLICIT_SUBNETS.to_string(), implicit.clone().filter(|_| is_main));
-    }
+    let listed = (!implicit.is_empty()).then(|| implicit.join(", "));
+    shown.learn(main, keys::IMPLICIT_SUBNETS.to_string(), listed);
+    let reason = format!("it has no route table of its own and uses {main}, the main route table");
+    let unmanaged = |id: &str| Unmanaged { id: id.into(), slot: None, is_tagged: false, reason: reason.clone() };
+    implicit.into_iter().map(unmanaged).collect()
 }
 
 /// Adds the associations of managed subnets, with any route table.

@@ -294,7 +294,7 @@ async fn learn_defaults(operation: &Operation<'_>, id: &str) -> Result<Learned, 
         }),
     );
     Ok(Learned::from([
-        ("default_route_table_id".to_string(), table?),
+        (keys::DEFAULT_ROUTE_TABLE_ID.to_string(), table?),
         ("default_network_acl_id".to_string(), acl?),
         ("default_security_group_id".to_string(), group?),
     ]))

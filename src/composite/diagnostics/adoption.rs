@@ -112,17 +112,8 @@ pub(in crate::composite) fn further_would_change(
     inputs: &[String],
     diagnostics: &mut Diagnostics,
 ) {
-    let lines = |all: Vec<String>| all.join("\n  ");
-    let differences = refused.iter().map(|it| printable(&format!("{} {}", it.slot, it.what)).into_owned()).collect();
-    let mut detail = format!(
-        "A plan may only add tags to the objects that it adopts. With this configuration:\n  {}",
-        lines(differences)
-    );
-    if !inputs.is_empty() {
-        let inputs = inputs.iter().map(|input| printable(input).into_owned()).collect();
-        detail += &format!("\n\nThese inputs reproduce what exists:\n  {}", lines(inputs));
-    }
-    detail += "\n\nAdopt the objects as they are, and change them in a later apply.";
+    let rule = "A plan may only add tags to the objects that it adopts.";
+    let detail = differences(rule, refused, inputs);
     diagnostics.attribute_error(adopt(), "An adoption changes nothing but tags".to_string(), detail);
 }
 
@@ -167,31 +158,33 @@ pub(in crate::composite) fn adoption_would_change<P: Topology>(
     inputs: &[String],
     diagnostics: &mut Diagnostics,
 ) {
-    let lines = |all: Vec<String>| all.join("\n  ");
     if !missing.is_empty() {
-        let entries = missing.iter().map(|(slot, id)| format!("{slot:?} = {id:?}")).collect();
+        let entries: Vec<String> = missing.iter().map(|(slot, id)| format!("{slot:?} = {id:?}")).collect();
         let detail = format!(
             "These objects exist, and this resource can take them over. Add them to adopt:\n  {}\n\nAs long as the {} is not \
              adopted, a plan creates, changes and deletes nothing.",
-            lines(entries),
+            entries.join("\n  "),
             P::KIND.root_kind()
         );
         diagnostics.attribute_error(adopt(), "Objects are not named in adopt".to_string(), detail);
         return;
     }
+    let rule = format!("As long as the {} is not adopted, a plan may only add tags.", P::KIND.root_kind());
+    let mut detail = differences(&rule, refused, inputs);
+    detail += " A difference that no input can express stays if ignore_drift contains the key of the object.";
+    diagnostics.error("An adoption changes nothing but tags".to_string(), detail);
+}
+
+/// The differences that an adoption may not make, after the rule that forbids them, and the inputs that avoid them.
+fn differences(rule: &str, refused: &[Difference], inputs: &[String]) -> String {
+    let lines = |all: Vec<String>| all.join("\n  ");
     let differences = refused.iter().map(|it| printable(&format!("{} {}", it.slot, it.what)).into_owned()).collect();
-    let mut detail = format!(
-        "As long as the {} is not adopted, a plan may only add tags. With this configuration:\n  {}",
-        P::KIND.root_kind(),
-        lines(differences)
-    );
+    let mut detail = format!("{rule} With this configuration:\n  {}", lines(differences));
     if !inputs.is_empty() {
         let inputs = inputs.iter().map(|input| printable(input).into_owned()).collect();
         detail += &format!("\n\nThese inputs reproduce what exists:\n  {}", lines(inputs));
     }
-    detail += "\n\nAdopt the objects as they are, and change them in a later apply. A difference that no input can express \
-               stays if ignore_drift contains the key of the object.";
-    diagnostics.error("An adoption changes nothing but tags".to_string(), detail);
+    detail + "\n\nAdopt the objects as they are, and change them in a later apply."
 }
 
 /// Objects that CloudFormation would still change or delete after their adoption: their IDs and keys with the names of

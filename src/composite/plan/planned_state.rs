@@ -7,7 +7,7 @@ use crate::composite::decision::Decision;
 use crate::composite::generate::configuration_of;
 use crate::composite::private_state::Private;
 use crate::composite::{location, state};
-use crate::model::{Ids, Inventory, Key, Object, ResolvedObject, Scope};
+use crate::model::{Ids, Inventory, Object, ResolvedObject, Scope};
 use crate::plugin::{Attribute, AttributeType, Mode, Nested, Value};
 use crate::reconcile::Action;
 use crate::topology::Topology;
@@ -135,8 +135,6 @@ impl<P: Topology> Announcement<'_, P> {
 fn unchanged_ids(inventory: &Inventory, decision: &Decision) -> Ids {
     let mut ids = Ids::default();
     let existing = inventory.ids();
-    // An adoption changes nothing but tags.
-    let is_adopted = |key: &Key| inventory.present().any(|entry| entry.key == *key && entry.not_adopted);
     for object in &decision.objects {
         if let Some(resolved) = existing.get(&object.key) {
             ids.insert(object.key.clone(), resolved.clone());
@@ -145,7 +143,8 @@ fn unchanged_ids(inventory: &Inventory, decision: &Decision) -> Ids {
     for op in &decision.plan.ops {
         match &op.action {
             Action::Create(object) => ids.remove(&object.key),
-            Action::Update { to, .. } if to.spec.gets_new_id_when_updated() && !is_adopted(&to.key) => {
+            // An adoption changes nothing but tags.
+            Action::Update { to, .. } if to.spec.gets_new_id_when_updated() && !inventory.awaits_adoption(&to.key) => {
                 ids.remove(&to.key);
             }
             Action::Update { id, to, certain, .. } => {

@@ -188,9 +188,8 @@ pub fn foreign_route(destination: &str) -> String {
 /// `10.1.0.0/16 to pcx-1, 10.2.0.0/16 to tgw-2`. An empty value means that there are none any more.
 pub const UNMANAGED_ROUTES: &str = "unmanaged_routes";
 
-/// The name under which the entry of the main route table of the VPC stores `true` in `learned`. An empty value means
-/// that another table is the main one now.
-pub const MAIN_ROUTE_TABLE: &str = "is_main";
+/// The name under which the entry of the VPC stores the ID of its main route table in `learned`.
+pub const DEFAULT_ROUTE_TABLE_ID: &str = "default_route_table_id";
 
 /// The name under which the entry of the main route table stores the IDs of the unmanaged subnets that it serves,
 /// because they are associated with no route table, in `learned`, separated by `, `. An empty value means that there

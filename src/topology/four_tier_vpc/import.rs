@@ -244,23 +244,20 @@ impl<'a> FoundNetwork<'a> {
 
 /// The slots of the route tables that the subnets of a tier use: their own, or those of another tier.
 pub(super) fn tables_of(inventory: &Inventory, tier: Tier) -> BTreeSet<String> {
-    let associations = |subnet: &Key| {
+    let associated = |subnet: &Key| {
         let of_subnet = |entry: &Entry| match &entry.applied {
             Spec::RouteTableAssociation(it) if it.subnet == *subnet => Some(it.route_table.clone()),
             _ => None,
         };
         inventory.current().find_map(of_subnet)
     };
-    let main =
-        || inventory.current().find(|entry| entry.is_main_route_table()).map(|entry| Ref::Key(entry.key.clone()));
-    let of_subnet = |entry: &Entry| {
-        let is_of_tier = tier_of("subnet.", &entry.key.slot) == Some(tier);
-        match is_of_tier.then(|| associations(&entry.key).or_else(main))?? {
-            Ref::Key(key) => Some(key.slot),
-            Ref::Id(_) => None,
-        }
+    let main = || inventory.main_route_table().map(|table| Ref::Key(table.key.clone()));
+    let of_tier = inventory.current().filter(|entry| tier_of("subnet.", &entry.key.slot) == Some(tier));
+    let of_subnet = |entry: &Entry| match associated(&entry.key).or_else(main)? {
+        Ref::Key(key) => Some(key.slot),
+        Ref::Id(_) => None,
     };
-    inventory.current().filter_map(of_subnet).collect()
+    of_tier.filter_map(of_subnet).collect()
 }
 
 /// The inputs with the gateways that propagate to the tables of each tier.

@@ -123,8 +123,7 @@ fn without_named(
     named: &BTreeMap<String, String>,
     inventory: &Inventory,
 ) -> BTreeMap<Key, String> {
-    let is_part = |key: &Key| inventory.entries.iter().any(|entry| entry.key == *key && entry.not_adopted);
-    let others = taken.iter().filter(|(key, id)| !named.contains_key(*id) && !is_part(key));
+    let others = taken.iter().filter(|(key, id)| !named.contains_key(*id) && !inventory.awaits_adoption(key));
     others.map(|(key, id)| (key.clone(), id.clone())).collect()
 }
 

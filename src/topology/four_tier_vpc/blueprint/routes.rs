@@ -207,8 +207,8 @@ pub(super) fn needed_by_unmanaged_subnets(objects: &[Object], existing: &Invento
     let is_wanted = |key: &Key| objects.iter().any(|object| object.key == *key);
     let problem = |entry: &Entry| {
         let Spec::Route(route) = entry.spec() else { return None };
-        let stays = |it: &&Entry| it.key == route.route_table && it.is_main_route_table() && is_wanted(&it.key);
-        let table = existing.present().find(stays)?;
+        let stays = |it: &&Entry| it.key == route.route_table && is_wanted(&it.key);
+        let table = existing.main_route_table().filter(stays)?;
         let subnets = table.learned.get(keys::IMPLICIT_SUBNETS).filter(|subnets| !subnets.is_empty())?;
         let message = format!(
             "This configuration deletes the route to {} in {}, the main route table of the VPC. These subnets, which this \
@@ -274,8 +274,10 @@ mod tests {
         let layout = || ("route_table_layout", Value::map([("private_app", "per_tier".into())]));
         let mut existing = applied(&objects(&config(&[layout()]), "ab"));
         let table = existing.entries.iter_mut().find(|entry| entry.key.slot == "route_table.private_app").unwrap();
-        table.learned.insert(keys::MAIN_ROUTE_TABLE.to_string(), "true".to_string());
         table.learned.insert(keys::IMPLICIT_SUBNETS.to_string(), "subnet-7, subnet-8".to_string());
+        let main = table.id.clone();
+        let vpc = existing.entries.iter_mut().find(|entry| entry.key.slot == keys::VPC).unwrap();
+        vpc.learned.insert(keys::DEFAULT_ROUTE_TABLE_ID.to_string(), main);
         let no_nat = || ("num_nat_gateways", 0_i64.into());
         let problems = problems_of(&existing, &[layout(), no_nat()]);
         let [problem] = problems.as_slice() else { panic!("{problems:?}") };
