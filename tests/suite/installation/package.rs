@@ -155,15 +155,20 @@ fn licenses_of_dependencies_match_deny_toml() {
     assert_eq!(compare("\"MPL-2.0\", \"GPL-3.0-only\", "), (Some(1), unused));
 }
 
-/// A copy of the home of the cargo that runs this test, whose lock is held for a moment as if by another cargo. The
-/// cargo under test waits for the lock, and by default would print a message about it.
+/// A home for cargo with the downloaded sources of the cargo that runs this test. Its lock is held for a moment as if by
+/// another cargo. The cargo under test waits for the lock, and by default would print a message about it.
 fn busy_cargo_home() -> PathBuf {
     const LOCK: &str = ".package-cache";
+    // Each home needs a lock and a database of its own: cargo writes to the database only while it holds the lock, so
+    // a second lock for one database lets two cargos write at once, and one of them reports "database is locked".
+    const OF_ONE_HOME: [&str; 3] = [LOCK, ".package-cache-mutate", ".global-cache"];
     let own = env::var_os("CARGO_HOME").map(PathBuf::from);
     let own = own.unwrap_or_else(|| PathBuf::from(env::var_os("HOME").expect("a home")).join(".cargo"));
     let home = directory();
-    for entry in fs::read_dir(own).unwrap().map(Result::unwrap).filter(|entry| entry.file_name() != LOCK) {
-        symlink(entry.path(), home.join(entry.file_name())).unwrap();
+    for entry in fs::read_dir(own).unwrap().map(Result::unwrap) {
+        if !OF_ONE_HOME.iter().any(|name| entry.file_name() == *name) {
+            symlink(entry.path(), home.join(entry.file_name())).unwrap();
+        }
     }
     let lock = fs::File::create(home.join(LOCK)).unwrap();
     lock.lock().unwrap();
