@@ -29,7 +29,7 @@ impl Cloud for Session {
             TopologyKind::FourTierVpc => ec2::read(self, owner, root_id, known).await,
             TopologyKind::HttpGateway => match known.classify {
                 Some(Classify::Api) => apigateway::read::adoptable(self, owner, root_id).await,
-                _ => apigateway::read::read(self, owner, root_id, known.entries).await,
+                _ => apigateway::read::read(self, owner, root_id, known).await,
             },
         }
     }

@@ -59,7 +59,7 @@ async fn foreign<P: Topology>(cloud: &dyn Cloud, id: &str, mut diagnostics: Diag
         diagnostics::cannot_be_adopted::<P>(id, "no inputs reproduce it", &mut diagnostics);
         return failed(diagnostics);
     };
-    diagnostics::not_adopted_yet::<P>(id, &private.inventory, &unmanaged_objects(&private, P::KIND), &mut diagnostics);
+    diagnostics::not_adopted_yet::<P>(id, &private.inventory, &unmanaged_objects(&private), &mut diagnostics);
     ImportResponse { state: Some(state), private: private.encode(), diagnostics }
 }
 

@@ -6,7 +6,7 @@ use std::mem::discriminant;
 use super::private_state::{Candidate, Private};
 use crate::cloud::Observed;
 use crate::model::IgnoreTags;
-use crate::model::{Entry, Inventory, Key, Object, Spec, TopologyKind, printable};
+use crate::model::{Entry, Inventory, Key, Object, Spec, printable};
 use crate::plugin::{Input, Value};
 use crate::topology::IgnoredDrift;
 
@@ -113,18 +113,17 @@ fn advice_to_adopt(slot: &str, id: &str) -> String {
     format!(" If the configuration requires it, {:?} = {:?} in adopt takes it over.", printable(slot), printable(id))
 }
 
-/// Describes the objects with the ownership tags of a topology of this kind that it does not manage, by id.
-pub(super) fn unmanaged_objects(private: &Private, kind: TopologyKind) -> BTreeMap<String, String> {
+/// Describes the objects with the ownership tags of a topology that it does not manage, by id.
+pub(super) fn unmanaged_objects(private: &Private) -> BTreeMap<String, String> {
     let is_managed = |id: &str| private.inventory.present().any(|entry| entry.id == id);
     let is_free = |slot: &str| private.inventory.present().all(|entry| entry.key.slot != slot);
-    let may_be_named = |slot: &str| kind.adopts_further_objects() && is_free(slot);
     let is_candidate = |key: &Key| private.candidates.iter().any(|it| it.entry.key == *key);
     let has_own_line = |it: &&Candidate| !it.entry.applied.parent().is_some_and(is_candidate);
     let candidates = private.candidates.iter().filter(has_own_line).map(|it| {
         let (slot, id) = (&it.entry.key.slot, &it.entry.id);
         let (reason, adopt) = match &it.refused {
             Some(reason) => {
-                let may_be_named = is_named(&it.entry.applied) && may_be_named(slot);
+                let may_be_named = is_named(&it.entry.applied) && is_free(slot);
                 (format!(": {}.", printable(reason)), may_be_named.then(|| advice_to_adopt(slot, id)))
             }
             None => {
@@ -136,7 +135,7 @@ pub(super) fn unmanaged_objects(private: &Private, kind: TopologyKind) -> BTreeM
         (id.clone(), format!("{slot}, not in state{reason} {ADVICE}{}", adopt.unwrap_or_default()))
     });
     let others = private.unmanaged.iter().map(|it| {
-        let adopt = it.slot.as_ref().filter(|slot| may_be_named(slot)).map(|slot| advice_to_adopt(slot, &it.id));
+        let adopt = it.slot.as_ref().filter(|slot| is_free(slot)).map(|slot| advice_to_adopt(slot, &it.id));
         let slot = it.slot.as_ref().map(|slot| format!("{slot}, not in state: ")).unwrap_or_default();
         let advice = match it.is_tagged {
             true => format!(". {ADVICE}{}", adopt.unwrap_or_default()),
@@ -353,7 +352,7 @@ mod tests {
         let keys: Vec<&str> = private.inventory.present().map(|entry| entry.key.slot.as_str()).collect();
         assert_eq!(keys, ["route_table.public"]);
         assert_eq!(private.candidates[0].entry.id, "rtb-2");
-        assert!(unmanaged_objects(&private, TopologyKind::FourTierVpc)["rtb-2"].contains("route_table.public"));
+        assert!(unmanaged_objects(&private)["rtb-2"].contains("route_table.public"));
         assert_eq!(drift(&private), BTreeMap::new());
     }
 

@@ -61,6 +61,9 @@ pub(super) async fn with_consent<P: Topology>(
     known: Private,
     consented: &BTreeMap<String, String>,
 ) -> Result<Option<Private>, Failure> {
+    let mut known = known;
+    // An object that replaces a missing one of the same name is another object.
+    known.inventory.entries.retain(|entry| !(entry.missing && consented.contains_key(&entry.id)));
     let read = async {
         let entries = Known::entries(&known.inventory.entries);
         let objects = Known { consented: (!consented.is_empty()).then_some(consented), ..entries };
@@ -263,7 +266,7 @@ pub(super) fn state<P: Topology>(before: &Value, root_id: &str, private: &Privat
     let config = state::decode::<P>(&attributes).ok().map(|(_, config)| config);
     let (config, inventory, notes) = (config.as_ref(), &private.inventory, drift(private, P::KIND.root()));
     let mut state = state::of_inventory::<P>(&attributes, config, root_id, inventory, notes, scope);
-    state.set("unmanaged_objects", unmanaged_objects(private, P::KIND).into());
+    state.set("unmanaged_objects", unmanaged_objects(private).into());
     location::keep::<P>(before, inventory, &mut state);
     state
 }

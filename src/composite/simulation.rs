@@ -361,7 +361,7 @@ impl Cloud for Simulation {
         let is_seen = |object: &&Object| match object.spec {
             Spec::Api(_) => true,
             _ if has_root && owner == TopologyKind::HttpGateway && !known.is_empty() => {
-                is_known(object) || carries_tags(object)
+                is_known(object) || carries_tags(object) || outside::is_named(object, &ids, &untagged)
             }
             Spec::Eip(_) => is_known(object) || (has_root && is_used(object)),
             _ if has_root => is_found(object, &objects) || is_known(object),

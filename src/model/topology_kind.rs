@@ -42,14 +42,6 @@ impl TopologyKind {
         }
     }
 
-    /// Whether `adopt` may name further objects after the root is managed.
-    pub fn adopts_further_objects(self) -> bool {
-        match self {
-            TopologyKind::FourTierVpc => true,
-            TopologyKind::HttpGateway => false,
-        }
-    }
-
     /// For messages: the data sources of hashicorp/aws that read a topology of this kind that fgw did not create.
     pub fn data_sources_of_hashicorp(self) -> &'static str {
         match self {

@@ -5,6 +5,8 @@
 mod adoption;
 #[path = "gateway/adoption_from_aws.rs"]
 mod adoption_from_aws;
+#[path = "gateway/adoption_later.rs"]
+mod adoption_later;
 #[path = "gateway/authorizers.rs"]
 mod authorizers;
 #[path = "gateway/budget.rs"]

@@ -1,6 +1,7 @@
 //! Reads a whole gateway. The number of list calls does not depend on the number of routes, apart from further pages.
 //! Each function takes one more call.
 
+mod consented;
 mod dns;
 mod domain;
 mod expressible;
@@ -18,7 +19,7 @@ use crate::aws::calls::ownership;
 use crate::aws::calls::ownership::Owner;
 use crate::aws::lambda::permission;
 use crate::aws::lambda::permission::{CallerId, FunctionPolicy, Statement, statement_id};
-use crate::cloud::{Failure, Namesake, Observed, Root, RootState, Seen, Unmanaged};
+use crate::cloud::{Failure, Known, Namesake, Observed, Root, RootState, Seen, Unmanaged};
 use crate::model::FunctionArn;
 use crate::model::Input;
 use crate::model::Scope;
@@ -34,7 +35,7 @@ pub(crate) async fn read(
     session: &Session,
     owner: TopologyKind,
     root_id: &str,
-    known: &[Entry],
+    known: Known<'_>,
 ) -> Result<Option<Seen>, Failure> {
     let resource = ownership::resource(owner, root_id);
     read_as(session, root_id, known, Owner { resource: &resource, or_none: false }).await
@@ -44,10 +45,16 @@ pub(crate) async fn read(
 /// ownership tags. All others in the API are unmanaged.
 pub(crate) async fn adoptable(session: &Session, owner: TopologyKind, root_id: &str) -> Result<Option<Seen>, Failure> {
     let resource = ownership::resource(owner, root_id);
-    read_as(session, root_id, &[], Owner { resource: &resource, or_none: true }).await
+    read_as(session, root_id, Known::default(), Owner { resource: &resource, or_none: true }).await
 }
 
-async fn read_as(session: &Session, root_id: &str, known: &[Entry], owner: Owner<'_>) -> Result<Option<Seen>, Failure> {
+async fn read_as(
+    session: &Session,
+    root_id: &str,
+    known: Known<'_>,
+    owner: Owner<'_>,
+) -> Result<Option<Seen>, Failure> {
+    let Known { entries: known, consented, .. } = known;
     let known_places = places_of(known);
     let resource = owner.resource;
     let (api, routes, integrations, authorizers, stage, logs, policies, domains, records) = tokio::join!(
@@ -104,9 +111,13 @@ async fn read_as(session: &Session, root_id: &str, known: &[Entry], owner: Owner
         objects.extend(dns::of_unknown_domains(session, known, &objects).await?);
         let mut unmanaged = domain::unmanaged(&view.domains, known, root_id);
         unmanaged.extend_from_slice(view.logs.unmanaged());
-        unmanaged.sort();
         let requires = required_authorizers(&objects, known);
-        return Ok(Some(Seen { objects, root_state, unmanaged, requires, ..Seen::default() }));
+        let mut seen = Seen { objects, root_state, unmanaged, requires, ..Seen::default() };
+        if let Some(consented) = consented {
+            view.add_consented(session, consented, &mut seen).await?;
+        }
+        seen.unmanaged.sort();
+        return Ok(Some(seen));
     }
     if let Some(reason) = view.objection_to_api().filter(|_| owner.or_none) {
         let unmanaged = vec![Unmanaged { id: root_id.to_string(), slot: None, is_tagged: false, reason }];

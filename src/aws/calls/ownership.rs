@@ -26,6 +26,15 @@ fn request() -> String {
     format!("{:016x}{:016x}", random(), random())
 }
 
+/// Why the ownership tags of an object forbid that a resource manages it under a slot. `ours` is the value of
+/// [`RESOURCE`] for this resource, and `resource` and `object` are the values of the object's tags.
+pub(crate) fn objection(ours: &str, slot: &str, resource: Option<&str>, object: Option<&str>) -> Option<String> {
+    if let Some(owner) = resource.filter(|owner| *owner != ours) {
+        return Some(format!("its tag fgw:resource is {owner:?}, so another resource manages it"));
+    }
+    object.filter(|object| *object != slot).map(|object| format!("its tag fgw:object is {object:?}"))
+}
+
 /// Adds the tag [`REQUEST`], which only this call has, and returns its value. After a lost answer, the other tags do
 /// not distinguish the object that this call has created from older ones, or from those that someone else has tagged.
 pub(crate) fn add_request(tags: &mut BTreeMap<String, String>) -> String {

@@ -407,16 +407,13 @@ impl<'a> Claims<'a> {
 
     /// Why an object cannot be managed under a slot, although the user consents.
     fn obstacle(&self, found: &Found<'_>, slot: &str) -> Option<String> {
-        let resource = tags::value(found.tags, ownership::RESOURCE);
-        if let Some(owner) = resource.filter(|owner| *owner != self.resource) {
-            return Some(format!("its tag fgw:resource is {owner:?}, so another resource manages it"));
-        }
-        let object = tags::value(found.tags, ownership::OBJECT);
-        match (object.filter(|object| *object != slot), (found.is_slot)(slot)) {
-            (Some(object), _) => Some(format!("its tag fgw:object is {object:?}")),
-            (None, false) => Some(format!("{slot:?} is not the key of a {}", found.kind)),
-            (None, true) => found.obstacle.clone(),
-        }
+        let tag = |key: &str| tags::value(found.tags, key);
+        let tags = [tag(ownership::RESOURCE), tag(ownership::OBJECT)];
+        let of_tags = ownership::objection(&self.resource, slot, tags[0], tags[1]);
+        of_tags.or_else(|| match (found.is_slot)(slot) {
+            false => Some(format!("{slot:?} is not the key of a {}", found.kind)),
+            true => found.obstacle.clone(),
+        })
     }
 
     /// Adds an object that the user names.

@@ -61,6 +61,11 @@ impl Further {
             let is_applied = prior.get("adopt").get(slot).as_str() == Some(id);
             let entry = inventory.entries.iter().find(|entry| entry.id == *id);
             match (entry, holder) {
+                // AWS may have an object with this name again, which something else created.
+                (Some(entry), None) if entry.missing && entry.key.slot == *slot => {
+                    further.applied.insert(id.clone());
+                    further.slots.insert(id.clone(), slot.clone());
+                }
                 (Some(entry), _) if entry.key.slot == *slot || is_applied => drop(further.inert.insert(slot.clone())),
                 (_, Some(_)) if is_applied => drop(further.inert.insert(slot.clone())),
                 (_, Some(holder)) => {
@@ -68,16 +73,6 @@ impl Further {
                     return None;
                 }
                 (Some(entry), None) => wrong.push(wrong_entry(slot, format!("{id} is {}", entry.key.slot))),
-                (None, None) if !P::KIND.adopts_further_objects() => match is_applied {
-                    true => drop(further.inert.insert(slot.clone())),
-                    false => wrong.push(wrong_entry(
-                        slot,
-                        format!(
-                            "the {} is managed, and this resource adopts objects only before that",
-                            root_kind::<P>()
-                        ),
-                    )),
-                },
                 (None, None) => {
                     further.applied.extend(is_applied.then(|| id.clone()));
                     if let Some(other) = further.slots.insert(id.clone(), slot.clone()) {
@@ -110,7 +105,7 @@ impl Further {
         let reason = |id: &String| match private.unmanaged.iter().find(|it| it.id == *id) {
             Some(rejected) => Some(format!("{id} cannot be adopted: {}", rejected.reason)),
             None if is_candidate(private, id) || self.applied.contains(id) => None,
-            None => Some(format!("there is no object {id} in this {} that could be adopted", root_kind::<P>())),
+            None => Some(format!("there is no object {id} that this {} could adopt", root_kind::<P>())),
         };
         let wrong: Vec<WrongEntry> =
             self.slots.iter().filter_map(|(id, slot)| Some(wrong_entry(slot, reason(id)?))).collect();
@@ -157,8 +152,9 @@ impl Further {
         }
         let found = refused(inventory, decision);
         if !found.is_empty() {
-            let before = reproduction::<P>(inventory, filled, basis);
-            let inputs = before.map(|it| differing::<P>(basis, filled, &it, (inventory, found.len()), refused).causes);
+            let count = found.len();
+            let causes = |before: &Value| differing::<P>(basis, filled, before, (inventory, count), refused).causes;
+            let inputs = reproductions::<P>(inventory, filled, basis).iter().map(causes).find(|it| !it.is_empty());
             diagnostics::further_would_change(&found, &texts(&inputs.unwrap_or_default()), diagnostics);
             return false;
         }
@@ -245,9 +241,11 @@ fn replacement(entry: &Entry, wanted: &Spec) -> String {
     format!("{} would be replaced: {}", entry.id, differences.join("; "))
 }
 
-/// The inputs that reproduce an inventory. Those that AWS does not return are as configured.
-fn reproduction<P: Topology>(inventory: &Inventory, filled: &Value, basis: &Basis<'_, P>) -> Option<Value> {
-    let mut attributes = P::imported(inventory, basis.scope)?;
-    P::take_as_applied(&mut attributes, filled, inventory);
-    Some(attributes)
+/// The inputs that reproduce an inventory: first with those that AWS does not return as configured, then as an import
+/// returns them, in which an absent value, such as no retention period, is null.
+fn reproductions<P: Topology>(inventory: &Inventory, filled: &Value, basis: &Basis<'_, P>) -> Vec<Value> {
+    let Some(imported) = P::imported(inventory, basis.scope) else { return Vec::new() };
+    let mut as_configured = imported.clone();
+    P::take_as_applied(&mut as_configured, filled, inventory);
+    vec![as_configured, imported]
 }

@@ -339,7 +339,7 @@ impl<P: Topology> StateEncoder<P> {
         let mut state =
             state::of_inventory::<P>(&self.attributes, Some(&self.config), root_id, inventory, notes, &self.scope);
         let unmanaged = match self.unmanaged.is_unknown() {
-            true => unmanaged_objects(private, P::KIND).into(),
+            true => unmanaged_objects(private).into(),
             false => self.unmanaged.clone(),
         };
         state.set("unmanaged_objects", unmanaged);

@@ -8,6 +8,13 @@ use super::shapes::outlives_root;
 use crate::model::{Claim, Entry, Inventory, Key, Object, Ref, Spec, keys};
 use crate::plugin::Value;
 
+/// Whether the user names an object in `adopt`, or one that it is part of or leads to. `ids` are those of all objects,
+/// `named` those that the user names.
+pub(super) fn is_named(object: &Object, ids: &BTreeMap<Key, String>, named: &BTreeSet<String>) -> bool {
+    let is_it = |key: &Key| ids.get(key).is_some_and(|id| named.contains(id));
+    is_it(&object.key) || (object.spec.tags().is_none() && object.spec.needs().iter().any(|need| is_it(&need.key)))
+}
+
 impl Simulation {
     /// Deletes an object outside Terraform.
     pub(crate) fn delete_outside(&self, slot: &str) {

@@ -1,15 +1,17 @@
-//! Adoptions of further objects by a network that is managed already.
+//! Adoptions of further objects by a network or an API that is managed already.
 
 use proptest::prelude::*;
 
+use super::domains::some_gateway;
 use super::properties::some_network;
 use super::*;
 
 type Network = Terraform<FourTierVpc>;
+type Api = Terraform<HttpGateway>;
 
 /// Applies a configuration of which Terraform loses the new state, so that the state does not contain its new objects.
 /// Something else built them. Returns the entries of `adopt` for them.
-async fn build_further(terraform: &mut Network, config: &Value) -> Vec<(String, String)> {
+async fn build_further<P: Topology>(terraform: &mut Terraform<P>, config: &Value) -> Vec<(String, String)> {
     let before = terraform.account.slots();
     let (state, private) = (terraform.state.clone(), terraform.private.clone());
     terraform.assert_applies(config).await;
@@ -17,8 +19,12 @@ async fn build_further(terraform: &mut Network, config: &Value) -> Vec<(String, 
     (terraform.state, terraform.private) = (state, private);
     let new = objects.iter().filter(|(slot, _)| !before.contains(slot));
     let new: Vec<(String, String)> = new.map(|(slot, id)| (slot.clone(), id.as_str().expect("an id").into())).collect();
-    let has_tags = ["subnet.", "route_table.", "eip.", "nat_gateway.", "private_nat", "internet", "vpc_endpoint."];
-    let named = new.into_iter().filter(|(slot, _)| has_tags.iter().any(|prefix| slot.starts_with(prefix)));
+    const OF_NETWORKS: [&str; 7] =
+        ["subnet.", "route_table.", "eip.", "nat_gateway.", "private_nat", "internet", "vpc_endpoint."];
+    let has_tags = |slot: &str| {
+        ["log_group", "domain"].contains(&slot) || OF_NETWORKS.iter().any(|prefix| slot.starts_with(prefix))
+    };
+    let named = new.into_iter().filter(|(slot, _)| has_tags(slot));
     let named: Vec<(String, String)> = named.collect();
     terraform.account.further.lock().unwrap().extend(named.iter().map(|(slot, _)| slot.clone()));
     terraform.refresh().await;
@@ -33,7 +39,7 @@ fn adopting(config: &Value, entries: &[(String, String)]) -> Value {
 }
 
 /// The first error of a plan.
-async fn refusal(terraform: &Network, config: &Value) -> (String, String) {
+async fn refusal<P: Topology>(terraform: &Terraform<P>, config: &Value) -> (String, String) {
     let plan = terraform.plan(config).await.diagnostics;
     let error = plan.0.iter().find(|it| it.severity == Severity::Error);
     error.map(|it| (it.summary.clone(), it.detail.clone())).unwrap_or_else(|| panic!("no error: {plan:?}"))
@@ -136,7 +142,7 @@ async fn an_object_that_is_not_required_is_not_adopted() {
     assert!(detail.contains("this configuration does not require "), "{detail}");
     let unknown = [("subnet.public.2".to_string(), "subnet-of-another-network".to_string())];
     let (_, detail) = refusal(&terraform, &adopting(&zones(3), &unknown)).await;
-    assert!(detail.contains("no object subnet-of-another-network in this VPC"), "{detail}");
+    assert!(detail.contains("no object subnet-of-another-network that this VPC could adopt"), "{detail}");
     assert_eq!(terraform.account.take_calls(), [""; 0]);
 }
 
@@ -223,15 +229,62 @@ async fn a_leftover_in_use_is_taken_over_with_consent() {
     terraform.assert_quiet(&zones(3)).await;
 }
 
+/// An API without access logs and a domain, for which something else built both. Returns the configuration with them.
+async fn with_logs_and_a_domain() -> (Api, Value, Vec<(String, String)>) {
+    let mut terraform = Api::new(1);
+    let routes = [("GET /a", route("a", None))];
+    terraform.assert_applies(&gateway(&routes, &[], &[])).await;
+    let inputs = [
+        ("access_log_logservice_group_name", Value::from("front-logs")),
+        ("access_log_logservice_group_subscription_destination_arn", function("sink").into()),
+        ("domain_name", "a.example.com".into()),
+    ];
+    let config = gateway(&routes, &[], &inputs);
+    let named = build_further(&mut terraform, &config).await;
+    (terraform, config, named)
+}
+
 #[tokio::test(start_paused = true)]
-async fn an_api_adopts_nothing_after_its_creation() {
-    let mut terraform = Terraform::<HttpGateway>::new(1);
-    let config = gateway(&[("GET /a", route("a", None))], &[], &[]);
-    terraform.assert_applies(&config).await;
-    let mut adopting = config.clone();
-    adopting.set("adopt", Value::map([("log_group", Value::from("/aws/http/front"))]));
-    let plan = terraform.plan(&adopting).await.diagnostics;
-    assert!(plan.0[0].detail.contains("this resource adopts objects only before that"), "{plan:?}");
+async fn a_log_group_and_a_domain_are_adopted_by_an_api() {
+    let (mut terraform, config, named) = with_logs_and_a_domain().await;
+    assert_eq!(named.iter().map(|(slot, _)| slot.as_str()).collect::<Vec<_>>(), ["domain", "log_group"]);
+    assert_eq!(*terraform.state.get("unmanaged_objects"), Value::map::<&str>([]), "a read does not find them");
+    let adopting = adopting(&config, &named);
+    let plan = terraform.plan(&adopting).await;
+    for (slot, id) in &named {
+        assert_eq!(plan.planned.get("aws_objects").get(slot).as_str(), Some(id.as_str()), "{slot}");
+    }
+    assert!(!terraform.apply(&adopting).await.has_errors());
+    let calls = terraform.account.take_calls();
+    assert!(!calls.iter().any(|call| call.starts_with("create ") || call.starts_with("delete ")), "{calls:?}");
+    assert!(named.iter().all(|(slot, _)| calls.contains(&format!("adopt {slot}"))), "{calls:?}");
+    terraform.refresh().await;
+    terraform.assert_quiet(&config).await;
+    assert_eq!(terraform.destroy().await, Diagnostics::default());
+    assert_eq!(terraform.account.slots(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_api_adopts_no_log_group_that_differs() {
+    let (terraform, mut config, named) = with_logs_and_a_domain().await;
+    config.set("access_log_logservice_group_retention_in_days", 30.into());
+    let (summary, detail) = refusal(&terraform, &adopting(&config, &named)).await;
+    assert_eq!(summary, "An adoption changes nothing but tags");
+    assert!(detail.contains("retention_in_days is 30 instead of absent"), "{detail}");
+    assert!(detail.contains("access_log_logservice_group_retention_in_days = null instead of 30"), "{detail}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entry_of_a_deleted_log_group_has_no_effect() {
+    let (mut terraform, config, named) = with_logs_and_a_domain().await;
+    assert!(!terraform.apply(&adopting(&config, &named)).await.has_errors());
+    terraform.refresh().await;
+    let group: Vec<(String, String)> = named.into_iter().filter(|(slot, _)| slot == "log_group").collect();
+    terraform.account.delete_outside("log_group");
+    terraform.refresh().await;
+    let plan = terraform.plan(&adopting(&config, &group)).await;
+    assert_eq!(plan.diagnostics.0.iter().filter(|it| it.severity == Severity::Error).count(), 0);
+    assert!(plan.planned.get("aws_objects").get("log_group").is_unknown(), "another one is created");
 }
 
 proptest! {
@@ -245,6 +298,16 @@ proptest! {
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(adopt_a_further_zone(&config, failing, loses));
+    }
+
+    #[test]
+    fn any_log_group_and_domain_are_adopted_as_they_are(
+        config in some_gateway(),
+        failing in any::<prop::sample::Index>(),
+        loses in any::<bool>(),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        runtime.block_on(adopt_logs_and_domain(&config, failing, loses));
     }
 }
 
@@ -264,11 +327,39 @@ async fn adopt_a_further_zone(config: &Value, failing: prop::sample::Index, lose
         return;
     }
     terraform.assert_applies(&fewer).await;
-    let named = build_further(&mut terraform, &config).await;
+    adopt_after_a_failure(terraform, &config, failing, loses).await;
+}
+
+/// Builds an API without access logs and a domain, and adopts both after a failure.
+async fn adopt_logs_and_domain(config: &Value, failing: prop::sample::Index, loses: bool) {
+    let mut terraform = Api::new(1);
+    if terraform.plan(config).await.diagnostics.has_errors() {
+        return;
+    }
+    let mut fewer = config.clone();
+    let inputs = config.as_map().expect("a configuration is a map").keys();
+    let is_of_them = |name: &&String| {
+        ["access_log_", "domain_", "certificate_", "create_dns", "hosted_zone"].iter().any(|it| name.starts_with(it))
+    };
+    for name in inputs.filter(is_of_them) {
+        fewer.set(name, Value::Null);
+    }
+    terraform.assert_applies(&fewer).await;
+    adopt_after_a_failure(terraform, config, failing, loses).await;
+}
+
+/// Lets something else build what a configuration requires further, and adopts it after a failure at one object.
+async fn adopt_after_a_failure<P: Topology>(
+    mut terraform: Terraform<P>,
+    config: &Value,
+    failing: prop::sample::Index,
+    loses: bool,
+) {
+    let named = build_further(&mut terraform, config).await;
     if named.is_empty() {
         return;
     }
-    let adopting = adopting(&config, &named);
+    let adopting = adopting(config, &named);
     let failing = named[failing.index(named.len())].0.clone();
     terraform.account.failing.lock().unwrap().push(failing);
     assert!(terraform.apply(&adopting).await.has_errors());
@@ -285,7 +376,7 @@ async fn adopt_a_further_zone(config: &Value, failing: prop::sample::Index, lose
         assert_eq!(terraform.state.get("aws_objects").get(slot).as_str(), Some(id.as_str()), "{slot}");
     }
     terraform.refresh().await;
-    terraform.assert_quiet(&config).await;
+    terraform.assert_quiet(config).await;
     assert_eq!(terraform.destroy().await, Diagnostics::default());
     assert_eq!(terraform.account.slots(), [""; 0]);
 }

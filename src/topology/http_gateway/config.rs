@@ -159,8 +159,9 @@ crate::attributes! {
         allow_duplicate_name: Input<bool> = default(false).changes_nothing(),
         /// Objects created outside this provider that the resource takes over: their IDs by the keys that they get in
         /// `aws_objects`, such as `"api" = "a1b2c3d4e5"`. An import proposes them. Routes, integrations, authorizers
-        /// and API mappings have no entries: those that the configuration lists are taken over with the API. Only the
-        /// first apply after the import uses the attribute; later, it has no effect and can be removed.
+        /// and API mappings have no entries: those that the configuration lists are taken over with the API. Later,
+        /// the entries `log_group` and `domain` take over objects that the configuration requires. After the apply, the
+        /// entries have no effect and can be removed.
         adopt: Input<Option<BTreeMap<String, Input<String>>>> = optional_computed().changes_nothing(),
         /// Patterns of keys in `aws_objects`, such as `route.*`, where `*` matches any text. Drift of matching objects
         /// is neither reported nor corrected until a change of the configuration affects these objects. Drift of

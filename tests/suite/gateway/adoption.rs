@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{THIS, TestEnv, text};
+use super::{THIS, TestEnv};
 use crate::support::adoption::{generate, without_adopt};
 use crate::support::foreign::api::ForeignApi;
 
@@ -39,30 +39,11 @@ fn an_api_with_all_kinds_of_objects_is_adopted() {
         ("route.ANY /users/{proxy+}", api.route("ANY /users/{proxy+}", "users", &json!({}))),
     ];
     let iam = api.route("GET /admin", "users", &json!({ "AuthorizationType": "AWS_IAM" }));
-    account.boto("logs", "create_log_group", json!({ "logGroupName": "/legacy/access" }));
-    account.boto("logs", "put_retention_policy", json!({ "logGroupName": "/legacy/access", "retentionInDays": 14 }));
-    api.permit("keeper", &json!({ "StatementId": "logs", "Principal": "logs.us-east-1.amazonaws.com" }));
-    let filter = json!({ "logGroupName": "/legacy/access", "filterName": "to-keeper", "filterPattern": "",
-        "destinationArn": env.arn("keeper") });
-    account.boto("logs", "put_subscription_filter", filter);
-    let group = format!("arn:aws:logs:us-east-1:{}:log-group:/legacy/access", account.id);
+    let group = api.log_group("/legacy/access", "keeper");
     let logs = json!({ "DestinationArn": group, "Format": "{\"id\":\"$context.requestId\"}" });
     api.create("stage", json!({ "StageName": "$default", "AutoDeploy": true, "AccessLogSettings": logs }));
     api.create("stage", json!({ "StageName": "test" }));
-    let certificate = account.boto("acm", "request_certificate", json!({ "DomainName": "*.example.com" }));
-    let configuration = json!([{ "CertificateArn": certificate["CertificateArn"], "EndpointType": "REGIONAL",
-        "SecurityPolicy": "TLS_1_2" }]);
-    let domain = json!({ "DomainName": "api.example.com", "DomainNameConfigurations": configuration });
-    let domain = account.boto("apigatewayv2", "create_domain_name", domain);
-    api.create("api_mapping", json!({ "DomainName": "api.example.com", "Stage": "$default" }));
-    let zone = json!({ "Name": "example.com", "CallerReference": "legacy" });
-    let zone = text(&account.boto("route53", "create_hosted_zone", zone)["HostedZone"]["Id"]);
-    let target = &domain["DomainNameConfigurations"][0];
-    let alias = json!({ "HostedZoneId": target["HostedZoneId"], "DNSName": target["ApiGatewayDomainName"],
-        "EvaluateTargetHealth": false });
-    let record = json!({ "Name": "api.example.com", "Type": "A", "AliasTarget": alias });
-    let batch = json!({ "Changes": [{ "Action": "CREATE", "ResourceRecordSet": record }] });
-    account.boto("route53", "change_resource_record_sets", json!({ "HostedZoneId": zone, "ChangeBatch": batch }));
+    api.domain();
 
     // Tags for the API, the stage, the domain and the log group. Permissions for two functions of routes, the
     // authorizer and the subscription.

@@ -155,8 +155,8 @@ fn licenses_of_dependencies_match_deny_toml() {
     assert_eq!(compare("\"MPL-2.0\", \"GPL-3.0-only\", "), (Some(1), unused));
 }
 
-/// A home for cargo with the downloaded sources of the cargo that runs this test. Its lock is held for a moment as if by
-/// another cargo. The cargo under test waits for the lock, and by default would print a message about it.
+/// A home for cargo with the downloaded sources of the cargo that runs this test. Its lock is held for a moment as if
+/// by another cargo. The cargo under test waits for the lock, and by default would print a message about it.
 fn busy_cargo_home() -> PathBuf {
     const LOCK: &str = ".package-cache";
     // Each home needs a lock and a database of its own: cargo writes to the database only while it holds the lock, so

@@ -137,7 +137,7 @@ fn further_objects_that_differ_are_refused() {
     network.assert_refused(&entries(&wrong_kind), &[cannot, "\"subnet.public.2\" is not the key of a route table"]);
     network.assert_refused(
         &network.entries_with("subnet.transit.2", "subnet-0123456789abcdef0"),
-        &[cannot, "there is no object subnet-0123456789abcdef0 in this VPC"],
+        &[cannot, "there is no object subnet-0123456789abcdef0 that this VPC could adopt"],
     );
     env.config(&format!("{}{}{}", network.common, zones(2, &network.addresses), entries(&network.further)));
     env.workspace.plan(&[]).failed_with("this configuration does not require subnet.public.2");

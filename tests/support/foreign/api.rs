@@ -23,6 +23,11 @@ impl<'a> ForeignApi<'a> {
             api["RouteSelectionExpression"] = json!("$request.body.action");
         }
         let id = text(&proxy.account().boto("apigatewayv2", "create_api", api)["ApiId"]);
+        Self::within(proxy, id)
+    }
+
+    /// An API that exists.
+    pub(crate) fn within(proxy: &'a Proxy, id: String) -> Self {
         Self { proxy, id, permissions: RefCell::default() }
     }
 
@@ -85,5 +90,39 @@ impl<'a> ForeignApi<'a> {
         let id = text(&self.create("authorizer", authorizer)["AuthorizerId"]);
         self.allow("guard");
         id
+    }
+
+    /// A log group that keeps its events for 14 days and forwards them to a function. Returns its ARN.
+    pub(crate) fn log_group(&self, name: &str, function: &str) -> String {
+        let account = self.proxy.account();
+        account.boto("logs", "create_log_group", json!({ "logGroupName": name }));
+        account.boto("logs", "put_retention_policy", json!({ "logGroupName": name, "retentionInDays": 14 }));
+        self.permit(function, &json!({ "StatementId": "logs", "Principal": "logs.us-east-1.amazonaws.com" }));
+        let filter = json!({ "logGroupName": name, "filterName": format!("to-{function}"), "filterPattern": "",
+            "destinationArn": self.arn(function) });
+        account.boto("logs", "put_subscription_filter", filter);
+        format!("arn:aws:logs:us-east-1:{}:log-group:{name}", account.id)
+    }
+
+    /// The domain `api.example.com` with a certificate, a mapping to the stage `$default`, and a record. Returns the ID
+    /// of its hosted zone.
+    pub(crate) fn domain(&self) -> String {
+        const NAME: &str = "api.example.com";
+        let account = self.proxy.account();
+        let certificate = account.boto("acm", "request_certificate", json!({ "DomainName": "*.example.com" }));
+        let configuration = json!([{ "CertificateArn": certificate["CertificateArn"], "EndpointType": "REGIONAL",
+            "SecurityPolicy": "TLS_1_2" }]);
+        let domain = json!({ "DomainName": NAME, "DomainNameConfigurations": configuration });
+        let domain = account.boto("apigatewayv2", "create_domain_name", domain);
+        self.create("api_mapping", json!({ "DomainName": NAME, "Stage": "$default" }));
+        let zone = json!({ "Name": "example.com", "CallerReference": "legacy" });
+        let zone = text(&account.boto("route53", "create_hosted_zone", zone)["HostedZone"]["Id"]);
+        let target = &domain["DomainNameConfigurations"][0];
+        let alias = json!({ "HostedZoneId": target["HostedZoneId"], "DNSName": target["ApiGatewayDomainName"],
+            "EvaluateTargetHealth": false });
+        let record = json!({ "Name": NAME, "Type": "A", "AliasTarget": alias });
+        let batch = json!({ "Changes": [{ "Action": "CREATE", "ResourceRecordSet": record }] });
+        account.boto("route53", "change_resource_record_sets", json!({ "HostedZoneId": zone, "ChangeBatch": batch }));
+        zone.trim_start_matches("/hostedzone/").to_owned()
     }
 }

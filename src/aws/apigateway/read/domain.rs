@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use aws_sdk_apigatewayv2::types::{ApiMapping, DomainName};
 use futures::future::join_all;
 
-pub(super) use self::adoption::adoptable;
+pub(super) use self::adoption::{adoptable, named, objection_to_named};
 use super::super::{api_mapping, domain_name};
 use super::CREATED_AGAIN;
 use crate::aws::Session;
@@ -114,15 +114,16 @@ pub(super) fn unknown(domains: &[FoundDomain], known: &[Entry], root_id: &str, a
 }
 
 /// The domains with the tags of the gateway that are unmanaged although they have its tags: those that are missing in
-/// state, if something is known against them, and those that replace the one in state.
+/// state, if something is known against them, and those that replace the one in state. Only the latter have a slot,
+/// because the user may name them in `adopt`.
 pub(super) fn unmanaged(domains: &[FoundDomain], known: &[Entry], root_id: &str) -> Vec<Unmanaged> {
-    let reason = |found: &FoundDomain| match is_unknown(found, known) {
-        true => objection(found, root_id),
-        false => is_replaced(found, known).then(|| CREATED_AGAIN.to_string()),
-    };
     let unmanaged = domains.iter().filter(|found| found.is_tagged).filter_map(|found| {
-        let slot = keys::domain(&Input::Unknown).slot;
-        Some(Unmanaged { id: found.name.clone(), slot: Some(slot), is_tagged: true, reason: reason(found)? })
+        let (slot, reason) = match is_unknown(found, known) {
+            true => (None, objection(found, root_id)?),
+            false if is_replaced(found, known) => (Some(slot()), CREATED_AGAIN.to_string()),
+            false => return None,
+        };
+        Some(Unmanaged { id: found.name.clone(), slot, is_tagged: true, reason })
     });
     unmanaged.collect()
 }
@@ -139,10 +140,14 @@ fn remove_unmanaged(domains: &mut Vec<FoundDomain>, root_id: &str) -> Vec<Unmana
     };
     let left: Vec<&str> = domains.iter().filter(|it| known_against(it).is_none()).map(|it| it.name.as_str()).collect();
     let ambiguous = (left.len() > 1).then(|| format!("{} have the same tags", left.join(" and ")));
-    let reason = |found: &FoundDomain| known_against(found).or_else(|| ambiguous.clone());
+    // The user may choose one of several in `adopt`.
+    let reason = |found: &FoundDomain| match known_against(found) {
+        Some(reason) => Some((None, reason)),
+        None => ambiguous.clone().map(|reason| (Some(slot()), reason)),
+    };
     let unmanaged = domains.extract_if(.., |found| reason(found).is_some()).map(|found| {
-        let (slot, reason) = (keys::domain(&Input::Unknown).slot, reason(&found).unwrap_or_default());
-        Unmanaged { id: found.name, slot: Some(slot), is_tagged: true, reason }
+        let (slot, reason) = reason(&found).unwrap_or_default();
+        Unmanaged { id: found.name, slot, is_tagged: true, reason }
     });
     let mut unmanaged: Vec<Unmanaged> = unmanaged.collect();
     unmanaged.sort();
@@ -208,8 +213,10 @@ pub(super) fn everything<'a>(
 }
 
 /// The names of domains with their tags.
-pub(super) fn tags(domains: &[FoundDomain]) -> impl Iterator<Item = (&str, &HashMap<String, String>)> {
-    domains.iter().filter_map(|found| Some((found.name.as_str(), found.shown.as_ref()?.tags.as_ref()?)))
+pub(super) fn tags<'a>(
+    domains: impl IntoIterator<Item = &'a FoundDomain>,
+) -> impl Iterator<Item = (&'a str, &'a HashMap<String, String>)> {
+    domains.into_iter().filter_map(|found| Some((found.name.as_str(), found.shown.as_ref()?.tags.as_ref()?)))
 }
 
 /// The name of the domain that an entry is or belongs to.
@@ -222,7 +229,12 @@ fn name(entry: &Entry) -> Option<&str> {
 }
 
 fn is_tagged(shown: &DomainName, resource: &str) -> bool {
-    domain_name::is_tagged(shown, resource, &keys::domain(&Input::Unknown).slot)
+    domain_name::is_tagged(shown, resource, &slot())
+}
+
+/// The slot of every domain.
+pub(super) fn slot() -> String {
+    keys::domain(&Input::Unknown).slot
 }
 
 #[cfg(test)]
@@ -231,6 +243,7 @@ mod tests {
 
     use super::*;
     use crate::aws::recorded::{Answer, OWNER, Recorded};
+    use crate::cloud::{Known, Seen};
     use crate::model::{ApiRoute, Ref};
 
     const NAME: &str = "api.example.com";
@@ -281,9 +294,13 @@ mod tests {
             .on(&format!("GET /v2/domainnames/{NAME}/apimappings"), mappings)
     }
 
-    async fn seen(aws: &Recorded, known: &[Entry]) -> Vec<Observed> {
+    async fn read_all(aws: &Recorded, known: &[Entry]) -> Option<Seen> {
         let session = aws.session("domains");
-        let seen = crate::aws::apigateway::read::read(&session, OWNER, "api1", known).await.unwrap();
+        crate::aws::apigateway::read::read(&session, OWNER, "api1", Known::entries(known)).await.unwrap()
+    }
+
+    async fn seen(aws: &Recorded, known: &[Entry]) -> Vec<Observed> {
+        let seen = read_all(aws, known).await;
         let is_here = |it: &Observed| matches!(it.spec, Spec::DomainName(_) | Spec::ApiMapping(_));
         seen.map(|seen| seen.objects).unwrap_or_default().into_iter().filter(is_here).collect()
     }
@@ -395,8 +412,7 @@ mod tests {
         assert_eq!(seen(&aws, &without).await.len(), 4);
 
         // A domain that another API uses is unmanaged, whatever its tags are.
-        let session = with_mappings(&shared).session("domains");
-        let read = crate::aws::apigateway::read::read(&session, OWNER, "api1", &known().await).await.unwrap().unwrap();
+        let read = read_all(&with_mappings(&shared), &known().await).await.unwrap();
         assert!(!read.objects.iter().any(|it| it.id == other), "{:?}", read.objects);
         assert_eq!(read.unmanaged[0].id, other);
         assert!(read.unmanaged[0].reason.contains("api2"), "{:?}", read.unmanaged);
@@ -408,8 +424,7 @@ mod tests {
             .on("GET /v2/domainnames", items(&[domain(NAME, "d-1", &ours()), edge]))
             .on(&format!("GET /v2/domainnames/{NAME}/apimappings"), items(&[mapping("m1", "api1", "$default", "")]))
             .on(&format!("GET /v2/domainnames/{other}/apimappings"), items(&[]));
-        let session = aws.session("domains");
-        let read = crate::aws::apigateway::read::read(&session, OWNER, "api1", &known().await).await.unwrap().unwrap();
+        let read = read_all(&aws, &known().await).await.unwrap();
         assert!(!read.objects.iter().any(|it| it.id == other), "{:?}", read.objects);
         assert_eq!(read.unmanaged[0].reason, "its endpoint type is EDGE");
     }
@@ -441,9 +456,7 @@ mod tests {
         let mappings = || items(&[mapping("m7", "api2", "prod", "")]);
         for (tags, is_reported) in [(json!({}), false), (ours(), true)] {
             let aws = with(api(), Some(domain(NAME, "d-2", &tags)), mappings());
-            let session = aws.session("domains");
-            let known = known().await;
-            let read = crate::aws::apigateway::read::read(&session, OWNER, "api1", &known).await.unwrap().unwrap();
+            let read = read_all(&aws, &known().await).await.unwrap();
             assert!(!read.objects.iter().any(|it| it.id == NAME), "another target, with the tags {tags}");
             let unmanaged: Vec<&str> = read.unmanaged.iter().map(|it| it.id.as_str()).collect();
             assert_eq!(unmanaged == [NAME], is_reported, "{tags}");

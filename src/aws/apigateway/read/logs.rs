@@ -55,7 +55,7 @@ impl Logs {
         let (ours, others): (Vec<FoundGroup>, Vec<FoundGroup>) = groups.into_iter().partition(is_ours);
         let is_unmanaged = |name: &str| others.iter().any(|found| found.shown.log_group_name.as_deref() == Some(name));
         let filters = filters.into_iter().filter(|(group, _)| !is_unmanaged(group)).collect();
-        let slot = keys::log_group(&Input::Unknown).slot;
+        let slot = slot();
         let tagged = others.iter().filter(|found| group::is_ours(found, resource, &slot));
         let unmanaged = tagged.filter_map(|found| {
             let (id, slot) = (found.shown.log_group_name.clone()?, Some(slot.clone()));
@@ -70,15 +70,24 @@ impl Logs {
         let Some(name) = stage.and_then(stage::destination).and_then(group::name_in) else {
             return Ok(Logs::default());
         };
-        let slot = keys::log_group(&name.to_string().into()).slot;
-        let is_own = |found: &FoundGroup| owner.accepts(Some(&found.tags), Some(&slot));
+        let is_own = |found: &FoundGroup| owner.accepts(Some(&found.tags), Some(&slot()));
         let Some(group) = group::find(session, name).await?.filter(is_own) else { return Ok(Logs::default()) };
         let filter = match owner.or_none {
             true => subscription::find_any(session, name).await?,
             false => subscription::find(session, name, subscription::NAME).await?,
         };
+        Ok(Logs::of_group(name, group, filter))
+    }
+
+    /// Reads a group with its filter, whatever its tags are. Empty if it does not exist.
+    pub(super) async fn named(session: &Session, name: &str) -> Result<Logs, Failure> {
+        let Some(group) = group::find(session, name).await? else { return Ok(Logs::default()) };
+        Ok(Logs::of_group(name, group, subscription::find_any(session, name).await?))
+    }
+
+    fn of_group(name: &str, group: FoundGroup, filter: Option<SubscriptionFilter>) -> Logs {
         let filters = filter.map(|filter| (name.to_string(), filter)).into_iter().collect();
-        Ok(Logs { groups: vec![group], filters, unmanaged: Vec::new() })
+        Logs { groups: vec![group], filters, unmanaged: Vec::new() }
     }
 
     /// The groups with the tags of this resource that replace the one in state.
@@ -168,6 +177,11 @@ pub(super) fn reference_to_group(known: &[Entry], arn: &str) -> Ref {
             }
     };
     known.iter().find(is_it).map_or_else(|| Ref::Id(arn.to_string()), |entry| Ref::Key(entry.key.clone()))
+}
+
+/// The slot of every log group.
+pub(super) fn slot() -> String {
+    keys::log_group(&Input::Unknown).slot
 }
 
 /// The name of the group of a filter in state.

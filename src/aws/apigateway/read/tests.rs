@@ -112,7 +112,7 @@ fn aws(region: &str) -> Recorded {
 
 /// Runs `read` in a spawned task, which requires that its future is `Send`.
 async fn read_in_a_task(session: Session, known: Vec<Entry>) -> Option<Vec<Observed>> {
-    tokio::spawn(async move { read(&session, OWNER, "api1", &known).await })
+    tokio::spawn(async move { read(&session, OWNER, "api1", Known::entries(&known)).await })
         .await
         .unwrap()
         .unwrap()
@@ -224,7 +224,7 @@ async fn authorizer_of_an_interrupted_update_is_found_by_statement() {
     before.key = Key::new("authorizer_permission.before");
     before.id = statement_id("api1", &place(CHECK), CallerId::Authorizer("a0"));
     known.push(before);
-    let seen = read(&aws("left").session("left"), OWNER, "api1", &known).await.unwrap().unwrap();
+    let seen = read(&aws("left").session("left"), OWNER, "api1", Known::entries(&known)).await.unwrap().unwrap();
     assert!(created.iter().all(|it| seen.objects.contains(it)), "{seen:#?}");
     let statement = created.iter().find(|it| it.key.slot == slots[1]).unwrap();
     assert_eq!(seen.requires, [(statement.id.clone(), ["a1".to_string()].into())].into());
@@ -273,9 +273,9 @@ async fn api_counts_as_deleted_only_if_aws_reports_it_missing() {
             .fold(Recorded::default(), |aws, part| aws.on(&format!("GET /v2/apis/api1{part}"), answer.clone()))
     };
     let missing = answers(Answer::Error(404, "NotFoundException", "Invalid API identifier specified"));
-    assert_eq!(read(&missing.session("absent"), OWNER, "api1", &[]).await.unwrap(), None);
+    assert_eq!(read(&missing.session("absent"), OWNER, "api1", Known::default()).await.unwrap(), None);
     let denied = answers(Answer::Error(403, "AccessDeniedException", "not you"));
-    let failure = read(&denied.session("denied"), OWNER, "api1", &[]).await.unwrap_err();
+    let failure = read(&denied.session("denied"), OWNER, "api1", Known::default()).await.unwrap_err();
     assert_eq!(failure.action, "GetApi");
 }
 
@@ -403,7 +403,7 @@ async fn incomplete_creation_is_reported_only_after_a_second_read() {
         })
     };
     for (tag, expected) in [("ready", RootState::Ready), ("creating", RootState::Creating)] {
-        let seen = read(&answers(tag).session(region), OWNER, "api1", &[]).await.unwrap().unwrap();
+        let seen = read(&answers(tag).session(region), OWNER, "api1", Known::default()).await.unwrap().unwrap();
         assert_eq!(seen.root_state, Some(expected));
     }
 }
@@ -427,7 +427,7 @@ async fn a_failed_list_of_authorizers_is_ignored_if_none_is_used() {
             .on("GET /v2/apis/api1/stages/%24default", Answer::Json(200, json!({ "stageName": "$default" })))
             .on(&get_policy(FUNCTION), policy("eu-west-1", "x", "*/*/a"))
     };
-    let read = async |aws: Recorded| read(&aws.session("eu-west-1"), OWNER, "api1", &[]).await;
+    let read = async |aws: Recorded| read(&aws.session("eu-west-1"), OWNER, "api1", Known::default()).await;
     let seen = read(aws(None, &page)).await.unwrap().unwrap();
     assert!(seen.objects.iter().any(|it| matches!(it.spec, Spec::ApiRoute(_))), "{seen:?}");
     let failure = read(aws(Some("a1"), &page)).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! Which custom domain an adoption of an API takes over.
+//! Which custom domain an adoption takes over.
 
 use aws_sdk_apigatewayv2::types::SecurityPolicy;
 use futures::future::join_all;
@@ -32,6 +32,17 @@ pub(in crate::aws::apigateway::read) async fn adoptable(
     Ok(chosen(mapped, root_id, owner))
 }
 
+/// Reads a domain that the user names, whatever its tags are. `None` if it does not exist.
+pub(in crate::aws::apigateway::read) async fn named(
+    session: &Session,
+    name: &str,
+) -> Result<Option<FoundDomain>, Failure> {
+    match domain_name::get(session, name).await? {
+        Some(shown) => with_mappings(session, shown).await.map(Some),
+        None => Ok(None),
+    }
+}
+
 /// The first domain that can be adopted, and why the others cannot.
 fn chosen(mapped: Vec<FoundDomain>, root_id: &str, owner: Owner<'_>) -> (Vec<FoundDomain>, Vec<Unmanaged>) {
     let (mut adoptable, mut unmanaged): (Vec<FoundDomain>, _) = (Vec::new(), Vec::new());
@@ -51,12 +62,33 @@ fn objection_to_adoption(found: &FoundDomain, root_id: &str, owner: Owner<'_>) -
     if !owner.accepts(shown.tags.as_ref(), None) {
         return Some("another resource has tagged it".to_string());
     }
-    let Some(mapping) = root_mapping(found, root_id) else {
+    if root_mapping(found, root_id).is_none() {
         return Some("the API is mapped to a path below it, not to its root path".to_string());
+    }
+    objection_to_settings(found, root_id)
+}
+
+/// Why a domain that the user names cannot be adopted, if there is a reason. `is_own` is whether it has the tags of the
+/// gateway. An adoption creates no mapping, but an interrupted run may have left a domain without one.
+pub(in crate::aws::apigateway::read) fn objection_to_named(
+    found: &FoundDomain,
+    root_id: &str,
+    is_own: bool,
+) -> Option<String> {
+    let unmapped = || match root_mapping(found, root_id).is_none() && !is_own {
+        true => Some(format!("its root path is not mapped to the API {root_id}; create this mapping first")),
+        false => None,
     };
-    if let Some(stage) = mapping.stage.as_deref().filter(|stage| *stage != stage::DEFAULT) {
+    objection_to_settings(found, root_id).or_else(unmapped)
+}
+
+/// What the inputs cannot express.
+fn objection_to_settings(found: &FoundDomain, root_id: &str) -> Option<String> {
+    let stage = root_mapping(found, root_id).and_then(|mapping| mapping.stage.as_deref());
+    if let Some(stage) = stage.filter(|stage| *stage != stage::DEFAULT) {
         return Some(format!("its mapping leads to the stage {stage}"));
     }
+    let shown = found.shown.as_ref()?;
     let policies = shown.domain_name_configurations.iter().flatten().filter_map(|it| it.security_policy.as_ref());
     let other_policy = policies.map(SecurityPolicy::as_str).find(|it| *it != crate::model::DomainName::TLS_1_2);
     objection(found, root_id).or(other_policy.map(|policy| format!("its security policy is {policy}")))

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::aws::apigateway::read::{FunctionPolicy, read, statement_id};
 use crate::aws::recorded::{Answer, OWNER, Recorded};
-use crate::cloud::Seen;
+use crate::cloud::{Known, Seen};
 use crate::model::Input;
 use crate::model::{LogSubscription, Stage as StageSpec};
 
@@ -72,7 +72,7 @@ fn with_groups(aws: Recorded, arn: &str, tags: &Value, filters: Option<&[Value]>
 }
 
 async fn seen(aws: &Recorded, region: &str, known: &[Entry]) -> Option<Seen> {
-    read(&aws.session(region), OWNER, "api1", known).await.unwrap()
+    read(&aws.session(region), OWNER, "api1", Known::entries(known)).await.unwrap()
 }
 
 fn slots(seen: &Seen) -> Vec<&str> {

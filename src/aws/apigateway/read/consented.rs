@@ -1,0 +1,118 @@
+//! Reads the objects of a managed gateway that something else built and that the user names in `adopt`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::mem::discriminant;
+
+use super::logs::Logs;
+use super::{View, dns, domain, logs, policies};
+use crate::aws::Session;
+use crate::aws::calls::ownership;
+use crate::aws::lambda::permission::FunctionPolicy;
+use crate::cloud::{Failure, Observed, Seen, Unmanaged};
+use crate::model::keys::gateway as keys;
+use crate::model::{Key, STACK};
+
+/// An object that the user names: all that belongs to it, or why it cannot be managed. `None` if it does not exist.
+type Named = Option<Result<Found, String>>;
+
+/// An object with its tags.
+struct Found {
+    /// The object, and what is part of it or leads to it.
+    objects: Vec<Observed>,
+    tags: HashMap<String, String>,
+}
+
+impl View<'_> {
+    /// Adds the objects that the user names, by ID with their slots. Takes one to four calls for each of them.
+    pub(super) async fn add_consented(
+        mut self,
+        session: &Session,
+        consented: &BTreeMap<String, String>,
+        seen: &mut Seen,
+    ) -> Result<(), Failure> {
+        let api_key = keys::api();
+        for (id, slot) in consented {
+            if seen.objects.iter().any(|it| it.id == *id && it.key.slot == *slot) {
+                // Its tags have identified it.
+                continue;
+            }
+            let named = if *slot == logs::slot() {
+                self.named_group(session, (id, slot), &api_key).await?
+            } else if *slot == domain::slot() {
+                self.named_domain(session, (id, slot), &api_key).await?
+            } else {
+                Some(Err(format!(
+                    "{slot:?} is not the key of a log group or a domain, and all other objects follow the configuration"
+                )))
+            };
+            let Some(named) = named else { continue };
+            seen.unmanaged.retain(|it| it.id != *id);
+            match named {
+                Err(reason) => {
+                    seen.unmanaged.push(Unmanaged { id: id.clone(), slot: None, is_tagged: false, reason });
+                }
+                Ok(found) => add(id, found, seen),
+            }
+        }
+        Ok(())
+    }
+
+    async fn named_group(
+        &mut self,
+        session: &Session,
+        (name, slot): (&str, &str),
+        api_key: &Key,
+    ) -> Result<Named, Failure> {
+        self.logs = Logs::named(session, name).await?;
+        let Some((_, tags)) = self.logs.tags().next() else { return Ok(None) };
+        let tags = tags.clone();
+        if let Some(reason) = self.objection_to_owner(&tags, slot) {
+            return Ok(Some(Err(reason)));
+        }
+        let functions = self.logs.functions().filter(|function| self.is_own(function));
+        let places = functions.map(|function| FunctionPolicy::of_function(&function)).collect();
+        self.policies = policies(session, places).await?;
+        Ok(Some(Ok(Found { objects: self.access_logs(api_key), tags })))
+    }
+
+    async fn named_domain(
+        &self,
+        session: &Session,
+        (name, slot): (&str, &str),
+        api_key: &Key,
+    ) -> Result<Named, Failure> {
+        let Some(found) = domain::named(session, name).await? else { return Ok(None) };
+        let tags = domain::tags([&found]).next().map(|(_, tags)| tags.clone()).unwrap_or_default();
+        let reason = self.objection_to_owner(&tags, slot);
+        let is_own = tags.contains_key(ownership::RESOURCE);
+        if let Some(reason) = reason.or_else(|| domain::objection_to_named(&found, self.root_id, is_own)) {
+            return Ok(Some(Err(reason)));
+        }
+        let mut objects = domain::everything([&found], self.root_id, api_key);
+        objects.extend(dns::imported(session, &objects).await?);
+        Ok(Some(Ok(Found { objects, tags })))
+    }
+
+    /// Why the tags of an object forbid that this gateway manages it under this slot.
+    fn objection_to_owner(&self, tags: &HashMap<String, String>, slot: &str) -> Option<String> {
+        let tag = |key: &str| tags.get(key).map(String::as_str);
+        ownership::objection(self.owner.resource, slot, tag(ownership::RESOURCE), tag(ownership::OBJECT))
+    }
+}
+
+/// Adds an object with what belongs to it, except what state contains.
+fn add(id: &str, found: Found, seen: &mut Seen) {
+    let Found { objects, tags } = found;
+    let is_seen = |new: &Observed| {
+        seen.objects.iter().any(|it| it.id == new.id && discriminant(&it.spec) == discriminant(&new.spec))
+    };
+    let new: Vec<Observed> = objects.into_iter().filter(|object| !is_seen(object)).collect();
+    seen.objects.extend(new);
+    if !tags.contains_key(ownership::RESOURCE) {
+        seen.untagged.insert(id.to_string());
+        seen.stacks.extend(tags.get(STACK).map(|stack| (id.to_string(), stack.clone())));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! Adoptions of a log group and a custom domain by a gateway that is managed already: they add nothing but tags to
+//! these objects.
+
+use serde_json::{Value, json};
+
+use super::adoption::changes;
+use super::{TestEnv, text, with};
+use crate::support::foreign::api::ForeignApi;
+
+const GROUP: &str = "/legacy/access";
+const DOMAIN: &str = "api.example.com";
+
+/// The inputs of a gateway without access logs and without a domain.
+fn plain(env: &TestEnv) -> Value {
+    json!({ "route_config": { "GET /a": env.to("orders") } })
+}
+
+/// The inputs that reproduce [`ForeignApi::log_group`].
+fn logging(env: &TestEnv) -> Value {
+    json!({
+        "access_log_logservice_group_name": GROUP,
+        "access_log_logservice_group_retention_in_days": 14,
+        "access_log_logservice_group_subscription_destination_arn": env.arn("keeper"),
+    })
+}
+
+/// A log group of the account.
+fn log_group(env: &TestEnv) -> Value {
+    let groups = env.proxy.account().list_of("log_groups");
+    groups.into_iter().find(|group| group["logGroupName"] == GROUP).expect("it exists")
+}
+
+#[test]
+fn a_log_group_and_a_domain_that_exist_are_adopted() {
+    let env = TestEnv::with_terraform();
+    env.apply(&plain(&env));
+    let api = ForeignApi::within(&env.proxy, text(&env.attribute("api_id")));
+    api.log_group(GROUP, "keeper");
+    let zone = api.domain();
+    env.proxy.clear_calls();
+
+    let domain = json!({ "domain_name": DOMAIN, "create_dns_entry": true, "hosted_zone_id": zone });
+    let all = with(&plain(&env), &with(&logging(&env), &domain));
+    env.config(&with(&all, &json!({ "adopt": { "log_group": GROUP, "domain": DOMAIN } })));
+    let plan = env.workspace.plan_json(&[]);
+    let planned = &plan["resource_changes"][0]["change"]["after"]["aws_objects"];
+    for (key, id) in [("log_group", GROUP), ("domain", DOMAIN)] {
+        assert_eq!(planned[key], json!(id), "{planned}");
+    }
+    for key in ["log_subscription", "api_mapping", "dns_record"] {
+        assert!(planned[key].is_string(), "the plan takes over {key}: {planned}");
+    }
+    env.workspace.apply_plan().succeeded();
+    // The stage writes its access logs to the group. The permission is that of the subscription.
+    assert_eq!(changes(&env), ["AddPermission 1", "TagResource 2", "UpdateStage 1"]);
+    assert_eq!(env.attribute("unmanaged_objects"), json!({}));
+    env.workspace.assert_nothing_to_do();
+    env.config(&all);
+    env.workspace.assert_nothing_to_do();
+    env.workspace.destroy().succeeded();
+    api.remove_permissions();
+    env.proxy.account().assert_nothing_of_ours_is_left();
+}
+
+#[test]
+fn further_objects_that_differ_are_refused() {
+    let env = TestEnv::new();
+    env.apply(&plain(&env));
+    let account = env.proxy.account();
+    let api = ForeignApi::within(&env.proxy, text(&env.attribute("api_id")));
+    let group = api.log_group(GROUP, "keeper");
+    let other = ForeignApi::new(&env.proxy, "HTTP");
+    other.create("stage", json!({ "StageName": "$default", "AutoDeploy": true }));
+    other.domain();
+    let before = account.list_of("log_groups");
+    env.proxy.clear_calls();
+    let refused = |adopt: Value, more: &Value, texts: &[&str]| {
+        let inputs = with(&with(&plain(&env), &logging(&env)), more);
+        env.config(&with(&inputs, &json!({ "adopt": adopt })));
+        let plan = env.workspace.plan(&[]);
+        for expected in texts {
+            plan.failed_with(expected);
+        }
+    };
+    let cannot = "This object cannot be adopted";
+    let changes_nothing = "An adoption changes nothing but tags";
+    let named = || json!({ "log_group": GROUP });
+
+    refused(json!({ "log_group": "/legacy/absent" }), &json!({}), &[cannot, "there is no object /legacy/absent that"]);
+    refused(json!({ "route.GET /a": "abc" }), &json!({}), &["The resource manages another object under this key"]);
+    refused(json!({ "log_subscription": GROUP }), &json!({}), &[cannot, "\"log_subscription\" is not the key of"]);
+    let days = json!({ "access_log_logservice_group_retention_in_days": 30 });
+    refused(
+        named(),
+        &days,
+        &[
+            changes_nothing,
+            "retention_in_days is 30 instead of 14",
+            "access_log_logservice_group_retention_in_days = 14",
+        ],
+    );
+    let silent = json!({ "access_log_logservice_group_subscription_destination_arn": null });
+    refused(named(), &silent, &[changes_nothing, "would be deleted", "access_log_logservice_group_subscription_dest"]);
+    let renamed = json!({ "access_log_logservice_group_name": "/other" });
+    refused(named(), &renamed, &[changes_nothing, "name is /other instead of /legacy/access"]);
+    let off = json!({ "access_log_logservice_group_name": null, "access_log_logservice_group_retention_in_days": null,
+        "access_log_logservice_group_subscription_destination_arn": null });
+    refused(named(), &off, &[cannot, "this configuration does not require log_group"]);
+    let at_domain = json!({ "domain_name": DOMAIN, "create_dns_entry": false });
+    let reason = format!("it has a mapping to the API {}", other.id);
+    refused(json!({ "log_group": GROUP, "domain": DOMAIN }), &at_domain, &[cannot, &reason]);
+
+    let owner = json!({ "fgw:resource": "http_gateway/another" });
+    account.boto("logs", "tag_resource", json!({ "resourceArn": group, "tags": owner }));
+    refused(named(), &json!({}), &[cannot, "fgw:resource is \"http_gateway/another\", so another resource manages it"]);
+    account.boto("logs", "untag_resource", json!({ "resourceArn": group, "tagKeys": ["fgw:resource"] }));
+    assert_eq!(changes(&env), [""; 0]);
+    assert_eq!(account.list_of("log_groups"), before);
+
+    env.config(&plain(&env));
+    env.workspace.destroy().succeeded();
+    api.remove_permissions();
+    account.assert_nothing_of_ours_is_left();
+    assert_eq!(log_group(&env)["retentionInDays"], 14, "it was never managed");
+}
+
+#[test]
+fn a_log_group_that_was_created_again_outside_terraform_is_adopted() {
+    let env = TestEnv::new();
+    let all = with(&plain(&env), &json!({ "access_log_logservice_group_name": GROUP }));
+    env.apply(&all);
+    let account = env.proxy.account();
+    account.boto("logs", "delete_log_group", json!({ "logGroupName": GROUP }));
+    account.boto("logs", "create_log_group", json!({ "logGroupName": GROUP, "tags": { "Owner": "operations" } }));
+    env.proxy.clear_calls();
+
+    let apply = env.workspace.apply(&[]);
+    apply.failed_with(&format!("log group {GROUP} already exists and is not managed by this resource"));
+    apply.failed_with(&format!("\"log_group\" = \"{GROUP}\" to adopt"));
+    env.proxy.clear_calls();
+    env.config(&with(&all, &json!({ "adopt": { "log_group": GROUP } })));
+    env.workspace.apply(&[]).succeeded();
+    assert_eq!(changes(&env), ["TagResource 1"]);
+    assert_eq!(log_group(&env)["tags"]["Owner"], "operations", "no tag changes");
+    env.workspace.assert_nothing_to_do();
+    env.config(&all);
+    env.workspace.assert_nothing_to_do();
+    env.destroy();
+}
