@@ -52,7 +52,7 @@ pub(super) enum Ours<'a> {
 
 /// An object that AWS returned.
 struct Found<'a> {
-    /// The name of its kind, for messages.
+    /// The name of its kind with an article, for messages.
     kind: &'static str,
     id: Option<&'a str>,
     tags: &'a [Tag],
@@ -106,7 +106,7 @@ impl<'a> Claims<'a> {
 
     pub(super) fn subnets(&mut self, subnets: &'a [Subnet]) {
         self.add(subnets.iter().map(|it| Found {
-            kind: "subnet",
+            kind: "a subnet",
             id: it.subnet_id(),
             tags: it.tags(),
             fixed: it.cidr_block().unwrap_or_default().to_string(),
@@ -128,7 +128,7 @@ impl<'a> Claims<'a> {
                 let is_attached = it.attachments().iter().any(|it| it.vpc_id() == Some(self.root_id));
                 let detached = || Some("it is not attached to this VPC".to_string()).filter(|_| !is_attached);
                 Found {
-                    kind: "internet gateway",
+                    kind: "an internet gateway",
                     id,
                     tags: it.tags(),
                     fixed: String::new(),
@@ -147,15 +147,22 @@ impl<'a> Claims<'a> {
     pub(super) fn route_tables(&mut self, tables: &'a [RouteTable]) {
         let found: Vec<Found<'a>> = tables
             .iter()
-            .map(|it| Found {
-                kind: "route table",
-                id: it.route_table_id(),
-                tags: it.tags(),
-                fixed: String::new(),
-                is_slot: is_route_table,
-                objection: self.foreign_association(it),
-                obstacle: is_main_table(it).then(|| IS_MAIN.to_string()),
-                requires: it.associations().iter().filter_map(|it| it.subnet_id()).collect(),
+            .map(|it| {
+                let (kind, is_slot): (_, fn(&str) -> bool) = match is_main_table(it) {
+                    // It also serves every new subnet, so it is never the table of a single AZ.
+                    true => ("a main route table, which can only be that of a whole tier", is_route_table_of_tier),
+                    false => ("a route table", is_route_table),
+                };
+                Found {
+                    kind,
+                    id: it.route_table_id(),
+                    tags: it.tags(),
+                    fixed: String::new(),
+                    is_slot,
+                    objection: self.foreign_association(it),
+                    obstacle: None,
+                    requires: it.associations().iter().filter_map(|it| it.subnet_id()).collect(),
+                }
             })
             .collect();
         self.add(found);
@@ -173,7 +180,7 @@ impl<'a> Claims<'a> {
                 let id = it.nat_gateway_id();
                 let users = tables_to(tables, |route| route.nat_gateway_id() == id);
                 Found {
-                    kind: if is_private { "private NAT gateway" } else { "NAT gateway" },
+                    kind: if is_private { "a private NAT gateway" } else { "a NAT gateway" },
                     id,
                     tags: it.tags(),
                     fixed: format!("{} {}", it.subnet_id().unwrap_or_default(), address.unwrap_or_default()),
@@ -202,7 +209,7 @@ impl<'a> Claims<'a> {
             .map(|it| {
                 let user = self.user_of(it, gateways);
                 Found {
-                    kind: "Elastic IP address",
+                    kind: "an Elastic IP address",
                     id: it.allocation_id(),
                     tags: it.tags(),
                     fixed: String::new(),
@@ -223,7 +230,7 @@ impl<'a> Claims<'a> {
             .map(|it| {
                 let service = it.service_name().unwrap_or_default();
                 Found {
-                    kind: "VPC endpoint for this service",
+                    kind: "an endpoint for this service",
                     id: it.vpc_endpoint_id(),
                     tags: it.tags(),
                     fixed: service.to_string(),
@@ -248,7 +255,7 @@ impl<'a> Claims<'a> {
             (!self.trusts_tags()).then(|| "AWS created it, and its tags do not show who set its rules".to_string());
         let obstacle = |input: &str| Some(format!("AWS created it with the VPC, and the input {input} manages it"));
         self.add(groups.iter().map(|it| Found {
-            kind: "default security group",
+            kind: "a default security group",
             id: it.group_id(),
             tags: it.tags(),
             fixed: String::new(),
@@ -258,7 +265,7 @@ impl<'a> Claims<'a> {
             requires: Vec::new(),
         }));
         self.add(acls.iter().map(|it| Found {
-            kind: "default network ACL",
+            kind: "a default network ACL",
             id: it.network_acl_id(),
             tags: it.tags(),
             fixed: String::new(),
@@ -314,7 +321,7 @@ impl<'a> Claims<'a> {
             return None;
         }
         if is_main_table(table) {
-            return Some(IS_MAIN.to_string());
+            return Some("it is the main route table of the VPC".to_string());
         }
         let mut foreign = table.associations().iter().filter_map(|it| {
             let id = it.gateway_id().or_else(|| it.subnet_id().filter(|id| self.ours(Some(id)).is_none()))?;
@@ -373,7 +380,7 @@ impl<'a> Claims<'a> {
                         tagged.entry((slot, fixed)).or_default().push(id);
                     }
                 },
-                Some(slot) => self.reject(id, None, format!("{slot:?} is not the key of an object of this kind")),
+                Some(slot) => self.reject(id, None, not_a_key(slot, it.kind)),
                 None if below_root => self.reject(id, None, "it has no tag fgw:object".to_string()),
                 None => {}
             }
@@ -411,7 +418,7 @@ impl<'a> Claims<'a> {
         let tags = [tag(ownership::RESOURCE), tag(ownership::OBJECT)];
         let of_tags = ownership::objection(&self.resource, slot, tags[0], tags[1]);
         of_tags.or_else(|| match (found.is_slot)(slot) {
-            false => Some(format!("{slot:?} is not the key of a {}", found.kind)),
+            false => Some(not_a_key(slot, found.kind)),
             true => found.obstacle.clone(),
         })
     }
@@ -438,8 +445,9 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// Why a main route table is not managed.
-const IS_MAIN: &str = "it is the main route table of the VPC";
+fn not_a_key(slot: &str, kind: &str) -> String {
+    format!("{slot:?} is not the key of {kind}")
+}
 
 /// Whether a table is the main one of its VPC, which serves every subnet without an association.
 pub(super) fn is_main_table(table: &RouteTable) -> bool {
@@ -476,9 +484,11 @@ fn is_private_nat_gateway(slot: &str) -> bool {
 }
 
 fn is_route_table(slot: &str) -> bool {
-    let of_tier = |tier: &Tier| {
-        let rest = slot.strip_prefix("route_table.").and_then(|rest| rest.strip_prefix(tier.slot()));
-        rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('.').is_some_and(is_number))
-    };
-    Tier::ALL.iter().any(of_tier)
+    let is_numbered =
+        || slot.rsplit_once('.').is_some_and(|(table, number)| is_route_table_of_tier(table) && is_number(number));
+    is_route_table_of_tier(slot) || is_numbered()
+}
+
+fn is_route_table_of_tier(slot: &str) -> bool {
+    slot.strip_prefix("route_table.").is_some_and(|tier| Tier::ALL.iter().any(|it| it.slot() == tier))
 }

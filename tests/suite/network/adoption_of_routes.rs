@@ -164,3 +164,34 @@ fn a_default_route_to_something_unmanaged_stays() {
     env.ec2("delete_network_interface", json!({ "NetworkInterfaceId": instance }));
     env.destroy();
 }
+
+#[test]
+fn the_main_route_table_of_a_further_tier_is_adopted_later() {
+    const LATER: &str = "  create_private_app_subnets = true\n  route_table_layout = { private_app = \"per_tier\" }\n  \
+                         private_app_subnet_cidr_blocks = { \"AZ-0\" = \"10.0.200.0/24\", \"AZ-1\" = \"10.0.201.0/24\" }\n  \
+                         name_tags = { \"subnet.private_app.0\" = \"legacy\", \"subnet.private_app.1\" = \"legacy\" }\n";
+    let env = TestEnv::with_terraform();
+    let common = "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_vpc_endpoints = false\n  cidr_block = \
+                  \"10.0.0.0/16\"\n  create_private_persistence_subnets = false\n";
+    env.change(&format!("{common}  create_private_app_subnets = false"));
+    let foreign = ForeignNetwork::within(&env.proxy, &env.id("vpc"));
+    let subnets = ["us-east-1a", "us-east-1b"].iter().enumerate().map(|(index, zone)| {
+        let subnet = foreign.subnet("legacy", &format!("10.0.20{index}.0/24"), zone);
+        format!("    \"subnet.private_app.{index}\" = \"{subnet}\"\n")
+    });
+    let (subnets, main) = (subnets.collect::<String>(), text(&env.attribute("default_route_table_id")));
+    let adopt = |table: &str| format!("  adopt = {{\n{subnets}    \"{table}\" = \"{main}\"\n  }}\n");
+    env.proxy.clear_calls();
+
+    env.config(&format!("{common}{LATER}{}", adopt("route_table.private_app.0")));
+    env.workspace.plan(&[]).failed_with("is not the key of a main route table, which can only be that of a whole tier");
+    env.config(&format!("{common}{LATER}{}", adopt("route_table.private_app")));
+    env.workspace.apply(&[]).succeeded();
+    assert_eq!(env.calls(), "AssociateRouteTable 2, CreateTags 3");
+    assert_eq!(env.id("route_table.private_app"), main);
+    env.workspace.assert_nothing_to_do();
+    env.config(&format!("{common}{LATER}"));
+    env.workspace.assert_nothing_to_do();
+    // The test environment refuses to delete a main route table, as AWS does.
+    env.destroy();
+}

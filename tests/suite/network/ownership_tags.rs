@@ -277,7 +277,7 @@ fn the_tags_of_a_subnet_on_an_address_release_nothing() {
     env.ec2("create_tags", json!({"Resources": [free], "Tags": tags}));
     env.apply();
     let reason = text(&env.attribute("unmanaged_objects")[&free]);
-    assert!(reason.contains("\"subnet.public.0\" is not the key of an object of this kind"), "{reason}");
+    assert!(reason.contains("\"subnet.public.0\" is not the key of an Elastic IP address"), "{reason}");
     env.workspace.destroy().succeeded();
     env.ec2("describe_addresses", json!({"AllocationIds": [free]}));
 }

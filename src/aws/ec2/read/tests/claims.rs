@@ -82,7 +82,7 @@ async fn a_tag_copied_from_another_kind_identifies_nothing() {
     for slot in ["subnet.public.0", "nat_gateway.0", "eip.", "eip.01", "eip.x", "", "stray.eipalloc-1"] {
         let addresses = format!("<addressesSet>{}</addressesSet>", address("eipalloc-1", slot));
         let answers = [("DescribeSubnets", subnets.as_str()), ("DescribeAddresses", &addresses)];
-        assert_unmanaged(&answers, "eipalloc-1", "is not the key of an object of this kind").await;
+        assert_unmanaged(&answers, "eipalloc-1", "is not the key of an Elastic IP address").await;
     }
     let tags = tags(&[("fgw:resource", "four_tier_vpc/vpc-1")]);
     let addresses = format!("<addressesSet><item><allocationId>eipalloc-1</allocationId>{tags}</item></addressesSet>");
@@ -124,7 +124,7 @@ async fn a_table_of_unmanaged_subnets_is_unmanaged() {
         (association("<gatewayId>igw-9</gatewayId>"), "it is associated with igw-9"),
         (association("<main>true</main>"), "it is the main route table"),
     ] {
-        let tables = table("rtb-2", &inside, &below("route_table.private_app.0"));
+        let tables = table("rtb-2", &inside, &below("route_table.private_app"));
         let tables = format!("<routeTableSet>{tables}</routeTableSet>");
         assert_unmanaged(&[("DescribeRouteTables", &tables)], "rtb-2", reason).await;
     }
@@ -155,7 +155,8 @@ async fn an_endpoint_of_another_service_or_table_is_unmanaged() {
         )
     };
     let (other, foreign) = (endpoint("dynamodb", "rtb-1"), endpoint("s3", "rtb-9"));
-    assert_unmanaged(&[("DescribeVpcEndpoints", &other)], "vpce-1", "is not the key of an object of this kind").await;
+    assert_unmanaged(&[("DescribeVpcEndpoints", &other)], "vpce-1", "is not the key of an endpoint for this service")
+        .await;
     assert_unmanaged(&[("DescribeVpcEndpoints", &foreign)], "vpce-1", "rtb-9, which is not managed, uses it").await;
 }
 
@@ -257,7 +258,7 @@ async fn a_named_object_is_rejected_for_a_reason() {
             "its tag fgw:object is \"route_table.transit.1\"",
         ),
         ("", String::new(), "subnet.transit.0", "\"subnet.transit.0\" is not the key of a route table"),
-        (main, String::new(), "route_table.transit.0", "it is the main route table"),
+        (main, String::new(), "route_table.transit.0", "is not the key of a main route table"),
     ] {
         let tables = format!("<routeTableSet>{}</routeTableSet>", table("rtb-2", inside, &tags));
         let seen = refreshed_with_consent(&[("DescribeRouteTables", &tables)], &[("rtb-2", slot)]).await;
