@@ -21,6 +21,7 @@ pub(crate) mod route;
 pub(crate) mod route_table;
 pub(crate) mod route_table_association;
 mod security_group_rules;
+mod slots;
 pub(crate) mod subnet;
 pub(crate) mod tags;
 pub(crate) mod vpc;

@@ -16,8 +16,9 @@ use super::{
 use crate::aws::Session;
 use crate::aws::calls::AwsError;
 use crate::aws::calls::ownership;
-use crate::aws::ec2::claims::{Claims, Ours, is_main_table, tier_and_index};
+use crate::aws::ec2::claims::{Claims, Ours, is_main_table};
 use crate::aws::ec2::observed::Shown;
+use crate::aws::ec2::slots::tier_and_index;
 use crate::cloud::{Failure, Known, Seen, Unmanaged};
 use crate::model::Input;
 use crate::model::TopologyKind;
