@@ -150,3 +150,32 @@ fn an_api_without_a_stage_to_adopt_is_rejected() {
     api.create("stage", json!({ "StageName": "$default", "AutoDeploy": false }));
     rejected(&api, "its stage $default does not deploy changes automatically");
 }
+
+#[test]
+fn a_record_of_another_tool_stays_with_it() {
+    let env = TestEnv::new();
+    let api = ForeignApi::new(&env.proxy, "HTTP");
+    api.route("GET /a", "orders", &json!({}));
+    api.create("stage", json!({ "StageName": "$default", "AutoDeploy": true }));
+    let zone = json!({ "HostedZoneId": api.domain() });
+    let records = || env.proxy.account().boto("route53", "list_resource_record_sets", zone.clone());
+    let before = records();
+    let config = |adopt: Value| {
+        let route = json!({ "faas_function_arn": env.arn("orders"), "payload_format_version": "2.0" });
+        let inputs = json!({ "name": "legacy", "api_tags": { "Owner": "web" }, "route_config": { "GET /a": route },
+            "domain_name": "api.example.com", "create_dns_entry": false, "adopt": adopt });
+        env.config(&inputs);
+    };
+    config(json!({ "api": api.id, "stage": "$default", "domain": "api.example.com" }));
+    env.workspace.import(THIS, &api.id).succeeded();
+    env.proxy.clear_calls();
+    env.workspace.apply(&[]).succeeded();
+    assert_eq!(changes(&env), ["AddPermission 1", "TagResource 3"]);
+    assert_eq!(env.attribute("aws_objects")["dns_record"], Value::Null);
+    config(Value::Null);
+    env.workspace.assert_nothing_to_do();
+    env.workspace.destroy().succeeded();
+    assert_eq!(records(), before);
+    api.remove_permissions();
+    env.proxy.account().assert_nothing_of_ours_is_left();
+}

@@ -63,6 +63,35 @@ fn a_log_group_and_a_domain_that_exist_are_adopted() {
 }
 
 #[test]
+fn an_unlisted_subscription_and_record_stay_unmanaged() {
+    let env = TestEnv::new();
+    env.apply(&plain(&env));
+    let api = ForeignApi::within(&env.proxy, text(&env.attribute("api_id")));
+    api.log_group(GROUP, "keeper");
+    let zone = json!({ "HostedZoneId": api.domain() });
+    let records = || env.proxy.account().boto("route53", "list_resource_record_sets", zone.clone());
+    let before = records();
+    env.proxy.clear_calls();
+
+    let further = json!({ "access_log_logservice_group_name": GROUP,
+        "access_log_logservice_group_retention_in_days": 14, "domain_name": DOMAIN });
+    let all = with(&plain(&env), &further);
+    env.config(&with(&all, &json!({ "adopt": { "log_group": GROUP, "domain": DOMAIN } })));
+    env.workspace.apply(&[]).succeeded();
+    assert_eq!(changes(&env), ["TagResource 2", "UpdateStage 1"]);
+    let objects = env.attribute("aws_objects");
+    assert!(objects["log_subscription"].is_null() && objects["dns_record"].is_null(), "{objects}");
+    env.workspace.assert_nothing_to_do();
+    env.config(&all);
+    env.workspace.assert_nothing_to_do();
+    assert_eq!(log_group(&env)["subscriptionFilters"].as_array().map(Vec::len), Some(1));
+    env.workspace.destroy().succeeded();
+    assert_eq!(records(), before);
+    api.remove_permissions();
+    env.proxy.account().assert_nothing_of_ours_is_left();
+}
+
+#[test]
 fn further_objects_that_differ_are_refused() {
     let env = TestEnv::new();
     env.apply(&plain(&env));
@@ -99,8 +128,6 @@ fn further_objects_that_differ_are_refused() {
             "access_log_logservice_group_retention_in_days = 14",
         ],
     );
-    let silent = json!({ "access_log_logservice_group_subscription_destination_arn": null });
-    refused(named(), &silent, &[changes_nothing, "would be deleted", "access_log_logservice_group_subscription_dest"]);
     let renamed = json!({ "access_log_logservice_group_name": "/other" });
     refused(named(), &renamed, &[changes_nothing, "name is /other instead of /legacy/access"]);
     let off = json!({ "access_log_logservice_group_name": null, "access_log_logservice_group_retention_in_days": null,
