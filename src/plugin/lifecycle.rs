@@ -43,7 +43,7 @@ struct Activity {
 /// Counts connections and calls, and provides the token that stops running work.
 pub(super) struct Lifecycle {
     activity: watch::Sender<Activity>,
-    /// The token that stops the work running now, a child of `ending`.
+    /// The token that stops the work for a Terraform, a child of `ending`.
     stop: Mutex<CancellationToken>,
     /// Stops all work, including later work.
     ending: CancellationToken,
@@ -85,7 +85,7 @@ impl Lifecycle {
         self.count(|activity| &mut activity.changes)
     }
 
-    /// The token that stops the work running now.
+    /// The token that stops work.
     pub(super) fn stop_token(&self) -> CancellationToken {
         self.stop().clone()
     }
@@ -95,9 +95,18 @@ impl Lifecycle {
         &self.client_gone
     }
 
-    /// Stops the work that is running now. Later calls are not stopped, because Terraform still validates and reads.
-    pub(super) fn stop_running_work(&self) {
-        std::mem::replace(&mut *self.stop(), self.ending.child_token()).cancel();
+    /// Stops all work. Work that begins later is stopped too, because Terraform may have sent its call before the stop.
+    /// Terraform itself begins no further work then; it only still validates.
+    pub(super) fn stop_work(&self) {
+        self.stop().cancel();
+    }
+
+    /// Allows work again after a stop, because a Terraform begins: a process with `--debug` serves several.
+    pub(super) fn allow_work(&self) {
+        let mut stop = self.stop();
+        if stop.is_cancelled() {
+            *stop = self.ending.child_token();
+        }
     }
 
     /// Ends the process as soon as no work is running.
@@ -258,12 +267,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_stop_cancels_running_work_but_not_later_work() {
+    async fn a_stop_ends_work_until_another_terraform_begins() {
         let lifecycle = Lifecycle::new();
         let running = lifecycle.stop_token();
-        lifecycle.stop_running_work();
+        lifecycle.stop_work();
         assert!(running.is_cancelled());
-        assert!(!lifecycle.stop_token().is_cancelled());
+        assert!(lifecycle.stop_token().is_cancelled(), "its call may have been sent before the stop");
+        lifecycle.allow_work();
+        assert!(running.is_cancelled() && !lifecycle.stop_token().is_cancelled());
         assert!(!lifecycle.client_gone().is_cancelled(), "Terraform still waits for the response");
     }
 
@@ -317,7 +328,7 @@ mod tests {
         let lifecycle = Lifecycle::new();
         terminated(&lifecycle).await;
         assert!(lifecycle.stop_token().is_cancelled());
-        lifecycle.stop_running_work();
+        lifecycle.allow_work();
         assert!(lifecycle.stop_token().is_cancelled());
     }
 }

@@ -371,6 +371,8 @@ async fn stop_ends_a_running_apply_but_not_the_server() {
     assert_eq!(summaries(&stopped.diagnostics), [(Severity::Error, "Stopped")]);
     // A state must not contain unknown values.
     assert_eq!(value(stopped.new_state), named("slow"));
+    // With `--debug`, another Terraform may follow. It begins with the schema.
+    terraform.get_provider_schema(pb::get_provider_schema::Request {}).await.unwrap();
     let later = terraform.apply_resource_change(apply(&named("front"))).await.unwrap().into_inner();
     assert_eq!(later.diagnostics, []);
 }

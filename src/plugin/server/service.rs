@@ -32,6 +32,8 @@ impl<P: Provider> Calls for Server<P> {
         &self,
         _: Request<pb::get_provider_schema::Request>,
     ) -> Answer<pb::get_provider_schema::Response> {
+        // Each process of Terraform requests the schema before anything else.
+        self.lifecycle.allow_work();
         Ok(Response::new(self.schemas.clone()))
     }
 
@@ -205,7 +207,7 @@ impl<P: Provider> Calls for Server<P> {
     }
 
     async fn stop_provider(&self, _: Request<pb::stop_provider::Request>) -> Answer<pb::stop_provider::Response> {
-        self.lifecycle.stop_running_work();
+        self.lifecycle.stop_work();
         tracing::info!("Terraform requested a stop; no new operation starts");
         Ok(Response::new(pb::stop_provider::Response::default()))
     }

@@ -85,6 +85,18 @@ async fn a_stop_ends_each_call_that_only_reads() {
     }
 }
 
+/// Terraform may have sent the call before the stop.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_arrives_after_the_stop_ends_too() {
+    for (call, summary) in CALLS {
+        let (_process, mut terraform) = connected_to(Acme::default()).await;
+        terraform.stop_provider(pb::stop_provider::Request {}).await.unwrap();
+        let (diagnostics, has_state) = wait::output("the response", call.send(terraform)).await;
+        assert_eq!(summaries(&diagnostics), [(Severity::Error, summary)], "{call:?}");
+        assert!(!has_state, "{call:?}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_terraform_abandons_is_dropped() {
     for (call, _) in CALLS {
