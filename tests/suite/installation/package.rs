@@ -161,12 +161,13 @@ fn busy_cargo_home() -> PathBuf {
     const LOCK: &str = ".package-cache";
     // Each home needs a lock and a database of its own: cargo writes to the database only while it holds the lock, so
     // a second lock for one database lets two cargos write at once, and one of them reports "database is locked".
-    const OF_ONE_HOME: [&str; 3] = [LOCK, ".package-cache-mutate", ".global-cache"];
+    const OF_ONE_HOME: [&str; 2] = [LOCK, ".global-cache"];
     let own = env::var_os("CARGO_HOME").map(PathBuf::from);
     let own = own.unwrap_or_else(|| PathBuf::from(env::var_os("HOME").expect("a home")).join(".cargo"));
     let home = directory();
     for entry in fs::read_dir(own).unwrap().map(Result::unwrap) {
-        if !OF_ONE_HOME.iter().any(|name| entry.file_name() == *name) {
+        // Further files of the lock and of the database have longer names.
+        if !OF_ONE_HOME.iter().any(|name| entry.file_name().to_string_lossy().starts_with(name)) {
             symlink(entry.path(), home.join(entry.file_name())).unwrap();
         }
     }
