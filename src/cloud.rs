@@ -177,7 +177,8 @@ pub struct Known<'a> {
     pub slots: Option<&'a BTreeMap<String, String>>,
     /// Identifies the objects of a topology that something else built. Used only if nothing else is known.
     pub classify: Option<Classify>,
-    /// Further objects that the user names in `adopt`: their slots by id. They are returned whatever uses them.
+    /// Further objects that the user names in `adopt`: their slots by id. Objects of a network
+    /// are returned whatever uses them.
     pub consented: Option<&'a BTreeMap<String, String>>,
 }
 
@@ -193,7 +194,8 @@ impl<'a> Known<'a> {
 pub struct Unmanaged {
     /// Its id in AWS.
     pub id: String,
-    /// The slot in its tag `fgw:object`, if it is the slot of an object of this kind.
+    /// The slot in its tag `fgw:object`, if it is the slot of an object of this kind. `None` if nothing can make it a
+    /// managed object, such as a domain that another API uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot: Option<String>,
     /// Whether it has ownership tags, which users can remove.

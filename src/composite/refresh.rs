@@ -62,8 +62,7 @@ pub(super) async fn with_consent<P: Topology>(
     consented: &BTreeMap<String, String>,
 ) -> Result<Option<Private>, Failure> {
     let mut known = known;
-    // An object that replaces a missing one of the same name is another object.
-    known.inventory.entries.retain(|entry| !(entry.missing && consented.contains_key(&entry.id)));
+    known.inventory.forget_missing(|entry| consented.get(&entry.id) == Some(&entry.key.slot));
     let read = async {
         let entries = Known::entries(&known.inventory.entries);
         let objects = Known { consented: (!consented.is_empty()).then_some(consented), ..entries };

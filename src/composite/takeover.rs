@@ -60,8 +60,8 @@ pub(super) fn decide<P: Topology>(
             .filter(|it| it.consented && it.entry.not_adopted && has_slot(it))
             .map(|it| it.entry.key.clone())
             .collect();
-        // What is part of an object that something else built stays as it is, or the plan is refused, unless it may
-        // stay unmanaged.
+        // What is part of an object that something else built stays as it is, or the plan is refused. Some kinds stay
+        // unmanaged instead if the configuration does not contain them.
         let is_part = |it: &Candidate| {
             let is_in_foreign = it.entry.applied.parent().is_some_and(|parent| foreign.contains(parent));
             is_in_foreign && (has_slot(it) || !P::may_stay_unmanaged(&it.entry.applied))

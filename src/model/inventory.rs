@@ -124,6 +124,11 @@ impl Entry {
         (std::mem::discriminant(&self.applied), &self.id)
     }
 
+    /// Whether AWS identifies it by its name, so that another object may have its ID after its deletion.
+    pub fn is_identified_by_name(&self) -> bool {
+        matches!(self.applied, Spec::LogGroup(_) | Spec::DomainName(_))
+    }
+
     /// The current spec, without unmanaged parts, for a comparison with `wanted`. For an adopted object, only the tags
     /// and propagating gateways in `wanted` count as managed.
     pub fn normalized_against(&self, wanted: &Spec) -> Spec {
@@ -167,6 +172,15 @@ impl Inventory {
             |entry: &Entry| matches!(entry.spec(), Spec::RouteTableAssociation(it) if it.subnet == wanted.subnet);
         let is_table = |entry: &Entry| wanted.route_table == Ref::Key(entry.key.clone());
         !self.present().any(is_of_subnet) && self.main_route_table().is_some_and(is_table)
+    }
+
+    /// Removes missing objects, with the missing objects that are part of them or lead to them. An object that replaces
+    /// one of them under its name is another object.
+    pub fn forget_missing(&mut self, is_replaced: impl Fn(&Entry) -> bool) {
+        let replaced = self.entries.iter().filter(|entry| entry.missing && is_replaced(entry));
+        let replaced: BTreeSet<Key> = replaced.map(|entry| entry.key.clone()).collect();
+        let leads_there = |entry: &Entry| entry.applied.needs().iter().any(|need| replaced.contains(&need.key));
+        self.entries.retain(|entry| !(entry.missing && (replaced.contains(&entry.key) || leads_there(entry))));
     }
 
     /// The main route table of the VPC, if it is managed. AWS deletes it only with the VPC, so its deletion only stops

@@ -387,8 +387,9 @@ fn unmanaged(name: &str) -> Failure {
         format!(
             "custom domain {name} already exists and is not managed by this resource, so it was not changed. A killed \
              run or someone else may have created it. Use another domain_name, or delete the domain if nothing uses it \
-             (aws apigatewayv2 delete-domain-name --domain-name {name}), then apply again. To take it over instead, map \
-             its root path to this API and add \"domain\" = {name:?} to adopt."
+             (aws apigatewayv2 delete-domain-name --domain-name {name}), then apply again. An existing \
+             API without another domain takes it over with \"domain\" = {name:?} in adopt, if the root path of the \
+             domain is mapped to it."
         ),
     )
 }

@@ -26,13 +26,13 @@ fn request() -> String {
     format!("{:016x}{:016x}", random(), random())
 }
 
-/// Why the ownership tags of an object forbid that a resource manages it under a slot. `ours` is the value of
-/// [`RESOURCE`] for this resource, and `resource` and `object` are the values of the object's tags.
-pub(crate) fn objection(ours: &str, slot: &str, resource: Option<&str>, object: Option<&str>) -> Option<String> {
-    if let Some(owner) = resource.filter(|owner| *owner != ours) {
+/// Why the ownership tags of an object forbid that a resource manages it under a slot. `resource` is the value of
+/// [`RESOURCE`] for this resource, and `tag` returns the values of the object's tags.
+pub(crate) fn objection<'a>(resource: &str, slot: &str, tag: impl Fn(&str) -> Option<&'a str>) -> Option<String> {
+    if let Some(owner) = tag(RESOURCE).filter(|owner| *owner != resource) {
         return Some(format!("its tag fgw:resource is {owner:?}, so another resource manages it"));
     }
-    object.filter(|object| *object != slot).map(|object| format!("its tag fgw:object is {object:?}"))
+    tag(OBJECT).filter(|object| *object != slot).map(|object| format!("its tag fgw:object is {object:?}"))
 }
 
 /// Adds the tag [`REQUEST`], which only this call has, and returns its value. After a lost answer, the other tags do

@@ -180,9 +180,7 @@ impl<'a> Claims<'a> {
 
     /// Why an object cannot be managed under a slot, although the user consents.
     fn obstacle(&self, found: &Found<'_>, slot: &str) -> Option<String> {
-        let tag = |key: &str| tags::value(found.tags, key);
-        let tags = [tag(ownership::RESOURCE), tag(ownership::OBJECT)];
-        let of_tags = ownership::objection(&self.resource, slot, tags[0], tags[1]);
+        let of_tags = ownership::objection(&self.resource, slot, |key| tags::value(found.tags, key));
         of_tags.or_else(|| match (found.is_slot)(slot) {
             false => Some(not_a_key(slot, found.kind)),
             true => found.obstacle.clone(),

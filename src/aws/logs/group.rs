@@ -387,8 +387,8 @@ fn unmanaged(name: &str) -> Failure {
         format!(
             "log group {name} already exists and is not managed by this resource, so it was not changed. A killed run or \
              someone else may have created it. Choose another name, or delete the log group if nothing uses it (aws \
-             logs delete-log-group --log-group-name {name}), then apply again. To take it over instead, add \
-             \"log_group\" = {name:?} to adopt."
+             logs delete-log-group --log-group-name {name}), then apply again. An existing API without another log \
+             group takes it over with \"log_group\" = {name:?} in adopt."
         ),
     )
 }

@@ -52,11 +52,15 @@ pub(crate) async fn find_any(session: &Session, group: &str) -> Result<Option<Sh
     if let Some(ours) = find(session, group, NAME).await? {
         return Ok(Some(ours));
     }
-    // AWS allows two filters for each group, so there is no further page.
+    let mut filters = all(session, group).await?;
+    Ok(filters.pop().filter(|_| filters.is_empty()))
+}
+
+/// The filters of a log group. AWS allows two, so there is no further page.
+async fn all(session: &Session, group: &str) -> Result<Vec<Shown>, Failure> {
     let answer = session.logs.describe_subscription_filters().log_group_name(group).send().await;
     let found = answer.map_err(|error| error.failure("DescribeSubscriptionFilters"))?;
-    let mut filters = found.subscription_filters.unwrap_or_default();
-    Ok(filters.pop().filter(|_| filters.is_empty()))
+    Ok(found.subscription_filters.unwrap_or_default())
 }
 
 /// Converts a filter that AWS returned to an observation. AWS does not return the permission of the filter.
@@ -81,21 +85,26 @@ pub(crate) fn read(shown: &Shown, log_group: Key, key: Key, permission: Option<K
     Some(Observed { id, key, spec: Spec::LogSubscription(spec), learned: Learned::new() })
 }
 
-/// Creates the filter, or adopts an equal one that is not in state: an interrupted run may have created it. Another
-/// filter with its name is an error, because PutSubscriptionFilter would replace it.
+/// Creates the filter, or adopts an equal one that is not in state: an interrupted run may have created it. An adopted
+/// group may have it under another name, and with a second one, each event would be delivered twice. Another filter
+/// with the name of this provider is an error, because PutSubscriptionFilter would replace it.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &LogSubscription) -> Result<(), Failure> {
     let group = operation.id(&spec.log_group)?;
     // A group that this process created contains no filter of an interrupted run.
     let existing = match operation.session.process.created.contains(group) {
-        true => None,
-        false => find(operation.session, group, NAME).await?,
+        true => Vec::new(),
+        false => all(operation.session, group).await?,
     };
-    match existing {
-        Some(existing) if equals(operation, &existing, spec) => {}
-        Some(existing) => return Err(unmanaged(group, &existing)),
-        None => put(operation, group, NAME, spec).await?,
-    }
-    operation.record_id(&id(group, NAME));
+    let has_name = |it: &&Shown| it.filter_name.as_deref() == Some(NAME);
+    let name = match (existing.iter().find(|it| equals(operation, it, spec)), existing.iter().find(has_name)) {
+        (Some(equal), _) => equal.filter_name.as_deref().unwrap_or(NAME),
+        (None, Some(other)) => return Err(unmanaged(group, other)),
+        (None, None) => {
+            put(operation, group, NAME, spec).await?;
+            NAME
+        }
+    };
+    operation.record_id(&id(group, name));
     Ok(())
 }
 

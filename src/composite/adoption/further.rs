@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{changes, differing, not_required, refuse_unknown, texts, warn_of_stacks, without_room};
+use crate::cloud::Unmanaged;
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::diagnostics::{self, Difference, WrongEntry};
 use crate::composite::private_state::Private;
@@ -59,10 +60,11 @@ impl Further {
             };
             // An entry of the last apply may name an object that was replaced later.
             let is_applied = prior.get("adopt").get(slot).as_str() == Some(id);
-            let entry = inventory.entries.iter().find(|entry| entry.id == *id);
+            let has_id = |entry: &&Entry| entry.id == *id && !is_another_of_its_name(entry, slot);
+            let entry = inventory.entries.iter().find(has_id);
             match (entry, holder) {
-                // AWS may have an object with this name again, which something else created.
-                (Some(entry), None) if entry.missing && entry.key.slot == *slot => {
+                // AWS may have an object of this name again, which something else created.
+                (Some(entry), None) if entry.missing && entry.is_identified_by_name() && entry.key.slot == *slot => {
                     further.applied.insert(id.clone());
                     further.slots.insert(id.clone(), slot.clone());
                 }
@@ -103,8 +105,9 @@ impl Further {
         diagnostics: &mut Diagnostics,
     ) -> bool {
         let reason = |id: &String| match private.unmanaged.iter().find(|it| it.id == *id) {
-            Some(rejected) => Some(format!("{id} cannot be adopted: {}", rejected.reason)),
-            None if is_candidate(private, id) || self.applied.contains(id) => None,
+            _ if self.applied.contains(id) => None,
+            Some(rejected) => Some(rejection(rejected)),
+            None if is_candidate(private, id) => None,
             None => Some(format!("there is no object {id} that this {} could adopt", root_kind::<P>())),
         };
         let wrong: Vec<WrongEntry> =
@@ -123,21 +126,29 @@ impl Further {
         decision: Option<&Decision>,
         diagnostics: &mut Diagnostics,
     ) -> bool {
-        let is_taken = |id: &String| private.inventory.entries.iter().any(|entry| entry.id == *id);
-        let left: Vec<(&String, &String)> = self.slots.iter().filter(|(id, _)| !is_taken(id)).collect();
+        let is_taken = |(id, slot): &(&String, &String)| {
+            private.inventory.present().any(|entry| entry.id == **id && entry.key.slot == **slot)
+        };
+        let left: Vec<(&String, &String)> = self.slots.iter().filter(|it| !is_taken(it)).collect();
         if decision.is_none() && left.iter().any(|(id, _)| is_candidate(private, id)) {
             diagnostics::adopt_is_undecided(diagnostics);
             return false;
         }
         let (old, new): (Vec<_>, Vec<_>) = left.into_iter().partition(|(id, _)| self.applied.contains(*id));
-        let inert: BTreeSet<String> =
-            self.inert.iter().cloned().chain(old.into_iter().map(|(_, slot)| slot.clone())).collect();
+        let is_required = |slot: &String| decision.is_some_and(|it| it.objects.iter().any(|it| it.key.slot == *slot));
+        let obstacle = |(id, slot): &(&String, &String)| {
+            let rejected = private.unmanaged.iter().find(|it| it.id == **id).filter(|_| is_required(slot))?;
+            Some(wrong_entry(slot, rejection(rejected)))
+        };
+        let mut wrong: Vec<WrongEntry> = old.iter().filter_map(obstacle).collect();
+        let old = old.into_iter().filter(|it| obstacle(it).is_none());
+        let inert: BTreeSet<String> = self.inert.iter().cloned().chain(old.map(|(_, slot)| slot.clone())).collect();
         if !inert.is_empty() {
             let others = self.slots.values().any(|slot| !inert.contains(slot));
             diagnostics::adopt_has_no_effect(&inert, others, diagnostics);
         }
         let not_required = |id: &str, slot: &str| not_required::<P>(id, slot, self.only_by_name.contains_key(slot));
-        let mut wrong: Vec<WrongEntry> = new.into_iter().map(|(id, slot)| not_required(id, slot)).collect();
+        wrong.extend(new.into_iter().map(|(id, slot)| not_required(id, slot)));
         private.candidates.retain(|it| !it.consented && !it.entry.not_adopted);
         let (inventory, Some(decision)) = (&private.inventory, decision) else { return true };
         wrong.extend(without_room(inventory, &decision.plan));
@@ -175,6 +186,15 @@ impl Further {
             false => BTreeMap::new(),
         }
     }
+}
+
+/// Whether an object only has the name that an entry of `adopt` gives as an ID, but is of another kind.
+fn is_another_of_its_name(entry: &Entry, slot: &str) -> bool {
+    entry.is_identified_by_name() && entry.key.slot != slot
+}
+
+fn rejection(rejected: &Unmanaged) -> String {
+    format!("{} cannot be adopted: {}", rejected.id, rejected.reason)
 }
 
 /// Whether a read has found an object that the decision may take over.

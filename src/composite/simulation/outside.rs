@@ -67,7 +67,10 @@ impl Simulation {
             let slot = consented.and_then(|slots| slots.get(&ids[&object.key]));
             slot.is_some_and(|slot| *slot == object.key.slot)
         };
-        let is_known = |object: &Object| known.iter().any(|entry| entry.id == ids[&object.key]);
+        let is_known = |object: &Object| {
+            let identity = (std::mem::discriminant(&object.spec), ids[&object.key].as_str());
+            known.iter().any(|entry| entry.kind_and_id() == identity)
+        };
         let is_untagged = |object: &&Object| further.contains(&object.key.slot) && !is_known(object);
         let named = objects.iter().filter(is_untagged).filter(|object| is_consented(object));
         let named = named.map(|object| ids[&object.key].clone()).collect();

@@ -283,8 +283,37 @@ async fn an_entry_of_a_deleted_log_group_has_no_effect() {
     terraform.account.delete_outside("log_group");
     terraform.refresh().await;
     let plan = terraform.plan(&adopting(&config, &group)).await;
-    assert_eq!(plan.diagnostics.0.iter().filter(|it| it.severity == Severity::Error).count(), 0);
+    let summaries: Vec<&str> = plan.diagnostics.0.iter().map(|it| it.summary.as_str()).collect();
+    assert!(summaries.contains(&"adopt has no effect any more"), "{summaries:?}");
+    assert!(!plan.diagnostics.has_errors(), "{summaries:?}");
     assert!(plan.planned.get("aws_objects").get("log_group").is_unknown(), "another one is created");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entry_of_a_deleted_stage_has_no_effect() {
+    let mut terraform = Api::new(1);
+    let config = gateway(&[("GET /a", route("a", None))], &[], &[]);
+    terraform.assert_applies(&config).await;
+    let stage = terraform.state.get("aws_objects").get("stage").as_str().expect("an ID").to_string();
+    terraform.account.delete_outside("stage");
+    terraform.refresh().await;
+    let plan = terraform.plan(&adopting(&config, &[("stage".to_string(), stage)])).await;
+    assert!(!plan.diagnostics.has_errors(), "{:?}", plan.diagnostics);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_group_may_have_the_name_of_the_domain() {
+    let mut terraform = Api::new(1);
+    let domain = [("domain_name", Value::from("a.example.com"))];
+    let routes = [("GET /a", route("a", None))];
+    terraform.assert_applies(&gateway(&routes, &[], &domain)).await;
+    let logs = ("access_log_logservice_group_name", Value::from("a.example.com"));
+    let config = gateway(&routes, &[], &[domain[0].clone(), logs]);
+    let named = build_further(&mut terraform, &config).await;
+    assert_eq!(named, [("log_group".to_string(), terraform.state.get("domain_name").as_str().unwrap().to_string())]);
+    assert!(!terraform.apply(&adopting(&config, &named)).await.has_errors());
+    terraform.refresh().await;
+    terraform.assert_quiet(&config).await;
 }
 
 proptest! {

@@ -9,6 +9,12 @@ use crate::plugin::Input;
 /// The slot of the API, the root of a gateway.
 pub const API: &str = "api";
 
+/// The slot of the log group.
+pub const LOG_GROUP: &str = "log_group";
+
+/// The slot of the custom domain.
+pub const DOMAIN: &str = "domain";
+
 /// The name under which an API's entry stores the value of its tag `fgw:resource` in `learned`.
 pub(crate) const RESOURCE: &str = "resource";
 
@@ -16,7 +22,7 @@ pub(crate) const RESOURCE: &str = "resource";
 pub fn slots() -> Vec<String> {
     let slots = [
         API,
-        "log_group",
+        LOG_GROUP,
         "permission.*",
         "authorizer.*",
         "authorizer_permission.*",
@@ -25,7 +31,7 @@ pub fn slots() -> Vec<String> {
         "integration.*",
         "route.*",
         "stage",
-        "domain",
+        DOMAIN,
         "api_mapping",
         "dns_record",
     ];
@@ -39,7 +45,7 @@ pub fn api() -> Key {
 
 /// `log_group`, fixed by its name.
 pub fn log_group(name: &Input<String>) -> Key {
-    Key::fixed("log_group", name.clone())
+    Key::fixed(LOG_GROUP, name.clone())
 }
 
 /// `permission.<function>.<hash>`, fixed by function and qualifier. The hash distinguishes functions with the same name
@@ -87,7 +93,7 @@ pub fn stage() -> Key {
 
 /// `domain`, fixed by its name.
 pub fn domain(name: &Input<String>) -> Key {
-    Key::fixed("domain", name.clone())
+    Key::fixed(DOMAIN, name.clone())
 }
 
 /// `api_mapping`, fixed by the name of its domain.

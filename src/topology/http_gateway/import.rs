@@ -42,13 +42,14 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     access_logs(found, scope, &mut attributes);
     subscription(found, &mut attributes);
     domain(found, &mut attributes);
-    if root.not_adopted {
+    let domain = inventory.current().find_map(|entry| match entry.spec() {
+        Spec::DomainName(domain) => Some((entry, domain)),
+        _ => None,
+    });
+    if root.not_adopted || domain.is_some_and(|(entry, _)| entry.not_adopted) {
         // The best certificate may be another one than that of the domain.
         attributes.set("certificate_domain", Value::Null);
-        let certificate = inventory.current().find_map(|entry| match entry.spec() {
-            Spec::DomainName(domain) => Some(domain.certificate_arn.clone()),
-            _ => None,
-        });
+        let certificate = domain.map(|(_, domain)| domain.certificate_arn.clone());
         attributes.set("certificate_arn", certificate.map_or(Value::Null, Value::from));
     }
     Some(attributes)

@@ -51,7 +51,7 @@ pub(super) fn guide() -> String {
     text += "
 With `enable_private_nat`, the NAT gateways have keys `private_nat_gateway.<index>`, are in the transit tier, and need
 neither Elastic IP addresses nor the internet gateway. The provider does not manage the main route table, which AWS
-creates with each VPC.
+creates with each VPC, unless it was adopted.
 ";
     text += &chapter(
         "fgw_http_gateway",

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::adoption::changes;
 use super::{TestEnv, text, with};
 use crate::support::foreign::api::ForeignApi;
+use crate::support::proxy::fault::Fault;
 
 const GROUP: &str = "/legacy/access";
 const DOMAIN: &str = "api.example.com";
@@ -117,7 +118,11 @@ fn further_objects_that_differ_are_refused() {
 
     refused(json!({ "log_group": "/legacy/absent" }), &json!({}), &[cannot, "there is no object /legacy/absent that"]);
     refused(json!({ "route.GET /a": "abc" }), &json!({}), &["The resource manages another object under this key"]);
-    refused(json!({ "log_subscription": GROUP }), &json!({}), &[cannot, "\"log_subscription\" is not the key of"]);
+    refused(
+        json!({ "log_subscription": GROUP }),
+        &json!({}),
+        &[cannot, "adopt can name only \"log_group\" and \"domain\""],
+    );
     let days = json!({ "access_log_logservice_group_retention_in_days": 30 });
     refused(
         named(),
@@ -151,8 +156,83 @@ fn further_objects_that_differ_are_refused() {
     assert_eq!(log_group(&env)["retentionInDays"], 14, "it was never managed");
 }
 
+/// With a second filter, each event would be delivered twice.
 #[test]
-fn a_log_group_that_was_created_again_outside_terraform_is_adopted() {
+fn a_completed_adoption_adds_no_second_filter() {
+    let env = TestEnv::new();
+    env.apply(&plain(&env));
+    let api = ForeignApi::within(&env.proxy, text(&env.attribute("api_id")));
+    api.log_group(GROUP, "keeper");
+    let all = with(&plain(&env), &logging(&env));
+    env.config(&with(&all, &json!({ "adopt": { "log_group": GROUP } })));
+    env.proxy.fault(Fault::on("AddPermission").answer(403, "AccessDeniedException", "not you"));
+    env.workspace.apply(&[]).failed_with("not you");
+    env.proxy.clear_faults();
+    env.workspace.apply(&[]).succeeded();
+    let filters = log_group(&env)["subscriptionFilters"].clone();
+    assert_eq!(filters.as_array().map(Vec::len), Some(1), "{filters}");
+    assert_eq!(env.attribute("aws_objects")["log_subscription"], json!(format!("{GROUP}|to-keeper")));
+    env.config(&all);
+    env.workspace.assert_nothing_to_do();
+    env.workspace.destroy().succeeded();
+    api.remove_permissions();
+    env.proxy.account().assert_nothing_of_ours_is_left();
+}
+
+#[test]
+fn a_group_that_was_created_again_keeps_its_subscription() {
+    let env = TestEnv::new();
+    let all = with(&plain(&env), &logging(&env));
+    env.apply(&all);
+    let api = ForeignApi::within(&env.proxy, text(&env.attribute("api_id")));
+    env.proxy.account().boto("logs", "delete_log_group", json!({ "logGroupName": GROUP }));
+    api.log_group(GROUP, "keeper");
+    env.proxy.clear_calls();
+    env.config(&with(&all, &json!({ "adopt": { "log_group": GROUP } })));
+    env.workspace.apply(&[]).succeeded();
+    // The permission of the old group has the same ID.
+    assert_eq!(changes(&env), ["TagResource 1"]);
+    assert_eq!(env.attribute("aws_objects")["log_subscription"], json!(format!("{GROUP}|to-keeper")));
+    env.config(&all);
+    env.workspace.assert_nothing_to_do();
+    env.workspace.destroy().succeeded();
+    api.remove_permissions();
+    env.proxy.account().assert_nothing_of_ours_is_left();
+}
+
+#[test]
+fn a_domain_that_was_created_again_is_adopted_with_its_mapping() {
+    let env = TestEnv::new();
+    let account = env.proxy.account();
+    let certificate = account.boto("acm", "request_certificate", json!({ "DomainName": DOMAIN }));
+    let arn = |certificate: &Value| certificate["CertificateArn"].clone();
+    let at = |certificate: &Value| {
+        let domain = json!({ "domain_name": DOMAIN, "certificate_arn": certificate });
+        with(&plain(&env), &domain)
+    };
+    env.apply(&at(&arn(&certificate)));
+    let api = ForeignApi::within(&env.proxy, text(&env.attribute("api_id")));
+    let mapping = json!({ "DomainName": DOMAIN, "ApiMappingId": env.attribute("aws_objects")["api_mapping"] });
+    account.boto("apigatewayv2", "delete_api_mapping", mapping);
+    account.boto("apigatewayv2", "delete_domain_name", json!({ "DomainName": DOMAIN }));
+    api.domain();
+    env.proxy.clear_calls();
+
+    let adopt = json!({ "adopt": { "domain": DOMAIN } });
+    env.config(&with(&at(&arn(&certificate)), &adopt));
+    env.workspace.plan(&[]).failed_with("These inputs reproduce what exists:\n  certificate_arn = ");
+    let listed = account.boto("apigatewayv2", "get_domain_name", json!({ "DomainName": DOMAIN }));
+    let theirs = listed["DomainNameConfigurations"][0]["CertificateArn"].clone();
+    env.config(&with(&at(&theirs), &adopt));
+    env.workspace.apply(&[]).succeeded();
+    assert_eq!(changes(&env), ["TagResource 1"]);
+    env.config(&at(&theirs));
+    env.workspace.assert_nothing_to_do();
+    env.destroy();
+}
+
+#[test]
+fn a_log_group_that_was_created_again_is_adopted() {
     let env = TestEnv::new();
     let all = with(&plain(&env), &json!({ "access_log_logservice_group_name": GROUP }));
     env.apply(&all);
@@ -163,7 +243,7 @@ fn a_log_group_that_was_created_again_outside_terraform_is_adopted() {
 
     let apply = env.workspace.apply(&[]);
     apply.failed_with(&format!("log group {GROUP} already exists and is not managed by this resource"));
-    apply.failed_with(&format!("\"log_group\" = \"{GROUP}\" to adopt"));
+    apply.failed_with(&format!("\"log_group\" = \"{GROUP}\" in adopt"));
     env.proxy.clear_calls();
     env.config(&with(&all, &json!({ "adopt": { "log_group": GROUP } })));
     env.workspace.apply(&[]).succeeded();

@@ -184,7 +184,7 @@ fn the_main_route_table_of_a_further_tier_is_adopted_later() {
     env.proxy.clear_calls();
 
     env.config(&format!("{common}{LATER}{}", adopt("route_table.private_app.0")));
-    env.workspace.plan(&[]).failed_with("is not the key of a main route table, which can only be that of a whole tier");
+    env.workspace.plan(&[]).failed_with("which can only be adopted for a whole tier");
     env.config(&format!("{common}{LATER}{}", adopt("route_table.private_app")));
     env.workspace.apply(&[]).succeeded();
     assert_eq!(env.calls(), "AssociateRouteTable 2, CreateTags 3");

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::mem::discriminant;
 
 use super::logs::Logs;
-use super::{View, dns, domain, logs, policies};
+use super::{View, dns, domain, policies};
 use crate::aws::Session;
 use crate::aws::calls::ownership;
 use crate::aws::lambda::permission::FunctionPolicy;
@@ -23,7 +23,7 @@ struct Found {
 }
 
 impl View<'_> {
-    /// Adds the objects that the user names, by ID with their slots. Takes one to four calls for each of them.
+    /// Adds the objects that the user names, by ID with their slots. Takes a few calls for each of them.
     pub(super) async fn add_consented(
         mut self,
         session: &Session,
@@ -36,14 +36,14 @@ impl View<'_> {
                 // Its tags have identified it.
                 continue;
             }
-            let named = if *slot == logs::slot() {
-                self.named_group(session, (id, slot), &api_key).await?
-            } else if *slot == domain::slot() {
-                self.named_domain(session, (id, slot), &api_key).await?
-            } else {
-                Some(Err(format!(
-                    "{slot:?} is not the key of a log group or a domain, and all other objects follow the configuration"
-                )))
+            let named = match slot.as_str() {
+                keys::LOG_GROUP => self.named_group(session, id, &api_key).await?,
+                keys::DOMAIN => self.named_domain(session, id, &api_key).await?,
+                _ => Some(Err(format!(
+                    "for an API that is managed already, adopt can name only {:?} and {:?}",
+                    keys::LOG_GROUP,
+                    keys::DOMAIN
+                ))),
             };
             let Some(named) = named else { continue };
             seen.unmanaged.retain(|it| it.id != *id);
@@ -57,16 +57,11 @@ impl View<'_> {
         Ok(())
     }
 
-    async fn named_group(
-        &mut self,
-        session: &Session,
-        (name, slot): (&str, &str),
-        api_key: &Key,
-    ) -> Result<Named, Failure> {
+    async fn named_group(&mut self, session: &Session, name: &str, api_key: &Key) -> Result<Named, Failure> {
         self.logs = Logs::named(session, name).await?;
         let Some((_, tags)) = self.logs.tags().next() else { return Ok(None) };
         let tags = tags.clone();
-        if let Some(reason) = self.objection_to_owner(&tags, slot) {
+        if let Some(reason) = self.objection_to_owner(&tags, keys::LOG_GROUP) {
             return Ok(Some(Err(reason)));
         }
         let functions = self.logs.functions().filter(|function| self.is_own(function));
@@ -75,17 +70,11 @@ impl View<'_> {
         Ok(Some(Ok(Found { objects: self.access_logs(api_key), tags })))
     }
 
-    async fn named_domain(
-        &self,
-        session: &Session,
-        (name, slot): (&str, &str),
-        api_key: &Key,
-    ) -> Result<Named, Failure> {
-        let Some(found) = domain::named(session, name).await? else { return Ok(None) };
-        let tags = domain::tags([&found]).next().map(|(_, tags)| tags.clone()).unwrap_or_default();
-        let reason = self.objection_to_owner(&tags, slot);
-        let is_own = tags.contains_key(ownership::RESOURCE);
-        if let Some(reason) = reason.or_else(|| domain::objection_to_named(&found, self.root_id, is_own)) {
+    async fn named_domain(&self, session: &Session, name: &str, api_key: &Key) -> Result<Named, Failure> {
+        let Some(found) = domain::named(session, name, self.owner.resource).await? else { return Ok(None) };
+        let tags = found.tags().cloned().unwrap_or_default();
+        let reason = self.objection_to_owner(&tags, keys::DOMAIN);
+        if let Some(reason) = reason.or_else(|| domain::objection_to_named(&found, self.root_id)) {
             return Ok(Some(Err(reason)));
         }
         let mut objects = domain::everything([&found], self.root_id, api_key);
@@ -95,8 +84,7 @@ impl View<'_> {
 
     /// Why the tags of an object forbid that this gateway manages it under this slot.
     fn objection_to_owner(&self, tags: &HashMap<String, String>, slot: &str) -> Option<String> {
-        let tag = |key: &str| tags.get(key).map(String::as_str);
-        ownership::objection(self.owner.resource, slot, tag(ownership::RESOURCE), tag(ownership::OBJECT))
+        ownership::objection(self.owner.resource, slot, |key| tags.get(key).map(String::as_str))
     }
 }
 

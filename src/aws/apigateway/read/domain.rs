@@ -26,6 +26,13 @@ pub(super) struct FoundDomain {
     is_tagged: bool,
 }
 
+impl FoundDomain {
+    /// Its tags. `None` if it does not exist.
+    pub(super) fn tags(&self) -> Option<&HashMap<String, String>> {
+        self.shown.as_ref()?.tags.as_ref()
+    }
+}
+
 /// Reads the domains in state and those that an interrupted update created. `resource` is the value of the tag
 /// `fgw:resource` for the gateway.
 pub(super) async fn known(session: &Session, known: &[Entry], resource: &str) -> Result<Vec<FoundDomain>, Failure> {
@@ -57,7 +64,7 @@ pub(super) async fn known(session: &Session, known: &[Entry], resource: &str) ->
         found.push(FoundDomain { name: name.to_string(), shown, mappings: mappings?, is_tagged });
     }
     let others = listed.into_values().filter(|shown| is_tagged(shown, resource));
-    for other in join_all(others.map(|shown| with_mappings(session, shown))).await {
+    for other in join_all(others.map(|shown| with_mappings(session, shown, resource))).await {
         match other {
             // Anyone may copy the tags to a domain that the role has no access to.
             Err(failure) if failure.cause == Cause::Denied => {
@@ -77,16 +84,19 @@ pub(super) async fn imported(
 ) -> Result<(Vec<FoundDomain>, Vec<Unmanaged>), Failure> {
     let all = domain_name::list(session).await?;
     let ours = all.into_iter().filter(|shown| is_tagged(shown, resource));
-    let mut domains: Vec<FoundDomain> =
-        join_all(ours.map(|shown| with_mappings(session, shown))).await.into_iter().collect::<Result<_, _>>()?;
+    let mut domains: Vec<FoundDomain> = join_all(ours.map(|shown| with_mappings(session, shown, resource)))
+        .await
+        .into_iter()
+        .collect::<Result<_, _>>()?;
     let unmanaged = remove_unmanaged(&mut domains, root_id);
     Ok((domains, unmanaged))
 }
 
-async fn with_mappings(session: &Session, shown: DomainName) -> Result<FoundDomain, Failure> {
+async fn with_mappings(session: &Session, shown: DomainName, resource: &str) -> Result<FoundDomain, Failure> {
     let name = shown.domain_name.clone().unwrap_or_default();
     let mappings = api_mapping::list(session, &name).await?;
-    Ok(FoundDomain { name, shown: Some(shown), mappings, is_tagged: true })
+    let is_tagged = is_tagged(&shown, resource);
+    Ok(FoundDomain { name, shown: Some(shown), mappings, is_tagged })
 }
 
 /// The current observation of a known domain or mapping.
@@ -120,7 +130,7 @@ pub(super) fn unmanaged(domains: &[FoundDomain], known: &[Entry], root_id: &str)
     let unmanaged = domains.iter().filter(|found| found.is_tagged).filter_map(|found| {
         let (slot, reason) = match is_unknown(found, known) {
             true => (None, objection(found, root_id)?),
-            false if is_replaced(found, known) => (Some(slot()), CREATED_AGAIN.to_string()),
+            false if is_replaced(found, known) => (Some(keys::DOMAIN.to_string()), CREATED_AGAIN.to_string()),
             false => return None,
         };
         Some(Unmanaged { id: found.name.clone(), slot, is_tagged: true, reason })
@@ -143,7 +153,7 @@ fn remove_unmanaged(domains: &mut Vec<FoundDomain>, root_id: &str) -> Vec<Unmana
     // The user may choose one of several in `adopt`.
     let reason = |found: &FoundDomain| match known_against(found) {
         Some(reason) => Some((None, reason)),
-        None => ambiguous.clone().map(|reason| (Some(slot()), reason)),
+        None => ambiguous.clone().map(|reason| (Some(keys::DOMAIN.to_string()), reason)),
     };
     let unmanaged = domains.extract_if(.., |found| reason(found).is_some()).map(|found| {
         let (slot, reason) = reason(&found).unwrap_or_default();
@@ -213,10 +223,8 @@ pub(super) fn everything<'a>(
 }
 
 /// The names of domains with their tags.
-pub(super) fn tags<'a>(
-    domains: impl IntoIterator<Item = &'a FoundDomain>,
-) -> impl Iterator<Item = (&'a str, &'a HashMap<String, String>)> {
-    domains.into_iter().filter_map(|found| Some((found.name.as_str(), found.shown.as_ref()?.tags.as_ref()?)))
+pub(super) fn tags(domains: &[FoundDomain]) -> impl Iterator<Item = (&str, &HashMap<String, String>)> {
+    domains.iter().filter_map(|found| Some((found.name.as_str(), found.tags()?)))
 }
 
 /// The name of the domain that an entry is or belongs to.
@@ -229,12 +237,7 @@ fn name(entry: &Entry) -> Option<&str> {
 }
 
 fn is_tagged(shown: &DomainName, resource: &str) -> bool {
-    domain_name::is_tagged(shown, resource, &slot())
-}
-
-/// The slot of every domain.
-pub(super) fn slot() -> String {
-    keys::domain(&Input::Unknown).slot
+    domain_name::is_tagged(shown, resource, keys::DOMAIN)
 }
 
 #[cfg(test)]

@@ -55,10 +55,9 @@ impl Logs {
         let (ours, others): (Vec<FoundGroup>, Vec<FoundGroup>) = groups.into_iter().partition(is_ours);
         let is_unmanaged = |name: &str| others.iter().any(|found| found.shown.log_group_name.as_deref() == Some(name));
         let filters = filters.into_iter().filter(|(group, _)| !is_unmanaged(group)).collect();
-        let slot = slot();
-        let tagged = others.iter().filter(|found| group::is_ours(found, resource, &slot));
+        let tagged = others.iter().filter(|found| group::is_ours(found, resource, keys::LOG_GROUP));
         let unmanaged = tagged.filter_map(|found| {
-            let (id, slot) = (found.shown.log_group_name.clone()?, Some(slot.clone()));
+            let (id, slot) = (found.shown.log_group_name.clone()?, Some(keys::LOG_GROUP.to_string()));
             Some(Unmanaged { id, slot, is_tagged: true, reason: CREATED_AGAIN.to_string() })
         });
         let unmanaged = unmanaged.collect();
@@ -70,7 +69,7 @@ impl Logs {
         let Some(name) = stage.and_then(stage::destination).and_then(group::name_in) else {
             return Ok(Logs::default());
         };
-        let is_own = |found: &FoundGroup| owner.accepts(Some(&found.tags), Some(&slot()));
+        let is_own = |found: &FoundGroup| owner.accepts(Some(&found.tags), Some(keys::LOG_GROUP));
         let Some(group) = group::find(session, name).await?.filter(is_own) else { return Ok(Logs::default()) };
         let filter = match owner.or_none {
             true => subscription::find_any(session, name).await?,
@@ -177,11 +176,6 @@ pub(super) fn reference_to_group(known: &[Entry], arn: &str) -> Ref {
             }
     };
     known.iter().find(is_it).map_or_else(|| Ref::Id(arn.to_string()), |entry| Ref::Key(entry.key.clone()))
-}
-
-/// The slot of every log group.
-pub(super) fn slot() -> String {
-    keys::log_group(&Input::Unknown).slot
 }
 
 /// The name of the group of a filter in state.

@@ -12,6 +12,10 @@ use crate::aws::ec2::slots::{
 use crate::aws::ec2::{nat_gateway_addresses, tags};
 use crate::model::keys::network::EndpointService;
 
+/// Why a main route table cannot be managed as the table of a single AZ.
+const OF_WHOLE_TIER: &str = "it is the main route table, which can only be adopted for a whole tier, under a key such as \
+                             \"route_table.private_app\"";
+
 impl<'a> Claims<'a> {
     pub(in crate::aws::ec2) fn subnets(&mut self, subnets: &'a [Subnet]) {
         self.add(subnets.iter().map(|it| Found {
@@ -57,19 +61,17 @@ impl<'a> Claims<'a> {
         let found: Vec<Found<'a>> = tables
             .iter()
             .map(|it| {
-                let (kind, is_slot): (_, fn(&str) -> bool) = match is_main_table(it) {
-                    // It also serves every new subnet, so it is never the table of a single AZ.
-                    true => ("a main route table, which can only be that of a whole tier", is_route_table_of_tier),
-                    false => ("a route table", is_route_table),
-                };
+                let slot = it.route_table_id().and_then(|id| self.consented?.get(id));
+                let is_of_one_az = slot.is_some_and(|slot| is_main_table(it) && !is_route_table_of_tier(slot));
                 Found {
-                    kind,
+                    kind: "a route table",
                     id: it.route_table_id(),
                     tags: it.tags(),
                     fixed: String::new(),
-                    is_slot,
+                    is_slot: is_route_table,
                     objection: self.foreign_association(it),
-                    obstacle: None,
+                    // It also serves every new subnet.
+                    obstacle: is_of_one_az.then(|| OF_WHOLE_TIER.to_string()),
                     requires: it.associations().iter().filter_map(|it| it.subnet_id()).collect(),
                 }
             })

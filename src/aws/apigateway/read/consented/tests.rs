@@ -120,7 +120,7 @@ async fn objects_that_cannot_be_managed_have_a_reason() {
     let cases = [
         (of_group(&other, "log_group"), "its tag fgw:resource is \"http_gateway/api2\""),
         (of_group(&json!({ "fgw:object": "stage" }), "log_group"), "its tag fgw:object is \"stage\""),
-        (of_group(&none, "dns_record"), "\"dns_record\" is not the key of a log group or a domain"),
+        (of_group(&none, "dns_record"), "adopt can name only \"log_group\" and \"domain\""),
         (at_domain(json!({}), &other, &root), "its tag fgw:resource is \"http_gateway/api2\""),
         (at_domain(json!({}), &none, &[]), "its root path is not mapped to the API api1"),
         (at_domain(json!({}), &none, &[mapping("api1", "$default", "v1")]), "its root path is not mapped"),

@@ -18,7 +18,7 @@ pub(in crate::aws::apigateway::read) async fn adoptable(
 ) -> Result<(Vec<FoundDomain>, Vec<Unmanaged>), Failure> {
     let all = domain_name::list(session).await?;
     let mut mapped = Vec::new();
-    for found in join_all(all.into_iter().map(|shown| with_mappings(session, shown))).await {
+    for found in join_all(all.into_iter().map(|shown| with_mappings(session, shown, owner.resource))).await {
         match found {
             // A role may have access to its own domain only.
             Err(failure) if failure.cause == Cause::Denied => {
@@ -32,13 +32,15 @@ pub(in crate::aws::apigateway::read) async fn adoptable(
     Ok(chosen(mapped, root_id, owner))
 }
 
-/// Reads a domain that the user names, whatever its tags are. `None` if it does not exist.
+/// Reads a domain that the user names, whatever its tags are. `resource` is the value of the tag `fgw:resource` for the
+/// gateway. `None` if the domain does not exist.
 pub(in crate::aws::apigateway::read) async fn named(
     session: &Session,
     name: &str,
+    resource: &str,
 ) -> Result<Option<FoundDomain>, Failure> {
     match domain_name::get(session, name).await? {
-        Some(shown) => with_mappings(session, shown).await.map(Some),
+        Some(shown) => with_mappings(session, shown, resource).await.map(Some),
         None => Ok(None),
     }
 }
@@ -58,8 +60,7 @@ fn chosen(mapped: Vec<FoundDomain>, root_id: &str, owner: Owner<'_>) -> (Vec<Fou
 
 /// Why a domain with a mapping to an API cannot be adopted with it, if there is a reason.
 fn objection_to_adoption(found: &FoundDomain, root_id: &str, owner: Owner<'_>) -> Option<String> {
-    let shown = found.shown.as_ref()?;
-    if !owner.accepts(shown.tags.as_ref(), None) {
+    if !owner.accepts(found.tags(), None) {
         return Some("another resource has tagged it".to_string());
     }
     if root_mapping(found, root_id).is_none() {
@@ -68,14 +69,10 @@ fn objection_to_adoption(found: &FoundDomain, root_id: &str, owner: Owner<'_>) -
     objection_to_settings(found, root_id)
 }
 
-/// Why a domain that the user names cannot be adopted, if there is a reason. `is_own` is whether it has the tags of the
-/// gateway. An adoption creates no mapping, but an interrupted run may have left a domain without one.
-pub(in crate::aws::apigateway::read) fn objection_to_named(
-    found: &FoundDomain,
-    root_id: &str,
-    is_own: bool,
-) -> Option<String> {
-    let unmapped = || match root_mapping(found, root_id).is_none() && !is_own {
+/// Why a domain that the user names cannot be adopted, if there is a reason. An adoption creates no mapping, but an
+/// interrupted run may have left a domain without one.
+pub(in crate::aws::apigateway::read) fn objection_to_named(found: &FoundDomain, root_id: &str) -> Option<String> {
+    let unmapped = || match root_mapping(found, root_id).is_none() && !found.is_tagged {
         true => Some(format!("its root path is not mapped to the API {root_id}; create this mapping first")),
         false => None,
     };

@@ -258,7 +258,12 @@ async fn a_named_object_is_rejected_for_a_reason() {
             "its tag fgw:object is \"route_table.transit.1\"",
         ),
         ("", String::new(), "subnet.transit.0", "\"subnet.transit.0\" is not the key of a route table"),
-        (main, String::new(), "route_table.transit.0", "is not the key of a main route table"),
+        (
+            main,
+            String::new(),
+            "route_table.transit.0",
+            "it is the main route table, which can only be adopted for a whole tier",
+        ),
     ] {
         let tables = format!("<routeTableSet>{}</routeTableSet>", table("rtb-2", inside, &tags));
         let seen = refreshed_with_consent(&[("DescribeRouteTables", &tables)], &[("rtb-2", slot)]).await;
