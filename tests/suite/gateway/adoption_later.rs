@@ -31,6 +31,15 @@ fn log_group(env: &TestEnv) -> Value {
     groups.into_iter().find(|group| group["logGroupName"] == GROUP).expect("it exists")
 }
 
+/// Asserts that nothing changes without `adopt`, and that a destroy leaves only the permissions of another tool.
+fn assert_adopted(env: &TestEnv, api: &ForeignApi, inputs: &Value) {
+    env.config(inputs);
+    env.workspace.assert_nothing_to_do();
+    env.workspace.destroy().succeeded();
+    api.remove_permissions();
+    env.proxy.account().assert_nothing_of_ours_is_left();
+}
+
 #[test]
 fn a_log_group_and_a_domain_that_exist_are_adopted() {
     let env = TestEnv::with_terraform();
@@ -56,11 +65,7 @@ fn a_log_group_and_a_domain_that_exist_are_adopted() {
     assert_eq!(changes(&env), ["AddPermission 1", "TagResource 2", "UpdateStage 1"]);
     assert_eq!(env.attribute("unmanaged_objects"), json!({}));
     env.workspace.assert_nothing_to_do();
-    env.config(&all);
-    env.workspace.assert_nothing_to_do();
-    env.workspace.destroy().succeeded();
-    api.remove_permissions();
-    env.proxy.account().assert_nothing_of_ours_is_left();
+    assert_adopted(&env, &api, &all);
 }
 
 #[test]
@@ -172,11 +177,7 @@ fn a_completed_adoption_adds_no_second_filter() {
     let filters = log_group(&env)["subscriptionFilters"].clone();
     assert_eq!(filters.as_array().map(Vec::len), Some(1), "{filters}");
     assert_eq!(env.attribute("aws_objects")["log_subscription"], json!(format!("{GROUP}|to-keeper")));
-    env.config(&all);
-    env.workspace.assert_nothing_to_do();
-    env.workspace.destroy().succeeded();
-    api.remove_permissions();
-    env.proxy.account().assert_nothing_of_ours_is_left();
+    assert_adopted(&env, &api, &all);
 }
 
 #[test]
@@ -193,11 +194,7 @@ fn a_group_that_was_created_again_keeps_its_subscription() {
     // The permission of the old group has the same ID.
     assert_eq!(changes(&env), ["TagResource 1"]);
     assert_eq!(env.attribute("aws_objects")["log_subscription"], json!(format!("{GROUP}|to-keeper")));
-    env.config(&all);
-    env.workspace.assert_nothing_to_do();
-    env.workspace.destroy().succeeded();
-    api.remove_permissions();
-    env.proxy.account().assert_nothing_of_ours_is_left();
+    assert_adopted(&env, &api, &all);
 }
 
 #[test]
