@@ -99,8 +99,7 @@ pub(super) fn check_required<P: Topology>(
     decision: &Decision,
     diagnostics: &mut Diagnostics,
 ) -> bool {
-    let is_required = |slot: &String| decision.objects.iter().any(|object| object.key.slot == *slot);
-    let unrequired = only_by_name.iter().filter(|(_, slot)| !is_required(slot));
+    let unrequired = only_by_name.iter().filter(|(_, slot)| !decision.requires(slot));
     let wrong: Vec<WrongEntry> = unrequired.map(|(id, slot)| not_required::<P>(id, slot, true)).collect();
     diagnostics::wrong_entries(&wrong, diagnostics);
     wrong.is_empty()
@@ -236,9 +235,8 @@ pub(super) fn check<P: Topology>(
     if found.is_empty() {
         return true;
     }
-    let wanted = |slot: &String| decision.objects.iter().any(|object| object.key.slot == *slot);
     let missing: Wanted =
-        left.iter().filter(|(slot, _)| wanted(slot)).map(|(slot, id)| (slot.clone(), id.clone())).collect();
+        left.iter().filter(|(slot, _)| decision.requires(slot)).map(|(slot, id)| (slot.clone(), id.clone())).collect();
     let inputs = match missing.is_empty() {
         true => differing::<P>(basis, filled, before, (inventory, found.len()), refused).or_all(),
         false => Vec::new(),

@@ -18,6 +18,13 @@ pub(super) struct Decision {
     pub(super) missing: Vec<Problem>,
 }
 
+impl Decision {
+    /// Whether the configuration requires an object with a slot.
+    pub(super) fn requires(&self, slot: &str) -> bool {
+        self.objects.iter().any(|object| object.key.slot == slot)
+    }
+}
+
 /// The inputs of a decision besides the inventory.
 pub(super) struct Basis<'a, P: Topology> {
     /// The configuration, with defaults.

@@ -340,10 +340,7 @@ impl Cloud for Simulation {
         }
         let has_root = objects.iter().any(|object| object.key.slot == owner.root());
         let ids = self.ids.lock().unwrap();
-        let knows = |object: &Object| {
-            let identity = (std::mem::discriminant(&object.spec), ids[&object.key].as_str());
-            known.iter().find(|entry| entry.kind_and_id() == identity)
-        };
+        let knows = |object: &Object| outside::entry_of(object, &ids[&object.key], known);
         let is_known = |object: &Object| {
             knows(object).is_some() || slots.is_some_and(|slots| slots.contains_key(&ids[&object.key]))
         };

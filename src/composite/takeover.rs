@@ -54,7 +54,7 @@ pub(super) fn decide<P: Topology>(
             let wanted = decision.objects.iter().find(is_it).filter(|_| !spec.leads_to_unmanaged());
             wanted.is_some_and(|object| !spec.is_recognized_by_content() || is_equal(&object.spec))
         };
-        let has_slot = |it: &Candidate| decision.objects.iter().any(|object| object.key.slot == it.entry.key.slot);
+        let has_slot = |it: &Candidate| decision.requires(&it.entry.key.slot);
         let foreign: BTreeSet<Key> = taken
             .iter()
             .filter(|it| it.consented && it.entry.not_adopted && has_slot(it))

@@ -20,7 +20,8 @@ use crate::topology::Topology;
 pub(in crate::composite) struct Further {
     /// Their slots by ID.
     slots: BTreeMap<String, String>,
-    /// Those of them that the last apply had too. Their objects may be deleted, or no longer required.
+    /// Those of them that the last apply had too, or whose entry is missing. Their objects may be deleted, or no longer
+    /// required.
     applied: BTreeSet<String>,
     /// The slots of all other entries, which have no effect.
     inert: BTreeSet<String>,
@@ -135,14 +136,14 @@ impl Further {
             return false;
         }
         let (old, new): (Vec<_>, Vec<_>) = left.into_iter().partition(|(id, _)| self.applied.contains(*id));
-        let is_required = |slot: &String| decision.is_some_and(|it| it.objects.iter().any(|it| it.key.slot == *slot));
-        let obstacle = |(id, slot): &(&String, &String)| {
-            let rejected = private.unmanaged.iter().find(|it| it.id == **id).filter(|_| is_required(slot))?;
-            Some(wrong_entry(slot, rejection(rejected)))
-        };
-        let mut wrong: Vec<WrongEntry> = old.iter().filter_map(obstacle).collect();
-        let old = old.into_iter().filter(|it| obstacle(it).is_none());
-        let inert: BTreeSet<String> = self.inert.iter().cloned().chain(old.map(|(_, slot)| slot.clone())).collect();
+        let (mut wrong, mut inert) = (Vec::new(), self.inert.clone());
+        for (id, slot) in old {
+            let is_required = decision.is_some_and(|decision| decision.requires(slot));
+            match private.unmanaged.iter().find(|it| it.id == *id).filter(|_| is_required) {
+                Some(rejected) => wrong.push(wrong_entry(slot, rejection(rejected))),
+                None => drop(inert.insert(slot.clone())),
+            }
+        }
         if !inert.is_empty() {
             let others = self.slots.values().any(|slot| !inert.contains(slot));
             diagnostics::adopt_has_no_effect(&inert, others, diagnostics);
@@ -179,8 +180,7 @@ impl Further {
     /// names others of them: their IDs by slot.
     fn missing(&self, decision: &Decision) -> BTreeMap<String, String> {
         let names = |slot: &String| self.slots.values().any(|it| it == slot);
-        let is_required = |slot: &String| decision.objects.iter().any(|object| object.key.slot == *slot);
-        let left = self.only_by_name.iter().filter(|(slot, _)| !names(slot) && is_required(slot));
+        let left = self.only_by_name.iter().filter(|(slot, _)| !names(slot) && decision.requires(slot));
         match self.only_by_name.keys().any(names) {
             true => left.map(|(slot, id)| (slot.clone(), id.clone())).collect(),
             false => BTreeMap::new(),

@@ -15,6 +15,11 @@ pub(super) fn is_named(object: &Object, ids: &BTreeMap<Key, String>, named: &BTr
     is_it(&object.key) || (object.spec.tags().is_none() && object.spec.needs().iter().any(|need| is_it(&need.key)))
 }
 
+/// The entry of an object with this ID.
+pub(super) fn entry_of<'a>(object: &Object, id: &str, known: &'a [Entry]) -> Option<&'a Entry> {
+    known.iter().find(|entry| entry.kind_and_id() == (std::mem::discriminant(&object.spec), id))
+}
+
 impl Simulation {
     /// Deletes an object outside Terraform.
     pub(crate) fn delete_outside(&self, slot: &str) {
@@ -67,10 +72,7 @@ impl Simulation {
             let slot = consented.and_then(|slots| slots.get(&ids[&object.key]));
             slot.is_some_and(|slot| *slot == object.key.slot)
         };
-        let is_known = |object: &Object| {
-            let identity = (std::mem::discriminant(&object.spec), ids[&object.key].as_str());
-            known.iter().any(|entry| entry.kind_and_id() == identity)
-        };
+        let is_known = |object: &Object| entry_of(object, &ids[&object.key], known).is_some();
         let is_untagged = |object: &&Object| further.contains(&object.key.slot) && !is_known(object);
         let named = objects.iter().filter(is_untagged).filter(|object| is_consented(object));
         let named = named.map(|object| ids[&object.key].clone()).collect();
