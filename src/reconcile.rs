@@ -14,6 +14,6 @@ mod reroute;
 mod split;
 
 pub use execute::{Execution, Outcome, execute};
-pub use plan::{Action, Op, Outage, Phase, Plan, Unorderable};
+pub use plan::{Action, Op, Outage, Overwritten, Phase, Plan, Unorderable};
 pub use planner::plan;
 pub use progress::Progress;

@@ -1,6 +1,6 @@
 //! The decision from state and configuration, which plan and apply make in the same way. Pure.
 
-use super::observe::ignore_drift;
+use super::observe::{ignore_drift, require_missing};
 use super::protected::Protection;
 use super::{diagnostics, state};
 use crate::model::{Facts, Inventory, Object, Scope};
@@ -48,7 +48,7 @@ struct Wanted {
 
 impl<P: Topology> Basis<'_, P> {
     /// Compares the blueprint with the inventory. Returns `None` while the set of objects depends on an unknown input.
-    /// Marks the inventory entries whose drift is ignored.
+    /// Marks the inventory entries whose drift is ignored, and replans while an operation needs one that is missing.
     pub(super) fn decide(
         &self,
         inventory: &mut Inventory,
@@ -59,7 +59,11 @@ impl<P: Topology> Basis<'_, P> {
         let ignored = P::ignored_drift(self.config);
         diagnostics::warn_of_unmatched_patterns::<P>(&name, &ignored, &objects, diagnostics);
         ignore_drift(inventory, &ignored, &objects);
-        match reconcile::plan(inventory, &objects) {
+        let mut plan = reconcile::plan(inventory, &objects);
+        while plan.as_ref().is_ok_and(|plan| require_missing(inventory, plan)) {
+            plan = reconcile::plan(inventory, &objects);
+        }
+        match plan {
             Ok(plan) if self.protection.refuse_update::<P>(&name, &plan, diagnostics) => Err(()),
             Ok(plan) => Ok(Some(Decision { objects, plan, missing })),
             Err(cycle) => {

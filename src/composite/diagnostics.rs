@@ -7,6 +7,7 @@
 mod adoption;
 mod apply;
 mod destroy;
+mod ignored;
 mod import;
 mod list;
 mod location;
@@ -27,6 +28,7 @@ pub(super) use apply::{
     still_deploying, still_in_use, still_unknown, tag_not_changed, unknown_outcomes, unreadable_plan,
 };
 pub(super) use destroy::{End, warn_of_end};
+pub(super) use ignored::{warn_of_lost_drift, warn_of_overwritten_drift};
 pub(super) use import::{cannot_be_adopted, found_by_tags, left_to_others, move_refused, no_such_root};
 pub(super) use list::{empty_name, not_listed, unknown_root_state};
 pub(super) use location::{

@@ -6,8 +6,9 @@ use std::mem::discriminant;
 use super::private_state::{Candidate, Private};
 use crate::cloud::Observed;
 use crate::model::IgnoreTags;
-use crate::model::{Entry, Inventory, Key, Object, Spec, printable};
+use crate::model::{Entry, Inventory, Key, Object, Spec, Unfinished, printable};
 use crate::plugin::{Input, Value};
+use crate::reconcile::{Action, Plan};
 use crate::topology::IgnoredDrift;
 
 /// Updates an inventory with the observed objects.
@@ -205,23 +206,44 @@ pub(super) fn drift(private: &Private, root: &str) -> BTreeMap<String, String> {
     drift
 }
 
-/// Ignores the drift of these objects while the required spec is the applied one. If the required spec differs, the
-/// object is updated from its observed spec. The required spec of an object that is not adopted counts as applied, so
+/// Ignores the drift of these required objects. The required spec of an object that is not adopted counts as applied, so
 /// that the adoption keeps what differs.
 pub(super) fn ignore_drift(inventory: &mut Inventory, ignored: &IgnoredDrift, wanted: &[Object]) {
     for entry in &mut inventory.entries {
-        let of_entry = || wanted.iter().find(|it| it.key == entry.key).filter(|_| ignored.covers(&entry.key.slot));
-        if let (true, Some(object)) = (entry.not_adopted, of_entry()) {
+        let object = wanted.iter().find(|it| it.key == entry.key).filter(|_| ignored.covers(&entry.key.slot));
+        // A create that failed half-way has left differences that are no drift.
+        entry.ignored = object.is_some() && entry.unfinished != Some(Unfinished::Create);
+        if let (true, Some(object)) = (entry.not_adopted, object) {
             let found = entry.observed.take().unwrap_or_else(|| entry.applied.clone());
             entry.applied = with_tags_of(object.spec.clone(), &found);
             entry.observe(found);
-            entry.ignored = true;
-            continue;
         }
-        let is_unchanged = || wanted.iter().any(|it| it.key == entry.key && it.spec == entry.applied);
-        entry.ignored = ignored.covers(&entry.key.slot) && is_unchanged();
     }
     never_ignore_missing_root(inventory);
+}
+
+/// Ends ignoring that objects are missing, if an operation of the plan needs them, or if they are part of an object that
+/// it creates. Returns whether there are such objects.
+pub(super) fn require_missing(inventory: &mut Inventory, plan: &Plan) -> bool {
+    let keys = |spec: &Spec| spec.needs().into_iter().map(|need| need.key).collect::<BTreeSet<Key>>();
+    let (mut needed, mut created) = (BTreeSet::new(), BTreeSet::new());
+    for op in &plan.ops {
+        match &op.action {
+            Action::Create(object) => {
+                needed.extend(keys(&object.spec));
+                created.insert(object.key.clone());
+            }
+            Action::Update { before, to, .. } => needed.extend(keys(&to.spec).difference(&keys(before)).cloned()),
+            Action::Delete { .. } => {}
+        }
+    }
+    let is_part = |entry: &Entry| entry.applied.parent().is_some_and(|parent| created.contains(parent));
+    let is_required =
+        |entry: &&mut Entry| entry.missing && entry.ignored && (needed.contains(&entry.key) || is_part(entry));
+    let required: Vec<&mut Entry> = inventory.entries.iter_mut().filter(is_required).collect();
+    let has_some = !required.is_empty();
+    required.into_iter().for_each(|entry| entry.ignored = false);
+    has_some
 }
 
 fn with_tags_of(mut spec: Spec, other: &Spec) -> Spec {
@@ -372,17 +394,26 @@ mod tests {
     }
 
     #[test]
-    fn ignored_drift_counts_again_when_the_required_spec_changes() {
+    fn an_ignored_missing_object_is_created_only_if_an_operation_needs_it() {
         let ignored = IgnoredDrift::of(&Input::Known(Some(vec![Input::Known("route_table.*".to_string())])));
         let private = observe(Some(known()), vec![], &IgnoreTags::default(), &ignored);
         assert_eq!(drift(&private), BTreeMap::new());
         assert_eq!(private.inventory.present().count(), 1);
         let mut inventory = private.inventory;
         let wanted = |spec| [Object::new(Key::new("route_table.public"), spec)];
-        ignore_drift(&mut inventory, &ignored, &wanted(known().inventory.entries[0].applied.clone()));
-        assert_eq!(inventory.present().count(), 1);
-        ignore_drift(&mut inventory, &ignored, &wanted(table(&[("Name", "b")])));
-        assert_eq!(inventory.present().count(), 0, "it is created with the new spec");
+        for spec in [known().inventory.entries[0].applied.clone(), table(&[("Name", "b")])] {
+            let wanted = wanted(spec);
+            ignore_drift(&mut inventory, &ignored, &wanted);
+            let plan = crate::reconcile::plan(&inventory, &wanted).unwrap();
+            assert!(plan.is_empty() && !require_missing(&mut inventory, &plan), "it stays missing");
+        }
+        let (table, target) = (Key::new("route_table.public"), Ref::Id("igw-1".into()));
+        let route = Spec::Route(Route { route_table: table, destination: "0.0.0.0/0".into(), target });
+        let mut wanted = wanted(known().inventory.entries[0].applied.clone()).to_vec();
+        wanted.push(Object::new(Key::new("route.public.ipv4"), route));
+        let plan = crate::reconcile::plan(&inventory, &wanted).unwrap();
+        assert!(require_missing(&mut inventory, &plan), "a new route needs it");
+        assert_eq!(inventory.present().count(), 0);
     }
 
     #[test]

@@ -31,7 +31,9 @@ pub(super) fn observed(known: Option<Private>, seen: Seen, scope: &Scope, ignore
     // The next apply waits for them.
     let candidates = private.candidates.iter_mut().map(|it| &mut it.entry);
     for entry in private.inventory.entries.iter_mut().chain(candidates) {
-        entry.unfinished |= seen.incomplete.contains(&entry.id);
+        if seen.incomplete.contains(&entry.id) {
+            entry.mark_unfinished();
+        }
     }
     for candidate in &mut private.candidates {
         candidate.requires = seen.requires.get(&candidate.entry.id).cloned().unwrap_or_default();

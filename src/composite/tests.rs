@@ -11,6 +11,7 @@ mod duplicates;
 mod failures;
 mod drift;
 mod gateway_import;
+mod ignored_drift;
 mod gateway_takeover;
 mod generate;
 mod import;

@@ -6,7 +6,7 @@ use std::mem::Discriminant;
 use serde::{Deserialize, Serialize};
 
 use super::keys::network::{DEFAULT_ROUTE_TABLE_ID, VPC, is_failed_nat_gateway};
-use super::{Key, Learned, Ref, Spec};
+use super::{Key, Learned, MergeContext, Merged, Object, Ref, Spec};
 use crate::plugin::{Input, Value};
 
 /// One existing object.
@@ -27,9 +27,9 @@ pub struct Entry {
     /// Whether `observed` and `missing` are ignored because of `ignore_drift`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ignored: bool,
-    /// Incomplete: its create failed after AWS had returned an ID.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub unfinished: bool,
+    /// The operation that has not been completed, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<Unfinished>,
     /// Pending deletion: removed from the configuration, but still in use.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pending_deletion: bool,
@@ -47,6 +47,16 @@ pub struct Entry {
     /// Further values that AWS returned for it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub learned: Learned,
+}
+
+/// An operation on an object that has begun and has not been completed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unfinished {
+    /// Its create, after AWS had returned an ID.
+    Create,
+    /// An update. It may have changed these units of the spec (see [`Spec::differing_units`]).
+    Update(BTreeSet<String>),
 }
 
 /// All existing objects of one topology.
@@ -84,7 +94,7 @@ impl Entry {
             observed: None,
             missing: false,
             ignored: false,
-            unfinished: false,
+            unfinished: None,
             pending_deletion: false,
             adopted: false,
             not_adopted: false,
@@ -132,7 +142,39 @@ impl Entry {
     /// The current spec, without unmanaged parts, for a comparison with `wanted`. For an adopted object, only the tags
     /// and propagating gateways in `wanted` count as managed.
     pub fn normalized_against(&self, wanted: &Spec) -> Spec {
-        let mut spec = self.spec().clone();
+        self.normalized(self.spec(), wanted)
+    }
+
+    /// The spec of an update to a required object that keeps ignored drift, and the found spec. `is_deleted` tells
+    /// which objects the plan deletes.
+    pub fn merged_with(&self, wanted: &Object, is_deleted: &dyn Fn(&Key) -> bool) -> (Merged, Spec) {
+        let found = self.normalized(self.observed.as_ref().unwrap_or(&self.applied), &wanted.spec);
+        let none = BTreeSet::new();
+        let attempted = match &self.unfinished {
+            Some(Unfinished::Update(units)) => units,
+            Some(Unfinished::Create) | None => &none,
+        };
+        let context = MergeContext { attempted, follows: wanted.follows, is_deleted };
+        (wanted.spec.merged(&self.normalized(&self.applied, &wanted.spec), &found, &context), found)
+    }
+
+    /// Records that an update to a required spec begins.
+    pub fn begin_update(&mut self, required: &Spec) {
+        let attempted = self.applied.differing_units(required);
+        match self.unfinished.get_or_insert_with(|| Unfinished::Update(BTreeSet::new())) {
+            Unfinished::Create => {}
+            Unfinished::Update(units) => units.extend(attempted),
+        }
+        self.applied.merge_owned(required);
+    }
+
+    /// Records that AWS has not completed an operation on it, so that the next update sets every attribute.
+    pub fn mark_unfinished(&mut self) {
+        self.unfinished.get_or_insert_with(|| Unfinished::Update(BTreeSet::new()));
+    }
+
+    fn normalized(&self, spec: &Spec, wanted: &Spec) -> Spec {
+        let mut spec = spec.clone();
         if self.adopted {
             if let (Some(Input::Known(wanted)), Some(Input::Known(tags))) = (wanted.tags(), spec.tags_mut()) {
                 tags.retain(|key, _| wanted.contains_key(key));

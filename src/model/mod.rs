@@ -32,7 +32,7 @@ pub use claim::Claim;
 pub use destination::Destination;
 pub(crate) use facts::covers;
 pub use facts::{AvailabilityZone, Certificate, CertificateType, Facts, Found, Lookup};
-pub use inventory::{Entry, Ids, Inventory, ResolvedObject};
+pub use inventory::{Entry, Ids, Inventory, ResolvedObject, Unfinished};
 pub use landscape::{
     Classification, Classify, FoundEndpoint, FoundNatGateway, FoundNetworkAcl, FoundObject, FoundRouteTable,
     FoundSecurityGroup, FoundSubnet, FoundTags, Landscape, STACK,
@@ -42,8 +42,8 @@ pub use scope::{IgnoreTags, Location, Scope, partition_of, unusable_region};
 pub use spec::{
     AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Cors, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord,
     DomainName, Eip, Integration, InternetGateway, Ipv6Source, LambdaPermission, Learned, LogGroup, LogSubscription,
-    NatGateway, NetworkAclRule, Route, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Spec, Stage,
-    Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
+    MergeContext, Merged, NatGateway, NetworkAclRule, Route, RouteTable, RouteTableAssociation, RuleSource,
+    SecurityGroupRule, Spec, Stage, Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };
 pub use tags::MOST_TAGS;
 pub(crate) use tags::{ALLOWED_CHARACTERS, TaggingService, check_count, check_tag, check_tags};
@@ -81,6 +81,10 @@ pub struct Object {
     /// Specs with other targets that it may have while its target is being created, best first. One is used only if the
     /// object would otherwise have no working target.
     pub fallback_targets: Vec<Spec>,
+    /// The properties whose values follow from other inputs, so that no change of them is a change by the user.
+    pub follows: &'static [&'static str],
+    /// In an update that keeps ignored drift: the spec that the configuration requires. `spec` contains the drift.
+    pub required: Option<Box<Spec>>,
     /// For an integration or an authorizer: the keys of the API routes that use it, such as `GET /orders`. A route of
     /// an interrupted run is recognized by them, and any other route that is not in state is unmanaged.
     pub routes: Vec<String>,
@@ -144,8 +148,15 @@ impl std::fmt::Display for Key {
 impl Object {
     /// An object that depends only on the objects that its spec refers to.
     pub fn new(key: Key, spec: Spec) -> Object {
-        let (after, updated_after, fallback_targets, routes) = Default::default();
-        Object { key, spec, after, updated_after, fallback_targets, routes }
+        let (after, updated_after, fallback_targets, follows, required, routes) = Default::default();
+        Object { key, spec, after, updated_after, fallback_targets, follows, required, routes }
+    }
+}
+
+impl Object {
+    /// The spec that the configuration requires, without ignored drift.
+    pub fn required(&self) -> &Spec {
+        self.required.as_deref().unwrap_or(&self.spec)
     }
 }
 

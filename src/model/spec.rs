@@ -7,6 +7,7 @@ mod defaults;
 mod gateway;
 mod network;
 mod references;
+mod units;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,6 +25,7 @@ pub use network::{
     DefaultNetworkAcl, DefaultSecurityGroup, Eip, InternetGateway, Ipv6Source, NatGateway, NetworkAclRule, Route,
     RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };
+pub use units::{MergeContext, Merged};
 
 /// Values that AWS returned for an object in addition to its ID, by name, such as `public_ip` and `owner_id`.
 pub type Learned = BTreeMap<String, String>;

@@ -60,7 +60,7 @@ impl<T: Into<Value>> From<Input<T>> for Value {
 }
 
 /// The name of the field that represents an unknown value in serialized data. Stored data contains no unknown values;
-/// they are serialized only for comparisons.
+/// they are serialized only to compare and merge specs.
 pub const UNKNOWN: &str = "(known after apply)";
 
 impl<T: serde::Serialize> serde::Serialize for Input<T> {
@@ -74,7 +74,23 @@ impl<T: serde::Serialize> serde::Serialize for Input<T> {
 
 impl<'de, T: serde::Deserialize<'de>> serde::Deserialize<'de> for Input<T> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Input<T>, D::Error> {
-        T::deserialize(deserializer).map(Input::Known)
+        // Stored data has no unknown values.
+        #[derive(serde::Deserialize)]
+        struct Unknown {
+            #[serde(rename = "(known after apply)")]
+            is_unknown: bool,
+        }
+        #[derive(serde::Deserialize)]
+        #[serde(untagged)]
+        enum Either<T> {
+            Unknown(Unknown),
+            Known(T),
+        }
+        Ok(match Either::deserialize(deserializer)? {
+            Either::Unknown(Unknown { is_unknown: true }) => Input::Unknown,
+            Either::Unknown(_) => return Err(serde::de::Error::custom("a value is neither known nor unknown")),
+            Either::Known(value) => Input::Known(value),
+        })
     }
 }
 

@@ -2,14 +2,25 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::plan::Action;
+use super::plan::{Action, Overwritten};
 use crate::model::{Entry, Inventory, Key, Object, Spec};
 
-/// Returns creates and updates in the order of the blueprint, then deletions in reverse order of creation. An object
-/// that AWS changes when another one is created is updated afterwards.
-pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Vec<Action> {
+/// The differences.
+#[derive(Default)]
+pub(super) struct Differences {
+    /// Creates and updates in the order of the blueprint, then deletions in reverse order of creation.
+    pub(super) actions: Vec<Action>,
+    /// The ignored drift that the updates overwrite.
+    pub(super) overwritten: Vec<Overwritten>,
+}
+
+/// Compares the inventory with the blueprint. An object that AWS changes when another one is created is updated
+/// afterwards.
+pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Differences {
     let mut taken = HashSet::new();
-    let mut actions = Vec::new();
+    let Differences { mut actions, mut overwritten } = Differences::default();
+    let required: BTreeSet<&Key> = wanted.iter().map(|object| &object.key).collect();
+    let is_deleted = |key: &Key| !required.contains(key);
     let created: Vec<&Spec> =
         wanted.iter().filter(|object| holder(existing, &object.key).is_none()).map(|object| &object.spec).collect();
     for object in wanted {
@@ -18,13 +29,25 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Vec<Action> {
             continue;
         };
         taken.insert(entry.kind_and_id());
-        let before = entry.normalized_against(&object.spec);
-        // What AWS changes in an object whose drift is ignored, is ignored too.
-        let created = created.iter().filter(|_| !entry.ignored);
-        let before = created.fold(before, |before, created| before.after_creation_of(created));
-        if entry.unfinished || entry.not_adopted || before != object.spec {
-            let (id, certain) = (entry.id.clone(), !entry.unfinished);
-            actions.push(Action::Update { id, before, certain, to: object.clone() });
+        if entry.missing {
+            continue;
+        }
+        let (before, to) = match entry.ignored {
+            true => {
+                let (merged, found) = entry.merged_with(object, &is_deleted);
+                let units = merged.overwritten;
+                overwritten.extend((!units.is_empty()).then(|| Overwritten { key: object.key.clone(), units }));
+                (found, keeping(merged.spec, object))
+            }
+            false => {
+                let before = entry.normalized_against(&object.spec);
+                (created.iter().fold(before, |before, created| before.after_creation_of(created)), object.clone())
+            }
+        };
+        let is_incomplete = entry.unfinished.is_some() || entry.not_adopted;
+        if is_incomplete || before != to.spec {
+            let (id, certain) = (entry.id.clone(), entry.unfinished.is_none());
+            actions.push(Action::Update { id, before, certain, to });
         }
     }
     let deleted: Vec<&Entry> = existing.present().filter(|entry| !taken.contains(&entry.kind_and_id())).collect();
@@ -37,7 +60,13 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Vec<Action> {
         let is_kept = main_route_table == Some(&entry.key) || specs().any(|spec| spec.is_given(&entry.id));
         actions.push(Action::Delete { entry: (*entry).clone(), cascades_from, is_kept });
     }
-    actions
+    Differences { actions, overwritten }
+}
+
+/// The object of an update that sets this spec, which may contain ignored drift.
+fn keeping(spec: Spec, object: &Object) -> Object {
+    let required = (spec != object.spec).then(|| Box::new(object.spec.clone()));
+    Object { spec, required, ..object.clone() }
 }
 
 /// Returns the existing object with a key. An object in pending deletion is returned only if there is no other, since

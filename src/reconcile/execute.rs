@@ -29,7 +29,7 @@ use crate::cloud::retries::{Retry, RetryLimits};
 use crate::cloud::{Cause, Cloud, Deadlines, Failure, GuardDutyObjects, OpContext, Recorder};
 use crate::model::Timeouts;
 use crate::model::TopologyKind;
-use crate::model::{Entry, Ids, Inventory, Key, Learned, Object, ResolvedObject, Spec};
+use crate::model::{Entry, Ids, Inventory, Key, Learned, Object, ResolvedObject, Spec, Unfinished};
 
 /// The maximum number of operations in flight. AWS accepts a burst of about 50 mutating EC2 calls.
 const IN_FLIGHT: usize = 24;
@@ -279,10 +279,7 @@ impl Execution<'_> {
         // If the update fails half-way, the spec of the object is uncertain. Of values that are owned one by one, such
         // as tags, both the old and the new ones stay managed.
         self.rename_entry(old_id, before, to);
-        self.change(&to.key, |entry| {
-            entry.unfinished = true;
-            entry.applied.merge_owned(&to.spec);
-        });
+        self.change(&to.key, |entry| entry.begin_update(to.required()));
         let id = |id: &str| self.change(&to.key, |entry| entry.id = id.to_string());
         let learned = |learned: Learned| self.record_learned(&to.key, learned);
         let from = certain.then_some(before);
@@ -377,7 +374,7 @@ impl Execution<'_> {
             other.observe(other.spec().clone().after_creation_of(&object.spec));
         }
         let mut entry = Entry::new(object.key.clone(), id, object.spec.of_begun_create());
-        entry.unfinished = true;
+        entry.unfinished = Some(Unfinished::Create);
         inventory.entries.push(entry);
     }
 
@@ -388,9 +385,9 @@ impl Execution<'_> {
     fn finish(&self, object: &Object) -> Result<String, Failure> {
         let mut id = None;
         self.change(&object.key, |entry| {
-            entry.applied = object.spec.clone();
-            entry.observed = None;
-            entry.unfinished = false;
+            entry.applied = object.required().clone();
+            entry.observe(object.spec.clone());
+            entry.unfinished = None;
             entry.adopted = false;
             entry.not_adopted = false;
             id = Some(entry.id.clone());

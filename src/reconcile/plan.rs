@@ -13,6 +13,18 @@ pub struct Plan {
     pub ops: Vec<Op>,
     /// The routes that temporarily have no target.
     pub outages: Vec<Outage>,
+    /// The ignored drift that the updates overwrite.
+    pub overwritten: Vec<Overwritten>,
+}
+
+/// Ignored drift of one object that does not stay: the configuration changes the same values, or the plan deletes an
+/// object that they refer to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overwritten {
+    /// The object.
+    pub key: Key,
+    /// One phrase for each unit, such as `target eni-1 becomes nat_gateway.0`.
+    pub units: Vec<String>,
 }
 
 /// An existing route without a target until the new one is created or the route is deleted, because no fallback target
@@ -162,7 +174,7 @@ impl Plan {
         };
         let freeing = self.ops.iter().filter(|op| is_freeing(&op.action));
         let ops = freeing.map(|op| Op { depends_on: BTreeSet::new(), ..op.clone() }).collect();
-        Plan { ops, outages: Vec::new() }
+        Plan { ops, ..Plan::default() }
     }
 
     /// These operations and their transitive dependents.

@@ -11,7 +11,7 @@
 //! deletions. AWS may reject the deletion of a subnet that is in use. Until it is deleted, the subnet keeps its routes
 //! and their targets (see `ordering`), and its gateway endpoints.
 
-use super::diff::diff;
+use super::diff::{Differences, diff};
 use super::ordering::Ordering;
 use super::plan::{Op, Phase, Plan, Unorderable};
 use super::rename::rename;
@@ -21,7 +21,8 @@ use crate::model::{Inventory, Object};
 
 /// Plans the operations. `wanted` contains each object once, in the order of creation.
 pub fn plan(existing: &Inventory, wanted: &[Object]) -> Result<Plan, Unorderable> {
-    let split = split(rename(diff(existing, wanted)));
+    let Differences { actions, overwritten } = diff(existing, wanted);
+    let split = split(rename(actions));
     let ordered = Ordering::of(&split, existing).ordered();
     let Split { actions, detached, late } = split;
     let phase = |position: usize| match () {
@@ -32,7 +33,7 @@ pub fn plan(existing: &Inventory, wanted: &[Object]) -> Result<Plan, Unorderable
     let with_order = actions.into_iter().zip(ordered.depends_on).enumerate();
     let ops = with_order.map(|(position, (action, depends_on))| Op { action, depends_on, phase: phase(position) });
     let ops: Vec<Op> = ops.collect();
-    let mut plan = Plan { ops, outages: Vec::new() };
+    let mut plan = Plan { ops, outages: Vec::new(), overwritten };
     let deferred = plan.deferred();
     plan.outages = reroute(&mut plan.ops, &ordered.claimed, &deferred, existing, wanted);
     plan.check_order()?;

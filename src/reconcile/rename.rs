@@ -15,7 +15,7 @@ pub(super) fn rename(actions: Vec<Action>) -> Vec<Action> {
         (Action::Create(object), Some(Action::Delete { entry, .. })) => Action::Update {
             id: entry.id.clone(),
             before: entry.spec().clone(),
-            certain: !entry.unfinished,
+            certain: entry.unfinished.is_none(),
             to: object.clone(),
         },
         _ => action.clone(),

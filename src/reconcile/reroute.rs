@@ -148,7 +148,7 @@ fn kept_route(
     let update = |spec: &Spec| Action::Update {
         id: route.id.clone(),
         before: route.spec().clone(),
-        certain: !route.unfinished,
+        certain: route.unfinished.is_none(),
         to: Object::new(route.key.clone(), spec.clone()),
     };
     if let Some((spec, _)) = specs.iter().find(|(spec, _)| is_available(spec, ops, claimed, existing)) {

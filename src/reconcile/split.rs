@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use super::plan::Action;
-use crate::model::{Key, Object};
+use crate::model::{Key, Object, Spec};
 
 /// Actions, of which some updates are late or detached.
 #[derive(Default)]
@@ -78,13 +78,13 @@ impl Parts {
             self.detached.push(Action::Update { id, before, certain, to });
         } else if let Some(interim) = to.spec.with_attached_parts_of(Some(&before)) {
             if interim != before {
-                let first = Object { spec: interim.clone(), ..to.clone() };
+                let first = interim_object(&to, interim.clone(), |spec| spec.with_attached_parts_of(Some(&before)));
                 self.sets.push(Action::Update { id: id.clone(), before, certain, to: first });
             }
             self.detached.push(Action::Update { id, before: interim, certain, to });
         } else if let Some(interim) = to.spec.keeping_references(&before, deleted) {
             if !certain || interim != before {
-                let to = Object { spec: interim.clone(), ..to.clone() };
+                let to = interim_object(&to, interim.clone(), |spec| spec.keeping_references(&before, deleted));
                 self.sets.push(Action::Update { id: id.clone(), before, certain, to });
             }
             self.late.push(Action::Update { id, before: interim, certain: true, to });
@@ -92,4 +92,10 @@ impl Parts {
             self.sets.push(Action::Update { id, before, certain, to });
         }
     }
+}
+
+/// The object of the first of two updates. `part` returns the spec before the second one.
+fn interim_object(to: &Object, spec: Spec, part: impl Fn(&Spec) -> Option<Spec>) -> Object {
+    let required = to.required.clone().map(|required| part(&required).map_or(required, Box::new));
+    Object { spec, required, ..to.clone() }
 }

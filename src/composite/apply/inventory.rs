@@ -9,7 +9,8 @@ use crate::reconcile::{Action, Outcome, Plan};
 /// observed spec that equals the required one becomes the applied one: drift that the configuration adopts is no longer
 /// drift.
 pub(super) fn normalize_inventory(inventory: &mut Inventory, objects: &[Object]) {
-    for entry in inventory.entries.iter_mut().filter(|entry| entry.is_present() && !entry.ignored && !entry.unfinished)
+    for entry in
+        inventory.entries.iter_mut().filter(|entry| entry.is_present() && !entry.ignored && entry.unfinished.is_none())
     {
         let Some(object) = objects.iter().find(|object| object.key == entry.key) else { continue };
         if entry.normalized_against(&object.spec) == object.spec {

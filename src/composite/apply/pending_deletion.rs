@@ -58,7 +58,7 @@ pub(super) fn defer_deletes(
     if failure.is_some() {
         // The next plan updates it, so that AWS deploys again before the deletions.
         for entry in inventory.entries.iter_mut().filter(|entry| entry.spec().is_deployed_by_aws()) {
-            entry.unfinished = true;
+            entry.mark_unfinished();
         }
     }
     deferred.extend(in_use.into_iter().chain(not_deployed).map(|(position, _)| position));
@@ -79,7 +79,10 @@ pub(super) fn defer_deletes(
 fn defer_late_updates(plan: &Plan, outcome: &mut Outcome, inventory: &mut Inventory) {
     for position in outcome.not_started.extract_if(.., |position| plan.ops[*position].phase == Phase::Late) {
         let Action::Update { before, to, .. } = &plan.ops[position].action else { continue };
-        if let Some(entry) = inventory.entries.iter_mut().find(|entry| entry.is_present() && entry.key == to.key) {
+        // The spec of an object whose drift is ignored is recorded with the update that precedes.
+        if to.required.is_none()
+            && let Some(entry) = inventory.entries.iter_mut().find(|entry| entry.is_present() && entry.key == to.key)
+        {
             entry.applied = before.clone();
             entry.observed = None;
         }

@@ -18,7 +18,7 @@ use crate::composite::{adoption, dependents, diagnostics, facts, guardduty, impo
 use crate::model::{Claim, Entry, Facts, Ids, Inventory, Lookup, Object, Scope};
 use crate::plugin::{AttributePath, Diagnostics, Input, PlanRequest, PlanResponse, Value};
 use crate::reconcile::{Action, Plan};
-use crate::topology::{ProtectedObjects, Topology};
+use crate::topology::{IgnoredDrift, ProtectedObjects, Topology};
 
 /// Plans a create or an update. On errors, the response contains the proposed state unchanged.
 pub(super) async fn plan<P: Topology>(connection: &Connection, roots: Roots<'_>, request: PlanRequest) -> PlanResponse {
@@ -209,7 +209,9 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
                 diagnostics::warn_of_missing::<P>(&name, &decision.missing, diagnostics);
                 if !request.prior.is_null() && !replacing {
                     let guardduty = guardduty::of_update::<P>(config);
-                    check_effects::<P>(cloud, &name, &private.inventory, &decision, guardduty, diagnostics).await;
+                    let ignored = P::ignored_drift(config);
+                    check_effects::<P>(cloud, &name, &private.inventory, &decision, (guardduty, &ignored), diagnostics)
+                        .await;
                 }
                 match !has_removed && private.is_as_imported(&decision.plan, &decision.objects) {
                     true => import::kept::<P>(&request.prior, &request.config, attributes),
@@ -301,6 +303,8 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
             let dependents = dependents::within_root::<P>(cloud, id, inventory).await;
             let (end, guardduty) = (End::Replacement, guardduty::of_destroy::<P>(prior));
             diagnostics::warn_of_end::<P>(end, (&name, id), inventory, Some(&dependents), guardduty, diagnostics);
+            let ignored = P::ignored_drift(&self.config);
+            diagnostics::warn_of_lost_drift::<P>(&name, inventory.entries.iter(), &ignored, diagnostics);
         }
         requires_replace
     }
@@ -316,7 +320,7 @@ async fn check_effects<P: Topology>(
     name: &str,
     inventory: &Inventory,
     decision: &Decision,
-    guardduty: GuardDutyObjects,
+    (guardduty, ignored): (GuardDutyObjects, &IgnoredDrift),
     diagnostics: &mut Diagnostics,
 ) {
     let plan = &decision.plan;
@@ -331,6 +335,7 @@ async fn check_effects<P: Topology>(
     let in_domains = dependents::in_deleted_domains::<P>(cloud, inventory, plan).await;
     diagnostics::warn_of_paths::<P>(name, &in_domains, diagnostics);
     diagnostics::warn_of_outages::<P>(name, plan, diagnostics);
+    diagnostics::warn_of_overwritten_drift::<P>(name, plan, ignored, diagnostics);
     diagnostics::warn_of_refused_requests::<P>(name, plan, diagnostics);
     refuse_another_root::<P>(inventory, decision, diagnostics);
 }

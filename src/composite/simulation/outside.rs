@@ -35,6 +35,11 @@ impl Simulation {
         self.created_for.lock().unwrap().remove(&entry.key);
     }
 
+    /// The spec of an object; `None` if it does not exist.
+    pub(crate) fn spec_of(&self, key: &Key) -> Option<Spec> {
+        self.objects().iter().find(|object| object.key == *key).map(|object| object.spec.clone())
+    }
+
     /// Deletes the root outside Terraform, with all objects that do not outlive it.
     pub(crate) fn delete_root_outside(&self) {
         self.objects().retain(|object| outlives_root(&object.spec));
@@ -107,7 +112,16 @@ impl Simulation {
 
     /// Changes an object outside Terraform.
     pub(crate) fn change_outside(&self, slot: &str, change: impl Fn(&mut Spec)) {
-        self.objects().iter_mut().filter(|object| object.key.slot == slot).for_each(|object| change(&mut object.spec));
+        let mut objects = self.objects();
+        let ids = self.ids.lock().unwrap();
+        for object in objects.iter_mut().filter(|object| object.key.slot == slot) {
+            change(&mut object.spec);
+            let target = object.spec.target().and_then(|target| match target {
+                Ref::Key(key) => ids.get(key).cloned(),
+                Ref::Id(id) => Some(id.clone()),
+            });
+            self.targets.lock().unwrap().extend(target.map(|target| (object.key.clone(), target)));
+        }
     }
 
     /// Lets AWS report that a NAT gateway has failed.

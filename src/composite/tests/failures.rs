@@ -132,7 +132,7 @@ async fn an_operation_without_an_attribute_change_shows_in_the_plan() {
     let config = network(&[]);
     terraform.assert_applies(&config).await;
     let mut private = crate::composite::private_state::Private::decode(&terraform.private).unwrap();
-    private.inventory.entries.iter_mut().find(|entry| entry.key.slot == "subnet.public.1").unwrap().unfinished = true;
+    private.inventory.entries.iter_mut().find(|entry| entry.key.slot == "subnet.public.1").unwrap().mark_unfinished();
     terraform.private = private.encode();
     let plan = terraform.plan(&config).await;
     assert_eq!(*plan.planned.get("drift"), Value::Unknown, "Terraform would not apply a plan without changes");

@@ -13,6 +13,9 @@ use crate::topology::four_tier_vpc::route_table_layout::{self, Layout};
 use crate::topology::four_tier_vpc::tier_zones::TierZones;
 use crate::topology::four_tier_vpc::zones::SubnetSlot;
 
+/// No input names the target of a route.
+const TARGET: &[&str] = &["target"];
+
 impl Draft<'_> {
     /// Adds the route tables. Returns the table of each subnet.
     pub(super) fn route_tables(&mut self, structure: &Structure, zones: &TierZones) -> BTreeMap<SubnetSlot, Key> {
@@ -87,6 +90,7 @@ impl Draft<'_> {
                 let mut route = Object::new(keys::default_route(table, Family::Ipv6), Spec::Route(spec));
                 // The route has no use before the VPC has an IPv6 range.
                 route.after.push(range.key.clone());
+                route.follows = TARGET;
                 self.objects.push(route);
             }
         }
@@ -122,6 +126,7 @@ impl Draft<'_> {
             Spec::Route(Route { route_table: table.clone(), destination, target })
         };
         let mut route = Object::new(keys::default_route(table, Family::Ipv4), to(target));
+        route.follows = TARGET;
         route.fallback_targets =
             others.iter().map(|(_, other)| other).filter(|other| *other != target).map(to).collect();
         self.objects.push(route);
