@@ -145,9 +145,13 @@ impl Entry {
         self.normalized(self.spec(), wanted)
     }
 
-    /// The spec of an update to a required object that keeps ignored drift, and the found spec. `is_deleted` tells
-    /// which objects the plan deletes.
+    /// The spec to which an update for a required object changes it, and the current one. The former contains the
+    /// ignored drift that stays. `is_deleted` tells which objects the plan deletes.
     pub fn merged_with(&self, wanted: &Object, is_deleted: &dyn Fn(&Key) -> bool) -> (Merged, Spec) {
+        if !self.ignored {
+            let merged = Merged { spec: wanted.spec.clone(), overwritten: Vec::new() };
+            return (merged, self.normalized_against(&wanted.spec));
+        }
         let found = self.normalized(self.observed.as_ref().unwrap_or(&self.applied), &wanted.spec);
         let none = BTreeSet::new();
         let attempted = match &self.unfinished {

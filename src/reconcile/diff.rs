@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::plan::{Action, Overwritten};
-use crate::model::{Entry, Inventory, Key, Object, Spec};
+use crate::model::{Entry, Inventory, Key, Merged, Object, Spec};
 
 /// The differences.
 #[derive(Default)]
@@ -32,18 +32,12 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Differences {
         if entry.missing {
             continue;
         }
-        let (before, to) = match entry.ignored {
-            true => {
-                let (merged, found) = entry.merged_with(object, &is_deleted);
-                let units = merged.overwritten;
-                overwritten.extend((!units.is_empty()).then(|| Overwritten { key: object.key.clone(), units }));
-                (found, keeping(merged.spec, object))
-            }
-            false => {
-                let before = entry.normalized_against(&object.spec);
-                (created.iter().fold(before, |before, created| before.after_creation_of(created)), object.clone())
-            }
-        };
+        let (Merged { spec, overwritten: units }, before) = entry.merged_with(object, &is_deleted);
+        overwritten.extend((!units.is_empty()).then(|| Overwritten { key: object.key.clone(), units }));
+        let to = keeping(spec, object);
+        // What AWS changes in an object whose drift is ignored, is ignored too.
+        let created = created.iter().filter(|_| !entry.ignored);
+        let before = created.fold(before, |before, created| before.after_creation_of(created));
         let is_incomplete = entry.unfinished.is_some() || entry.not_adopted;
         if is_incomplete || before != to.spec {
             let (id, certain) = (entry.id.clone(), entry.unfinished.is_none());

@@ -2,20 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Entry, Inventory, Object};
+use crate::model::{Entry, Inventory, Key, Object};
 use crate::reconcile::{Action, Outcome, Plan};
 
-/// Sorts the inventory in the order of the blueprint and removes missing objects that are no longer required. An
-/// observed spec that equals the required one becomes the applied one: drift that the configuration adopts is no longer
-/// drift.
+/// Sorts the inventory in the order of the blueprint and removes missing objects that are no longer required. If nothing
+/// is to be updated, the required spec becomes the applied one: drift that the configuration adopts is no longer drift.
 pub(super) fn normalize_inventory(inventory: &mut Inventory, objects: &[Object]) {
-    for entry in
-        inventory.entries.iter_mut().filter(|entry| entry.is_present() && !entry.ignored && entry.unfinished.is_none())
-    {
+    let is_deleted = |key: &Key| !objects.iter().any(|object| object.key == *key);
+    for entry in inventory.entries.iter_mut().filter(|entry| entry.is_present() && entry.unfinished.is_none()) {
         let Some(object) = objects.iter().find(|object| object.key == entry.key) else { continue };
-        if entry.normalized_against(&object.spec) == object.spec {
+        let (merged, current) = entry.merged_with(object, &is_deleted);
+        if merged.spec == current {
             entry.applied = object.spec.clone();
-            entry.observed = None;
+            entry.observe(current);
             entry.adopted = false;
         }
     }
