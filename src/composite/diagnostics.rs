@@ -12,6 +12,7 @@ mod import;
 mod list;
 mod location;
 mod lookup;
+mod moves;
 mod plan;
 mod protected;
 #[cfg(test)]
@@ -36,6 +37,7 @@ pub(super) use location::{
     warn_of_another_region,
 };
 pub(super) use lookup::{no_such_id, no_topology, none_found, several_found, warn_of_unfinished};
+pub(super) use moves::warn_of_moves;
 pub(super) use plan::{
     not_in_one_step, overlap, public_addresses, root_is_missing, warn_of_deletions, warn_of_missing, warn_of_outages,
     warn_of_paths, warn_of_refused_requests, warn_of_takeover, warn_of_unmatched_patterns, would_lose_root,

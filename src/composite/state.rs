@@ -109,8 +109,8 @@ pub(super) fn of_inventory<P: Topology>(
     state.set("drift", drift.into());
     location::write(Some(scope), &mut state);
     if let Some(config) = config {
-        let objects: Vec<Object> =
-            inventory.current().map(|entry| Object::new(entry.key.clone(), entry.spec().clone())).collect();
+        let shown = |entry: &Entry| Some(Object::new(entry.key.clone(), entry.shown()?.clone()));
+        let objects: Vec<Object> = inventory.current().filter_map(shown).collect();
         for (name, value) in P::outputs(config, Some(&objects), &inventory.ids(), Some(scope)) {
             state.set(&name, value);
         }

@@ -113,6 +113,15 @@ impl Entry {
         self.observed.as_ref().filter(|_| !self.ignored)
     }
 
+    /// The spec of an existing object that outputs show. They show targets as they are, even if their drift is ignored.
+    pub fn shown(&self) -> Option<&Spec> {
+        match &self.observed {
+            _ if self.missing && self.applied.target().is_some() => None,
+            Some(observed) if observed.target().is_some() => Some(observed),
+            _ => Some(self.spec()),
+        }
+    }
+
     /// Records the spec found in AWS.
     pub fn observe(&mut self, spec: Spec) {
         self.observed = (spec != self.applied).then_some(spec);

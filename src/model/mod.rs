@@ -188,7 +188,15 @@ impl Ref {
 
     /// Whether it is a deleted target.
     pub fn is_blackhole(&self) -> bool {
-        matches!(self, Ref::Id(id) if id.starts_with(BLACKHOLE))
+        self.blackhole_id().is_some()
+    }
+
+    /// The ID of a deleted target.
+    pub fn blackhole_id(&self) -> Option<&str> {
+        match self {
+            Ref::Id(id) => id.strip_prefix(BLACKHOLE),
+            Ref::Key(_) => None,
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::composite::decision::Decision;
 use crate::composite::generate::configuration_of;
 use crate::composite::private_state::Private;
 use crate::composite::{location, state};
-use crate::model::{Ids, Inventory, Object, ResolvedObject, Scope};
+use crate::model::{Ids, Inventory, Key, Object, ResolvedObject, Scope};
 use crate::plugin::{Attribute, AttributeType, Mode, Nested, Value};
 use crate::reconcile::Action;
 use crate::topology::Topology;
@@ -41,7 +41,7 @@ impl<P: Topology> Announcement<'_, P> {
     pub(super) fn decided(&self, private: &Private, decision: &Decision, takes_over: bool) -> Value {
         let prior = self.prior;
         let ids = unchanged_ids(&private.inventory, decision);
-        let mut planned = self.base(Some(&decision.objects), &ids);
+        let mut planned = self.base(Some(&shown(&private.inventory, &decision.objects)), &ids);
         let objects = decision.objects.iter();
         planned.set("aws_objects", Value::map(objects.map(|object| (object.key.slot.clone(), ids.id(&object.key)))));
         planned.set("drift", Value::Map(BTreeMap::new()));
@@ -129,6 +129,19 @@ impl<P: Topology> Announcement<'_, P> {
         }
         planned
     }
+}
+
+/// Returns the objects as outputs show them after the apply.
+fn shown(inventory: &Inventory, objects: &[Object]) -> Vec<Object> {
+    let is_deleted = |key: &Key| !objects.iter().any(|object| object.key == *key);
+    let shown = |object: &Object| match inventory.at(&object.key.slot).filter(|entry| entry.key == object.key) {
+        Some(entry) if entry.ignored && object.spec.target().is_some() => {
+            let spec = entry.merged_with(object, &is_deleted).0.spec;
+            (!entry.missing).then(|| Object::new(object.key.clone(), spec))
+        }
+        _ => Some(object.clone()),
+    };
+    objects.iter().filter_map(shown).collect()
 }
 
 /// Returns the ids of the required objects that exist and keep their id.

@@ -116,11 +116,12 @@ impl Simulation {
         let ids = self.ids.lock().unwrap();
         for object in objects.iter_mut().filter(|object| object.key.slot == slot) {
             change(&mut object.spec);
-            let target = object.spec.target().and_then(|target| match target {
-                Ref::Key(key) => ids.get(key).cloned(),
-                Ref::Id(id) => Some(id.clone()),
-            });
-            self.targets.lock().unwrap().extend(target.map(|target| (object.key.clone(), target)));
+            let mut targets = self.targets.lock().unwrap();
+            match object.spec.target() {
+                Some(Ref::Key(key)) => drop(targets.insert(object.key.clone(), ids[key].clone())),
+                // Unmanaged targets exist.
+                Some(Ref::Id(_)) | None => drop(targets.remove(&object.key)),
+            }
         }
     }
 

@@ -266,3 +266,54 @@ async fn fewer_nat_gateways_keep_those_whose_subnets_stay() {
         );
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_shows_the_target_of_each_route_that_moves() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let created = terraform.plan(&two_azs(2, None)).await;
+    assert_eq!(*created.planned.get("route_targets"), Value::Unknown);
+    terraform.assert_applies(&two_azs(2, None)).await;
+    let ids = |slot: &str| terraform.state.get("aws_objects").get(slot).clone();
+    let (gateway, stays, leaves) = (ids("internet_gateway"), ids("nat_gateway.0"), ids("nat_gateway.1"));
+    let targets = |second: &Value| {
+        Value::map([
+            ("route.public.ipv4", gateway.clone()),
+            ("route.private_app.0.ipv4", stays.clone()),
+            ("route.private_app.1.ipv4", second.clone()),
+        ])
+    };
+    assert_eq!(*terraform.state.get("route_targets"), targets(&leaves));
+    let plan = terraform.plan(&two_azs(1, None)).await;
+    assert_eq!(*plan.planned.get("route_targets"), targets(&stays));
+
+    // The found target of an ignored route is shown, and its removal by hand.
+    let mut config = two_azs(2, None);
+    config.set("ignore_drift", vec!["route.*"].into());
+    terraform.assert_applies(&config).await;
+    terraform.account.change_outside("route.private_app.1.ipv4", |spec| {
+        let Spec::Route(route) = spec else { unreachable!() };
+        route.target = crate::model::Ref::Id("eni-1".into());
+    });
+    terraform.refresh().await;
+    assert_eq!(*terraform.state.get("route_targets"), targets(&"eni-1".into()));
+    config.set("num_nat_gateways", 1.into());
+    let plan = terraform.plan(&config).await;
+    assert_eq!(*plan.planned.get("route_targets"), targets(&"eni-1".into()), "the route does not move");
+    terraform.assert_applies(&config).await;
+    terraform.account.delete_outside("route.private_app.1.ipv4");
+    terraform.refresh().await;
+    assert!(terraform.state.get("route_targets").get("route.private_app.1.ipv4").is_null());
+    terraform.assert_quiet(&config).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_warns_of_subnets_that_move_to_another_route_table() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&two_azs(1, None)).await;
+    let mut config = two_azs(1, None);
+    config.set("route_table_layout", Value::map([("private_app", Value::from("per_tier"))]));
+    let plan = terraform.plan(&config).await;
+    let line = "  route_table_association.private_app.1: subnet.private_app.1 moves from route_table.private_app.1 to \
+                route_table.private_app";
+    assert!(warning(&plan).is_some_and(|detail| detail.contains(line)), "{:?}", plan.diagnostics);
+}

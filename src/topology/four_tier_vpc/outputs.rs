@@ -29,6 +29,12 @@ pub(super) fn schema() -> Vec<Attribute> {
         list("nat_gateway_ids", "IDs of the public NAT gateways."),
         list("nat_gateway_public_ips", "Public IPv4 addresses of the NAT gateways, in the order of `nat_gateway_ids`."),
         list("private_nat_gateway_ids", "IDs of the private NAT gateways."),
+        Attribute::computed(
+            "route_targets",
+            Type::Map(Box::new(Type::String)),
+            "Targets of the managed routes, as they are in AWS, by the keys of the routes in `aws_objects`, such as \
+             `route.private_app.0.ipv4`. The plan of a change shows here which routes move to another target.",
+        ),
         text("objectstore_endpoint_id", "ID of the S3 endpoint, or null if there is none."),
         text("keyvalue_endpoint_id", "ID of the DynamoDB endpoint, or null if there is none."),
     ];
@@ -113,6 +119,7 @@ impl<'a> Network<'a> {
             ("nat_gateway_ids".to_string(), list(nats.iter().map(|(key, _)| self.ids.id(key)))),
             ("nat_gateway_public_ips".to_string(), list(nats.iter().map(|(key, nat)| self.public_ip(key, nat)))),
             ("private_nat_gateway_ids".to_string(), list(private_nats.iter().map(|(key, _)| self.ids.id(key)))),
+            ("route_targets".to_string(), self.route_targets(vpc)),
             ("objectstore_endpoint_id".to_string(), self.id_at("vpc_endpoint.objectstore")),
             ("keyvalue_endpoint_id".to_string(), self.id_at("vpc_endpoint.keyvalue")),
         ]);
@@ -234,6 +241,18 @@ impl<'a> Network<'a> {
 
     fn resolve(&self, reference: &Ref) -> Value {
         self.ids.resolve(reference).map_or(Value::Unknown, Value::from)
+    }
+
+    /// The targets of the routes; one unknown value for a new network.
+    fn route_targets(&self, vpc: Option<&Key>) -> Value {
+        if vpc.is_none_or(|vpc| self.ids.get(vpc).is_none()) {
+            return Value::Unknown;
+        }
+        let targets = self.objects.iter().filter_map(|object| {
+            let target = object.spec.target()?;
+            Some((object.key.slot.clone(), target.blackhole_id().map_or_else(|| self.resolve(target), Value::from)))
+        });
+        Value::Map(targets.collect())
     }
 
     /// The ID of the object in a slot; null if the network has no such object.
