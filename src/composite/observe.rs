@@ -206,8 +206,8 @@ pub(super) fn drift(private: &Private, root: &str) -> BTreeMap<String, String> {
     drift
 }
 
-/// Ignores the drift of these required objects. The required spec of an object that is not adopted counts as applied, so
-/// that the adoption keeps what differs.
+/// Ignores the drift of these required objects. The required spec of an object that is not adopted counts as applied,
+/// so that the adoption keeps what differs.
 pub(super) fn ignore_drift(inventory: &mut Inventory, ignored: &IgnoredDrift, wanted: &[Object]) {
     for entry in &mut inventory.entries {
         let object = wanted.iter().find(|it| it.key == entry.key).filter(|_| ignored.covers(&entry.key.slot));
@@ -222,7 +222,7 @@ pub(super) fn ignore_drift(inventory: &mut Inventory, ignored: &IgnoredDrift, wa
     never_ignore_missing_root(inventory);
 }
 
-/// Ends ignoring that objects are missing, if an operation of the plan needs them, or if they are part of an object that
+/// Ends ignoring that objects are missing if an operation of the plan needs them, or if they are part of an object that
 /// it creates. Returns whether there are such objects.
 pub(super) fn require_missing(inventory: &mut Inventory, plan: &Plan) -> bool {
     let keys = |spec: &Spec| spec.needs().into_iter().map(|need| need.key).collect::<BTreeSet<Key>>();
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ignored_missing_object_is_created_only_if_an_operation_needs_it() {
+    fn an_ignored_missing_object_is_created_only_if_needed() {
         let ignored = IgnoredDrift::of(&Input::Known(Some(vec![Input::Known("route_table.*".to_string())])));
         let private = observe(Some(known()), vec![], &IgnoreTags::default(), &ignored);
         assert_eq!(drift(&private), BTreeMap::new());

@@ -5,6 +5,7 @@
 
 mod defaults;
 mod gateway;
+mod moves;
 mod network;
 mod references;
 mod units;

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use crate::model::{Entry, Inventory, Key, Object};
 use crate::reconcile::{Action, Outcome, Plan};
 
-/// Sorts the inventory in the order of the blueprint and removes missing objects that are no longer required. If nothing
-/// is to be updated, the required spec becomes the applied one: drift that the configuration adopts is no longer drift.
+/// Sorts the inventory in the order of the blueprint and removes missing objects that are no longer required. If an
+/// object needs no update, its required spec becomes the applied one: drift that the configuration adopts is no longer
+/// drift.
 pub(super) fn normalize_inventory(inventory: &mut Inventory, objects: &[Object]) {
     let is_deleted = |key: &Key| !objects.iter().any(|object| object.key == *key);
     for entry in inventory.entries.iter_mut().filter(|entry| entry.is_present() && entry.unfinished.is_none()) {

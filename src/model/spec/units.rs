@@ -200,8 +200,8 @@ fn overwriting((field, element): &Unit, found: Option<&Value>, required: Option<
     }
 }
 
-/// The fields with these units. `required` has the form of each field. Elements of sets are in its order, and those that
-/// were only found come last. A set that stays as it was found keeps its order.
+/// The fields with these units. `required` has the form of each field. Elements of sets are in its order, and found
+/// ones come last. A set that stays as it was found keeps its order.
 fn rebuilt(merged: Units, required: &Fields, found: &Fields) -> Fields {
     let mut divided: BTreeMap<String, BTreeMap<String, Value>> = BTreeMap::new();
     let mut fields = Fields::new();

@@ -119,3 +119,69 @@ fn ignored_changes_of_rules_leave_drift_in_place() {
     );
     env.destroy();
 }
+
+#[test]
+fn a_tag_beside_ignored_drift_changes_only_tags() {
+    let env = TestEnv::with_terraform();
+    let config = |tags: &str| {
+        format!(
+            "  num_availability_zones = 1\n  num_nat_gateways = 0\n  create_vpc_endpoints = false\n  enable_ipv6 = true\n  \
+             assign_generated_ipv6_cidr_block = true\n  ignore_drift = [\"subnet.private_app.*\"]\n  custom_tags = {tags}"
+        )
+    };
+    env.change(&config("{}"));
+    let subnet = env.id("subnet.private_app.0");
+    let range = env.attribute("ipv6_cidr_block").as_str().unwrap().replace("00::/56", "77::/64");
+    env.ec2("associate_subnet_cidr_block", json!({"SubnetId": subnet, "Ipv6CidrBlock": range}));
+    env.ec2("modify_subnet_attribute", json!({"SubnetId": subnet, "AssignIpv6AddressOnCreation": {"Value": true}}));
+    env.workspace.assert_nothing_to_do();
+    for tags in ["{ team = \"net\" }", "{ team = \"web\" }", "{}"] {
+        let tagged = env.change(&config(tags));
+        assert!(!tagged.calls.contains("Cidr") && !tagged.calls.contains("ModifySubnet"), "{}", tagged.calls);
+    }
+    let shown = env.ec2("describe_subnets", json!({"SubnetIds": [subnet]}));
+    let subnet = &shown["Subnets"][0];
+    assert_eq!(subnet["AssignIpv6AddressOnCreation"], true, "{shown}");
+    assert_eq!(subnet["Ipv6CidrBlockAssociationSet"][0]["Ipv6CidrBlock"], range, "{shown}");
+    env.destroy();
+}
+
+#[test]
+fn a_route_to_an_appliance_stays_until_its_target_is_deleted() {
+    let env = TestEnv::with_terraform();
+    let config = |nats: u32| {
+        format!(
+            "  num_availability_zones = 3\n  num_nat_gateways = {nats}\n  create_vpc_endpoints = false\n  ignore_drift = \
+             [\"route.private_app.*\"]"
+        )
+    };
+    env.change(&config(3));
+    let subnet = env.id("subnet.private_app.0");
+    let interface = env.ec2("create_network_interface", json!({"SubnetId": subnet}));
+    let appliance = interface["NetworkInterface"]["NetworkInterfaceId"].as_str().unwrap().to_string();
+    let repoint = |tier: &str, target: serde_json::Value| {
+        let mut route =
+            json!({"RouteTableId": env.id(&format!("route_table.{tier}")), "DestinationCidrBlock": "0.0.0.0/0"});
+        route.as_object_mut().unwrap().extend(target.as_object().unwrap().clone());
+        env.ec2("replace_route", route);
+    };
+    repoint("private_app.1", json!({"NetworkInterfaceId": appliance}));
+    repoint("private_app.0", json!({"NatGatewayId": env.id("nat_gateway.2")}));
+    env.workspace.assert_nothing_to_do();
+    env.config(&config(1));
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says("route.private_app.0.ipv4: target nat_gateway.2 becomes nat_gateway.0"), "{plan}");
+    assert!(!plan.says("route.private_app.1.ipv4: target"), "the route to the appliance stays: {plan}");
+    env.change(&config(1));
+    let targets = env.attribute("route_targets");
+    assert_eq!(targets["route.private_app.1.ipv4"], *appliance);
+    assert_eq!(targets["route.private_app.0.ipv4"], *env.id("nat_gateway.0"));
+    env.workspace.assert_nothing_to_do();
+    env.ec2(
+        "replace_route",
+        json!({"RouteTableId": env.id("route_table.private_app.1"),
+        "DestinationCidrBlock": "0.0.0.0/0", "NatGatewayId": env.id("nat_gateway.0")}),
+    );
+    env.ec2("delete_network_interface", json!({"NetworkInterfaceId": appliance}));
+    env.destroy();
+}
