@@ -44,16 +44,19 @@ impl Comparison {
         matches!(self, Comparison::With(Identity { features: None, .. }))
     }
 
-    /// Whether a root is complete and is the one that the configuration would create. If its create failed, it may lack
-    /// some of the features.
+    /// Whether a root is the one that the configuration would create. If its create failed or has not ended, it may
+    /// lack some of the features. A root whose create has not ended is found even if it is allowed.
     pub(super) fn finds(&self, root: &Namesake) -> bool {
-        let Comparison::With(Identity { features, .. }) = self else { return false };
-        let agrees = |features: &BTreeSet<String>| match root.state {
+        let Comparison::With(Identity { features, .. }) = self else { return is_unfinished(root) };
+        features.as_ref().is_none_or(|features| match root.state {
             Some(RootState::Ready) | None => root.features == *features,
-            Some(RootState::Incomplete) => root.features.is_subset(features),
-            Some(RootState::Creating) => false,
-        };
-        root.state != Some(RootState::Creating) && features.as_ref().is_none_or(agrees)
+            Some(RootState::Incomplete | RootState::Creating) => root.features.is_subset(features),
+        })
+    }
+
+    /// Whether other roots with the name are allowed.
+    pub(super) fn allows_others(&self) -> bool {
+        matches!(self, Comparison::Allowed)
     }
 }
 
@@ -99,10 +102,11 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_roots_are_never_complete_ones() {
+    fn an_unfinished_root_is_found_if_it_would_be_the_same_root() {
         let unfinished = root(Some(RootState::Creating), &["10.0.0.0/16"]);
         assert!(is_unfinished(&unfinished));
-        assert!(!comparison(Some(&["10.0.0.0/16"])).finds(&unfinished) && !comparison(None).finds(&unfinished));
+        assert!(comparison(Some(&["10.0.0.0/16"])).finds(&unfinished) && comparison(None).finds(&unfinished));
+        assert!(!comparison(Some(&["10.99.0.0/16"])).finds(&unfinished), "another range is another root");
     }
 
     #[test]

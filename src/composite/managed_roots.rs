@@ -28,6 +28,8 @@ struct Known {
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Found {
     pub(super) unfinished: Vec<Namesake>,
+    /// Unfinished roots that the configuration would not create again. They do not stop a create.
+    pub(super) other_unfinished: Vec<Namesake>,
     pub(super) complete: Vec<Namesake>,
     /// The ids of the roots that are managed.
     pub(super) managed: BTreeSet<String>,
@@ -70,7 +72,8 @@ impl ManagedRoots {
         for root in roots {
             match (self.contains(&root.id), is_unfinished(&root)) {
                 (true, _) => drop(found.managed.insert(root.id)),
-                (false, true) => found.unfinished.push(root),
+                (false, true) if comparison.finds(&root) => found.unfinished.push(root),
+                (false, true) => found.other_unfinished.push(root),
                 (false, false) => found.complete.push(root),
             }
         }

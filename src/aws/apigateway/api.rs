@@ -210,7 +210,7 @@ pub(super) async fn namesakes(
             api.api_id.and_then(|id| ownership::root(owner, &id, api.tags.unwrap_or_default().into_iter().collect()));
         let Some(Root { id, state, .. }) = root.filter(|root| root.name == name) else { continue };
         let mut features = BTreeSet::new();
-        if state != Some(RootState::Creating) && is_compared(&id) {
+        if is_compared(&id) {
             match route::list(session, &id).await {
                 Ok(routes) => features.extend(routes.into_iter().filter_map(|route| route.route_key)),
                 // It was deleted since the list call.

@@ -188,9 +188,10 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         let comparison = Comparison::of::<P>(&self.config);
         match roots.look_up::<P>(self.cloud, name, &comparison).await {
             Ok(FoundRoots { unfinished, complete, .. }) => {
-                diagnostics::leftovers::<P>(name, &unfinished, diagnostics);
+                let is_allowed = comparison.allows_others();
+                diagnostics::leftovers::<P>(name, &unfinished, is_allowed, diagnostics);
                 diagnostics::duplicates::<P>(name, comparison.is_of_name_alone(), &complete, diagnostics);
-                (unfinished.is_empty() && complete.is_empty()).then(|| roots.begin(name))
+                ((unfinished.is_empty() || is_allowed) && complete.is_empty()).then(|| roots.begin(name))
             }
             Err(failure) => {
                 diagnostics::failed(format!("Error creating {} {name:?}", P::TYPE_NAME), &failure, diagnostics);

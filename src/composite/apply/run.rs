@@ -12,6 +12,7 @@ use super::unknown_outcomes;
 use crate::cloud::retries::{Retry, RetryLimits};
 use crate::cloud::{Cause, Cloud, Deadlines, DependentsByOp, Failure, GuardDutyObjects};
 use crate::composite::decision::Decision;
+use crate::composite::diagnostics::Operation;
 use crate::composite::managed_roots::ManagedRoots;
 use crate::composite::{dependents, diagnostics};
 use crate::model::{Inventory, Timeouts};
@@ -73,7 +74,7 @@ pub(super) struct Setup<'a> {
 pub(super) struct Run<'a, P> {
     execution: Execution<'a>,
     name: String,
-    creating: bool,
+    operation: Operation,
     topology: PhantomData<P>,
 }
 
@@ -111,7 +112,12 @@ impl<'a, P: Topology> Run<'a, P> {
             root_id: request.prior.get("id").as_str().map(str::to_string),
             done: Default::default(),
         };
-        Run { execution, name, creating: request.prior.is_null(), topology: PhantomData }
+        let operation = match () {
+            () if request.prior.is_null() => Operation::Create,
+            () if request.planned.is_null() => Operation::Destroy,
+            () => Operation::Update,
+        };
+        Run { execution, name, operation, topology: PhantomData }
     }
 
     /// Returns a handle on the inventory.
@@ -242,7 +248,7 @@ impl<'a, P: Topology> Run<'a, P> {
         if !outcome.is_complete() {
             let inventory = self.inventory();
             let root_id = inventory.at(P::KIND.root()).map(|root| root.id.as_str());
-            diagnostics::incomplete::<P>(&self.name, root_id, self.creating, plan, outcome, diagnostics);
+            diagnostics::incomplete::<P>(&self.name, root_id, self.operation, plan, outcome, diagnostics);
         }
     }
 }

@@ -24,11 +24,19 @@ pub(in crate::composite) fn failures(
     }
 }
 
+/// The operation on a topology that an apply executes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::composite) enum Operation {
+    Create,
+    Update,
+    Destroy,
+}
+
 /// An apply that did not finish: how far it came, and how to continue.
 pub(in crate::composite) fn incomplete<P: Topology>(
     name: &str,
     root_id: Option<&str>,
-    creating: bool,
+    operation: Operation,
     plan: &Plan,
     outcome: &Outcome,
     diagnostics: &mut Diagnostics,
@@ -42,22 +50,30 @@ pub(in crate::composite) fn incomplete<P: Topology>(
     if !waiting.is_empty() {
         text.push_str(&format!("Not started: {}. ", shortened(&waiting)));
     }
-    match (creating, root_id) {
-        (true, None) => text.push_str("Nothing was created."),
-        (true, Some(id)) => text.push_str(&format!(
+    match (operation, root_id) {
+        (Operation::Create, None) => text.push_str("Nothing was created."),
+        (Operation::Create, Some(id)) => text.push_str(&format!(
             "The created objects, which belong to {id}, are in state, and Terraform has marked the resource as tainted.\n\n\
              Fix the cause, then do one of the following. To destroy the existing objects and create all objects again, \
              run `terraform apply`. To keep the existing objects and create only the missing ones, run `terraform untaint \
              ADDRESS` with the address of this resource, then `terraform apply`."
         )),
-        (false, _) => text.push_str(
+        (Operation::Update, _) => text.push_str(
             "State contains the objects that exist now, and the attribute drift lists the remaining changes. Fix the \
              cause and apply again: the provider performs only these.",
         ),
+        (Operation::Destroy, _) => text.push_str(
+            "State contains the objects that remain. Fix the cause and run the same command again, such as `terraform \
+             destroy`: the provider deletes only these. While the configuration contains the resource, `terraform apply` \
+             creates the deleted objects again.",
+        ),
     }
-    match creating {
-        true => diagnostics.error(format!("Error creating {} {name:?}: incomplete", P::TYPE_NAME), text),
-        false => diagnostics.error(format!("Error updating {} {name:?}: incomplete", P::TYPE_NAME), text),
+    match operation {
+        Operation::Create => diagnostics.error(format!("Error creating {} {name:?}: incomplete", P::TYPE_NAME), text),
+        Operation::Update => diagnostics.error(format!("Error updating {} {name:?}: incomplete", P::TYPE_NAME), text),
+        Operation::Destroy => {
+            diagnostics.error(format!("Error destroying {} {name:?}: incomplete", P::TYPE_NAME), text);
+        }
     }
 }
 
@@ -102,22 +118,31 @@ pub(in crate::composite) fn still_unknown<P: Topology>(name: &str, keys: Vec<Str
     );
 }
 
-/// A create that finds the objects of a killed create.
-pub(in crate::composite) fn leftovers<P: Topology>(name: &str, left: &[Namesake], diagnostics: &mut Diagnostics) {
+/// A create that finds the objects of a killed create. It continues if that is a warning: in a plan, because the other
+/// create may end before the apply, and if the configuration allows a second root of this name.
+pub(in crate::composite) fn leftovers<P: Topology>(
+    name: &str,
+    left: &[Namesake],
+    is_warning: bool,
+    diagnostics: &mut Diagnostics,
+) {
     for root in left {
         let id = printable(&root.id);
-        diagnostics.error(
-            format!("Error creating {} {name:?}: unfinished {id} exists", P::TYPE_NAME),
-            format!(
-                "{id}{} has the tag fgw:state = creating: the run that created it was killed or is still in progress, its \
-                 role may not change tags, or another user has set this tag.\n\nIf another run is in progress, wait for \
-                 it. If another resource manages it, choose another name. If not, make sure that the provider created \
-                 it, for example with the event of its creation in CloudTrail. Then import the existing objects and \
-                 create the missing ones:{}",
-                created(root),
-                import::<P>(&root.id),
-            ),
+        let text = format!(
+            "{id}{} has the tag fgw:state = creating: the run that created it was killed or is still in progress, its role \
+             may not change tags, or another user has set this tag.\n\nIf another run is in progress, wait for it. If \
+             another resource manages it, choose another name, or set allow_duplicate_name = true to create a second one. \
+             If no state contains it, make sure that the provider created it, for example with the event of its creation \
+             in CloudTrail. Then import the existing objects and create the missing ones:{}",
+            created(root),
+            import::<P>(&root.id),
         );
+        match is_warning {
+            true => diagnostics.warning(format!("Unfinished {id} has the name of {} {name:?}", P::TYPE_NAME), text),
+            false => {
+                diagnostics.error(format!("Error creating {} {name:?}: unfinished {id} exists", P::TYPE_NAME), text);
+            }
+        }
     }
 }
 

@@ -68,6 +68,7 @@ fn failures_and_dependents_add_no_line() {
             state: None,
             features: Default::default(),
         }],
+        false,
         &mut found,
     );
     let dependent = Dependent {

@@ -249,8 +249,10 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         let comparison = Comparison::of::<P>(&self.config);
         let Comparison::With(identity) = &comparison else { return Some(BTreeSet::new()) };
         match roots.managed.look_up::<P>(cloud, &identity.name, &comparison).await {
-            // The create of an unfinished root may end before the apply, which stops otherwise.
             Ok(found) => {
+                // The create of an unfinished root may end before the apply, which stops otherwise.
+                let unfinished = [found.unfinished, found.other_unfinished].concat();
+                diagnostics::leftovers::<P>(&identity.name, &unfinished, true, diagnostics);
                 let is_of_name_alone = comparison.is_of_name_alone();
                 diagnostics::duplicates::<P>(&identity.name, is_of_name_alone, &found.complete, diagnostics);
                 found.complete.is_empty().then_some(found.managed)

@@ -56,10 +56,24 @@ async fn a_root_that_appears_after_the_plan_stops_the_apply() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unfinished_root_does_not_stop_a_plan() {
-    let terraform = Terraform::<FourTierVpc>::new(2);
+async fn an_unfinished_root_stops_only_the_create_of_the_same_root() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
     in_aws(&terraform, &[Namesake { state: Some(RootState::Creating), ..complete("vpc-1") }]);
-    assert_eq!(terraform.plan(&network(&[])).await.diagnostics, Diagnostics::default());
+    let warned = |diagnostics: &Diagnostics| {
+        let is_of_root = |it: &Diagnostic| it.severity == Severity::Warning && it.summary.contains("Unfinished vpc-1");
+        !diagnostics.has_errors() && diagnostics.0.iter().any(is_of_root)
+    };
+    let plan = terraform.plan(&network(&[])).await;
+    assert!(warned(&plan.diagnostics), "the other create may end before the apply: {:?}", plan.diagnostics);
+    assert!(terraform.apply_plan(&network(&[]), plan).await.has_errors());
+    let allowed = network(&[("allow_duplicate_name", true.into())]);
+    let plan = terraform.plan(&allowed).await;
+    assert!(warned(&terraform.apply_plan(&allowed, plan).await));
+    assert!(!terraform.destroy().await.has_errors());
+    (terraform.state, terraform.private) = (Value::Null, Vec::new());
+    let elsewhere = network(&[("cidr_block", "10.99.0.0/16".into())]);
+    assert!(warned(&terraform.plan(&elsewhere).await.diagnostics), "it may have been forgotten");
+    terraform.assert_applies(&elsewhere).await;
 }
 
 #[tokio::test(start_paused = true)]
