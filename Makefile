@@ -64,6 +64,7 @@ docs: ## Generate the pages of docs from the schema, the examples, the blueprint
 	@scripts/prerequisites.sh cargo >/dev/null
 	UPDATE_EXPECT=1 cargo test --locked --test suite docs::
 	UPDATE_EXPECT=1 cargo test --locked --test suite guides::
+	UPDATE_EXPECT=1 cargo test --locked --lib unknown_outputs::
 
 test: $(if $(ONLY),,lint) ## Run all tests, including those with Terraform (and OpenTofu, if tofu is installed); ONLY=PATH runs only these tests of the suite
 	@scripts/prerequisites.sh cargo python terraform >/dev/null

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use crate::model::{Classify, Entry, Ids, Learned, Object, Spec, TopologyKind};
-use crate::model::{Facts, Lookup, Scope, Timeouts};
+use crate::model::{Facts, Lookup, Scope, TagSettings, Timeouts};
 
 #[cfg(debug_assertions)]
 pub mod panic_on_demand;
@@ -454,7 +454,7 @@ pub enum Connected {
     #[default]
     Missing,
     /// The provider block contains values that are known only after apply. Resources plan without AWS.
-    Unknown,
+    Unknown(TagSettings),
     /// The provider is connected to an account.
     Ready(Regions),
 }

@@ -109,7 +109,7 @@ impl<P: Topology> Resource for Composite<P> {
     fn configuration(&self, state: &Value) -> Value {
         let default = match self.connection.get() {
             Connected::Ready(regions) => Some(regions.default().scope().region.clone()),
-            Connected::Unknown | Connected::Missing => None,
+            Connected::Unknown(_) | Connected::Missing => None,
         };
         generate::configuration_of::<P>(state, default.as_deref())
     }
@@ -163,7 +163,7 @@ impl<P: Topology> Composite<P> {
         let unchanged =
             |diagnostics| ReadResponse { state: request.state.clone(), private: request.private.clone(), diagnostics };
         // Terraform refreshes even if the provider block contains unknown values. AWS cannot be read then.
-        if matches!(self.connection.get(), Connected::Unknown) {
+        if matches!(self.connection.get(), Connected::Unknown(_)) {
             return unchanged(diagnostics);
         }
         let cloud = account(&self.connection, &mut diagnostics)

@@ -6,6 +6,8 @@ use async_trait::async_trait;
 
 use crate::aws::config::connect::Account;
 use crate::aws::config::plaintext::explained;
+use crate::aws::config::settings::Settings;
+use crate::aws::config::sources::ConfigError;
 use crate::cloud::{Connected, Connection, Regions, SharedCloud};
 use crate::composite::{Composite, Existing, Progress, RootList};
 use crate::plugin::{
@@ -96,22 +98,16 @@ impl Provider for Fgw {
     async fn configure(&self, config: Value, terraform_version: &str) -> Diagnostics {
         let mut diagnostics = Diagnostics::default();
         self.connection.set(Connected::Missing);
-        if !ProviderBlock::is_decided(&config) {
-            self.connection.set(Connected::Unknown);
-            return diagnostics;
-        }
         let (block, problems) = ProviderBlock::known_part(&config);
         diagnostics.problems(problems);
         let Some(block) = block else { return diagnostics };
-        match crate::aws::connect(&block.settings(), terraform_version).await {
-            Ok((account, exposed)) => {
-                if !exposed.is_empty() {
-                    diagnostics.warning("Endpoints without encryption", explained(&exposed));
-                }
-                let default = open(&account, account.region());
-                let regions = Regions::new(default, move |region| open(&account, region));
-                self.connection.set(Connected::Ready(regions));
-            }
+        let settings = block.settings();
+        let connected = match ProviderBlock::is_decided(&config) {
+            true => connected(&settings, terraform_version, &mut diagnostics).await,
+            false => crate::aws::config::connect::tags(&settings).map(Connected::Unknown),
+        };
+        match connected {
+            Ok(connected) => self.connection.set(connected),
             Err(error) => match error.argument {
                 Some(name) => diagnostics.attribute_error(AttributePath::new(name), error.summary, error.detail),
                 None => diagnostics.error(error.summary, error.detail),
@@ -119,6 +115,19 @@ impl Provider for Fgw {
         }
         diagnostics
     }
+}
+
+async fn connected(
+    settings: &Settings,
+    terraform_version: &str,
+    diagnostics: &mut Diagnostics,
+) -> Result<Connected, ConfigError> {
+    let (account, exposed) = crate::aws::connect(settings, terraform_version).await?;
+    if !exposed.is_empty() {
+        diagnostics.warning("Endpoints without encryption", explained(&exposed));
+    }
+    let default = open(&account, account.region());
+    Ok(Connected::Ready(Regions::new(default, move |region| open(&account, region))))
 }
 
 #[cfg(test)]
@@ -130,7 +139,7 @@ mod tests {
         let provider = Fgw::default();
         let config = Value::map([("region", Value::Unknown)]);
         assert_eq!(provider.configure(config, "1.11.4").await, Diagnostics::default());
-        assert!(matches!(provider.connection.get(), Connected::Unknown));
+        assert!(matches!(provider.connection.get(), Connected::Unknown(_)));
     }
 
     #[test]
@@ -143,7 +152,8 @@ mod tests {
         assert!(decided("endpoints", endpoint("s3")) && !decided("endpoints", endpoint("ec2")));
         assert!(!decided("endpoints", Value::Unknown) && !decided("endpoints", Value::List(vec![Value::Unknown])));
         assert!(!decided("allowed_account_ids", Value::List(vec![Value::Unknown])));
-        assert!(!decided("default_tags", tags) && !decided("secret_key", Value::Unknown));
+        assert!(decided("default_tags", tags) && decided("default_tags", Value::Unknown));
+        assert!(decided("ignore_tags", Value::List(vec![Value::Unknown])) && !decided("secret_key", Value::Unknown));
     }
 
     #[tokio::test(start_paused = true)]

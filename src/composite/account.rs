@@ -7,7 +7,7 @@ use crate::plugin::Diagnostics;
 pub(super) fn account(connection: &Connection, diagnostics: &mut Diagnostics) -> Option<Regions> {
     match connection.get() {
         Connected::Ready(regions) => Some(regions),
-        Connected::Unknown => {
+        Connected::Unknown(_) => {
             diagnostics.error(
                 "The provider configuration is not known yet",
                 "An argument of the provider block depends on a value that is known only after apply. Apply the \

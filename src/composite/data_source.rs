@@ -1,7 +1,6 @@
 //! The implementation of [`plugin::DataSource`](crate::plugin::DataSource), generic over the topology. A data source
 //! exposes the outputs of a resource to configurations that do not own it.
 
-use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
 use async_trait::async_trait;
@@ -9,7 +8,7 @@ use async_trait::async_trait;
 use super::account::account;
 use super::{diagnostics, location, refresh, state};
 use crate::cloud::{Cloud, Connection, Root, RootFilter};
-use crate::model::Scope;
+use crate::model::{Scope, Tags};
 use crate::plugin::{
     Attribute, AttributePath, AttributeType, DataRequest, DataResponse, DataSource, Diagnostics, Schema, Type, Value,
 };
@@ -42,7 +41,7 @@ impl<P: Topology> DataSource for Existing<P> {
         let mut diagnostics = Diagnostics::default();
         let by = ["id", P::NAME, "tags"];
         let is_given = |name: &&&str| match config.get(name) {
-            Value::Map(tags) => !tags.is_empty(),
+            Value::Map(tags) => tags.values().any(|value| !value.is_null()),
             value => !value.is_null(),
         };
         let given: Vec<&str> = by.iter().filter(is_given).copied().collect();
@@ -92,18 +91,24 @@ async fn read<P: Topology>(cloud: &dyn Cloud, config: &Value, diagnostics: &mut 
             return None;
         }
     };
-    let Some(private) = private else {
+    let Some(mut private) = private else {
         diagnostics::no_such_id::<P>(&id, cloud.scope(), diagnostics);
         return None;
     };
     // The configuration that owns the topology may have other `default_tags`, so all tags are reported as its own tags.
-    let scope = Scope { default_tags: BTreeMap::new(), ..cloud.scope().clone() };
+    let scope = Scope { default_tags: Tags::default(), ..cloud.scope().clone() };
     let Some(attributes) = P::imported(&private.inventory, &scope) else {
         diagnostics::no_topology::<P>(&id, diagnostics);
         return None;
     };
     if let Some(root_state) = private.root_state {
         diagnostics::warn_of_unfinished::<P>(&id, root_state, diagnostics);
+    }
+    if scope.ignore_tags.may_have_more {
+        // Terraform accepts no unknown value in the result of a data source.
+        let specs = private.inventory.entries.iter_mut().filter_map(|entry| entry.applied.tags_mut());
+        specs.for_each(|tags| *tags = Tags::Unknown);
+        diagnostics::tags_not_shown::<P>(&id, diagnostics);
     }
     let found = refresh::state::<P>(&attributes, &id, &private, &scope);
     Some(merged::<P>(config, &found))

@@ -36,7 +36,7 @@ pub(super) use location::{
     elsewhere, import_from_another_account, invalid_import_region, other_partition, unknown_region,
     warn_of_another_region,
 };
-pub(super) use lookup::{no_such_id, no_topology, none_found, several_found, warn_of_unfinished};
+pub(super) use lookup::{no_such_id, no_topology, none_found, several_found, tags_not_shown, warn_of_unfinished};
 pub(super) use moves::warn_of_moves;
 pub(super) use plan::{
     not_in_one_step, overlap, public_addresses, root_is_missing, warn_of_deletions, warn_of_missing, warn_of_outages,

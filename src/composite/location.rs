@@ -6,7 +6,7 @@
 
 use super::diagnostics;
 use crate::cloud::{Regions, SharedCloud};
-use crate::model::{Arn, Inventory, Location, Scope, partition_of, unusable_region};
+use crate::model::{Arn, Inventory, Location, Scope, TagSettings, partition_of, unusable_region};
 use crate::plugin::{
     Attribute, AttributePath, AttributeType, Check, Diagnostics, IdentityAttribute, ImportTarget, Mode, PlanEffect,
     Type, Value,
@@ -151,6 +151,20 @@ pub(super) fn without_account<P: Topology>(prior: &Value, configured: &Value) ->
         return configured.clone();
     }
     stored::<P>(prior).region.map_or(Value::Unknown, Value::from)
+}
+
+/// Returns the scope of an existing root if the provider is not connected. `None` if the state does not contain it.
+pub(super) fn scope_without_account<P: Topology>(state: &Value, tags: &TagSettings) -> Option<Scope> {
+    let Location { partition, region, account } = stored::<P>(state);
+    let TagSettings { default_tags, ignore_tags } = tags.clone();
+    Some(Scope {
+        partition: partition?,
+        region: region?,
+        account: Some(account?),
+        default_tags,
+        ignore_tags,
+        ..Scope::default()
+    })
 }
 
 /// The attributes of the identity of a root, which Terraform stores with the state.

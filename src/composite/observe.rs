@@ -37,7 +37,7 @@ pub(super) fn observe(
         for key in spec.refer_by_id(&unmanaged) {
             referrers.entry(key).or_default().push(entry.key.clone());
         }
-        entry.observe(with_owned_tags(spec, &entry.applied));
+        entry.observe(with_owned_tags(spec, &entry.applied, ignore));
     }
     never_ignore_missing_root(&mut private.inventory);
     let candidate = |object: Observed| {
@@ -272,8 +272,12 @@ pub(super) fn remove_ignored_tags(inventory: &mut Inventory, ignore: &IgnoreTags
     }
 }
 
-/// Returns the observed spec without unmanaged tags, which are neither shown nor modified.
-fn with_owned_tags(mut observed: Spec, applied: &Spec) -> Spec {
+/// Returns the observed spec without unmanaged tags, which are neither shown nor modified. While ignored keys are
+/// unknown, no tag has drifted.
+fn with_owned_tags(mut observed: Spec, applied: &Spec, ignore: &IgnoreTags) -> Spec {
+    if ignore.may_have_more {
+        return with_tags_of(observed, applied);
+    }
     let owned: BTreeSet<String> =
         applied.tags().and_then(Input::known).map(|tags| tags.keys().cloned().collect()).unwrap_or_default();
     if let Some(Input::Known(tags)) = observed.tags_mut() {
@@ -380,7 +384,7 @@ mod tests {
 
     #[test]
     fn a_tag_that_becomes_ignored_is_no_longer_managed() {
-        let ignore = IgnoreTags { keys: vec!["team".into()], key_prefixes: vec![] };
+        let ignore = IgnoreTags { keys: vec!["team".into()], ..IgnoreTags::default() };
         let retagged = table(&[("Name", "a"), ("team", "y")]);
         let read = vec![seen("rtb-1", "route_table.public", retagged)];
         let changed = observed(Some(known()), read, &IgnoreTags::default());
@@ -443,7 +447,7 @@ mod tests {
 
     #[test]
     fn a_rebuilt_inventory_has_no_drift() {
-        let ignore = IgnoreTags { keys: vec!["theirs".into()], key_prefixes: vec![] };
+        let ignore = IgnoreTags { keys: vec!["theirs".into()], ..IgnoreTags::default() };
         let tagged = table(&[("Name", "a"), ("theirs", "1")]);
         let private = observed(None, vec![seen("rtb-1", "route_table.public", tagged)], &ignore);
         assert_eq!(drift(&private), BTreeMap::new());

@@ -3,6 +3,8 @@
 mod create_update;
 mod destroy;
 mod planned_state;
+mod undecided;
+mod without_account;
 
 use super::managed_roots::ManagedRoots;
 use super::refresh::ReadRoots;

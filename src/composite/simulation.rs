@@ -2,6 +2,7 @@
 
 mod connectivity;
 mod outside;
+mod scope;
 mod shapes;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,8 +29,9 @@ const LONG: Duration = Duration::from_secs(120);
 
 /// The simulated account.
 pub(crate) struct Simulation {
-    scope: Scope,
-    zones: Mutex<Vec<AvailabilityZone>>,
+    /// Replaced by [`set_tags`](Simulation::set_tags).
+    scope: Mutex<&'static Scope>,
+    pub(crate) zones: Mutex<Vec<AvailabilityZone>>,
     /// The result of a lookup of certificates.
     pub(crate) certificates: Mutex<Vec<Certificate>>,
     /// The result of a lookup of a KMS key.
@@ -101,12 +103,12 @@ impl Simulation {
             state: "available".into(),
         });
         Simulation {
-            scope: Scope {
+            scope: scope::leaked(Scope {
                 partition: "aws".into(),
                 region: "us-east-1".into(),
                 account: Some("123456789012".into()),
                 ..Scope::default()
-            },
+            }),
             zones: Mutex::new(zones.collect()),
             certificates: Mutex::new(vec![certificate("cert-1", 1)]),
             kms_key: Mutex::new(Some(Found::There(
@@ -151,13 +153,6 @@ impl Simulation {
         self.zones.lock().unwrap().push(AvailabilityZone { name, id, state });
     }
 
-    /// The same account under another ID and in another Region.
-    pub(crate) fn at(mut self, account: &str, region: &str) -> Simulation {
-        self.scope.account = Some(account.into());
-        self.scope.region = region.into();
-        self
-    }
-
     /// Removes the interface of GuardDuty in an object, if the operation may do that. Returns whether there is none.
     fn removes_guardduty(&self, handling: GuardDutyObjects, slot: &str) -> bool {
         let mut guardduty = self.guardduty.lock().unwrap();
@@ -173,12 +168,6 @@ impl Simulation {
             GuardDutyObjects::LeaveSubnets | GuardDutyObjects::Delete => {}
         }
         true
-    }
-
-    /// Lets protected objects of this root be deleted.
-    pub(crate) fn allowing(mut self, root_id: &str) -> Simulation {
-        self.scope.allow_protected_deletion.insert(root_id.to_string());
-        self
     }
 
     /// The slots of all existing objects, sorted.
@@ -311,7 +300,7 @@ impl Simulation {
 #[async_trait]
 impl Cloud for Simulation {
     fn scope(&self) -> &Scope {
-        &self.scope
+        *self.scope.lock().unwrap()
     }
 
     async fn facts(&self, lookups: &[Lookup]) -> Result<Facts, Failure> {

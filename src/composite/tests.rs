@@ -25,6 +25,8 @@ mod protected;
 mod subnets_in_use;
 mod takeover;
 mod tier_zones;
+mod unknown_outputs;
+mod unknown_tags;
 mod unknowns;
 
 use std::sync::Arc;
@@ -32,7 +34,7 @@ use std::sync::Arc;
 use super::Composite;
 use super::simulation::{Simulation, inventory};
 use crate::cloud::{Connected, Connection, Namesake, Regions, RootState, SharedCloud};
-use crate::model::Spec;
+use crate::model::{Spec, TagSettings};
 use crate::plugin::schema::object_type;
 use crate::plugin::{
     ApplyRequest, AttributePath, Diagnostic, Diagnostics, ImportTarget, Input, MoveSource, PartialState, PlanRequest,

@@ -38,7 +38,7 @@ pub use landscape::{
     FoundSecurityGroup, FoundSubnet, FoundTags, Landscape, STACK,
 };
 pub use route_key::RouteKey;
-pub use scope::{IgnoreTags, Location, Scope, partition_of, unusable_region};
+pub use scope::{IgnoreTags, Location, Scope, TagSettings, partition_of, unusable_region};
 pub use spec::{
     AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Cors, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord,
     DomainName, Eip, Integration, InternetGateway, Ipv6Source, LambdaPermission, Learned, LogGroup, LogSubscription,

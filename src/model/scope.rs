@@ -1,12 +1,12 @@
 //! The scope of the provider: partition, Region and account, and the tags that it sets and ignores.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use super::Tags;
 
 /// The scope of the provider, from the provider block and the identity that AWS returns.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scope {
     /// The partition, such as `aws` or `aws-cn`.
     pub partition: String,
@@ -14,13 +14,21 @@ pub struct Scope {
     pub region: String,
     /// The account ID; `None` if the provider block disables its lookup.
     pub account: Option<String>,
-    /// Tags for all objects.
-    pub default_tags: BTreeMap<String, String>,
+    /// Tags for all objects. A plan may not know some values, or none of them.
+    pub default_tags: Tags,
     /// Tag keys that the provider ignores.
     pub ignore_tags: IgnoreTags,
     /// The IDs of the roots whose protected objects may be deleted.
-    #[serde(default)]
     pub allow_protected_deletion: BTreeSet<String>,
+}
+
+/// What the provider block states about tags.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TagSettings {
+    /// Tags for all objects. A plan may not know some values, or none of them.
+    pub default_tags: Tags,
+    /// Tag keys that the provider ignores.
+    pub ignore_tags: IgnoreTags,
 }
 
 /// Where an object is. A part that is not known is `None`.
@@ -90,12 +98,14 @@ fn is_number(text: &str) -> bool {
 }
 
 /// Tag keys that are neither set, removed nor read.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct IgnoreTags {
     /// Exact keys.
     pub keys: Vec<String>,
     /// Prefixes of keys.
     pub key_prefixes: Vec<String>,
+    /// Whether there may be further keys and prefixes, which are known only after apply.
+    pub may_have_more: bool,
 }
 
 impl IgnoreTags {

@@ -15,17 +15,25 @@ const LONGEST_VALUE: usize = 256;
 
 impl Scope {
     /// `default_tags` merged with an object's own tags, without ignored keys. Own tags override `default_tags`, and
-    /// later maps override earlier ones. The result is unknown if a map is unknown; an unknown value makes only itself
-    /// unknown.
+    /// later maps override earlier ones. The result is unknown if a map or an ignored key is unknown; an unknown value
+    /// makes only itself unknown.
     pub fn tags(&self, own: &[&Tags]) -> Tags {
-        let defaults = self.default_tags.iter().map(|(key, value)| (key.clone(), Input::Known(value.clone())));
-        let mut tags: BTreeMap<_, _> = defaults.collect();
-        for map in own {
+        let mut tags = BTreeMap::new();
+        for map in std::iter::once(&self.default_tags).chain(own.iter().copied()) {
             let Input::Known(map) = map else { return Input::Unknown };
             tags.extend(map.iter().map(|(key, value)| (key.clone(), value.clone())));
         }
         tags.retain(|key, _| !self.ignore_tags.ignores(key));
-        Input::Known(tags)
+        if self.ignore_tags.may_have_more && !tags.is_empty() { Input::Unknown } else { Input::Known(tags) }
+    }
+
+    /// Whether a tag of an object may come from `default_tags`.
+    pub(crate) fn may_be_default_tag(&self, key: &str, value: &str) -> bool {
+        match self.default_tags.known().map(|tags| tags.get(key)) {
+            Some(Some(Input::Known(default))) => default == value,
+            Some(Some(Input::Unknown)) => true,
+            Some(None) | None => false,
+        }
     }
 }
 
@@ -93,11 +101,12 @@ pub(crate) fn check_count(subject: &str, count: usize, path: &AttributePath) -> 
 
 /// The first problem of a default tag, as message and hint. Its characters are not checked here, because the services
 /// that will store it are unknown; [`Scope::default_tag_problems`] checks them.
-pub(crate) fn check_tag(key: &str, value: &str, ignored: &IgnoreTags) -> Option<(String, &'static str)> {
+pub(crate) fn check_tag(key: &str, value: &Input<String>, ignored: &IgnoreTags) -> Option<(String, &'static str)> {
     if ignored.ignores(key) {
         let message = format!("The tag {key:?} is also excluded by ignore_tags.");
         return Some((message, "Remove it from default_tags or from ignore_tags."));
     }
+    let value = value.known().map(String::as_str).unwrap_or_default();
     faults(TaggingService::Ec2, key, value).into_iter().next()
 }
 
@@ -105,8 +114,12 @@ impl Scope {
     /// The problems of default tags that a service does not allow, for a resource whose objects would get them. `path`
     /// is the attribute with the objects' own tags.
     pub(crate) fn default_tag_problems(&self, service: TaggingService, path: &AttributePath) -> Vec<Problem> {
-        let tags = self.default_tags.iter().filter(|(key, _)| !self.ignore_tags.ignores(key));
-        let found = tags.flat_map(|(key, value)| faults(service, key, value).into_iter().map(move |it| (key, it)));
+        let tags = self.default_tags.known().into_iter().flatten();
+        let tags = tags.filter(|(key, _)| !self.ignore_tags.ignores(key));
+        let found = tags.flat_map(|(key, value)| {
+            let value = value.known().map(String::as_str).unwrap_or_default();
+            faults(service, key, value).into_iter().map(move |it| (key, it))
+        });
         found
             .map(|(key, (message, hint))| {
                 let hint = format!("{hint} The tag is set by default_tags or TF_AWS_DEFAULT_TAGS_{key}.");
@@ -168,9 +181,7 @@ mod tests {
     }
 
     fn scope() -> Scope {
-        let default_tags = [("team", "default"), ("only", "default")];
-        let default_tags = default_tags.map(|(key, value)| (key.to_string(), value.to_string())).into();
-        Scope { default_tags, ..Scope::default() }
+        Scope { default_tags: tags(&[("team", "default"), ("only", "default")]), ..Scope::default() }
     }
 
     #[test]
@@ -197,6 +208,27 @@ mod tests {
         let merged = scope().tags(&[&value]);
         assert_eq!(merged.known().unwrap()["a"], Input::Unknown);
         assert_eq!(merged.known().unwrap()["team"], Input::Known("default".to_string()));
+    }
+
+    #[test]
+    fn unknown_default_tags_are_unknown_tags_and_own_tags_override_them() {
+        let run = |own: &str| {
+            let default_tags = Input::Known([("run".to_string(), Input::Unknown)].into());
+            let scope = Scope { default_tags, ..Scope::default() };
+            scope.tags(&[&tags(&[(own, "1")])]).known().unwrap()["run"].clone()
+        };
+        assert_eq!((run("other"), run("run")), (Input::Unknown, Input::Known("1".to_string())));
+        let scope = Scope { default_tags: Input::Unknown, ..Scope::default() };
+        assert_eq!(scope.tags(&[&tags(&[("run", "1")])]), Input::Unknown);
+    }
+
+    #[test]
+    fn nothing_is_known_of_tags_that_may_be_ignored() {
+        let mut scope = scope();
+        scope.ignore_tags.may_have_more = true;
+        assert_eq!(scope.tags(&[]), Input::Unknown);
+        scope.ignore_tags.keys = vec!["team".into(), "only".into()];
+        assert_eq!(scope.tags(&[]), tags(&[]), "no tag is left that may be ignored");
     }
 
     use TaggingService::{ApiGateway, Ec2, Logs};
@@ -274,14 +306,15 @@ mod tests {
     #[test]
     fn default_tags_are_checked_per_service_unless_ignored() {
         let (mut scope, path) = (scope(), AttributePath::new("tags"));
-        scope.default_tags.insert("a#b".into(), "x".into());
-        assert_eq!(check_tag("a#b", "x", &scope.ignore_tags), None);
+        scope.default_tags = tags(&[("a#b", "x")]);
+        let value = Input::Known("x".to_string());
+        assert_eq!(check_tag("a#b", &value, &scope.ignore_tags), None);
         assert_eq!(scope.default_tag_problems(Ec2, &path), []);
         let problems = scope.default_tag_problems(ApiGateway, &path);
         assert_eq!(problems.len(), 1);
         assert!(problems[0].hint.contains("default_tags"), "{problems:?}");
         scope.ignore_tags.keys = vec!["a#b".into()];
         assert_eq!(scope.default_tag_problems(ApiGateway, &path), []);
-        assert!(check_tag("a#b", "x", &scope.ignore_tags).is_some_and(|it| it.0.contains("ignore_tags")));
+        assert!(check_tag("a#b", &value, &scope.ignore_tags).is_some_and(|it| it.0.contains("ignore_tags")));
     }
 }

@@ -81,7 +81,9 @@ fn reject_null_elements(kind: &Type, value: &Value, path: &AttributePath, diagno
             for (element_path, item) in elements(value, path) {
                 // An element of a set has no path of its own.
                 let element_path = if matches!(kind, Type::Set(_)) { path.clone() } else { element_path };
-                if item.is_null() {
+                // In a map of strings, it counts as absent.
+                let is_omitted = matches!((kind, &**element), (Type::Map(_), Type::String));
+                if item.is_null() && !is_omitted {
                     null_element(element_path, diagnostics);
                 } else {
                     reject_null_elements(element, item, &element_path, diagnostics);
@@ -134,9 +136,11 @@ mod tests {
     #[test]
     fn only_null_elements_are_rejected_at_every_depth() {
         let strings = Type::List(Box::new(Type::String));
+        let map = |kind: &Type| Type::Map(Box::new(kind.clone()));
         let object = Type::Object(BTreeMap::from([("names".to_string(), strings.clone())]));
         let attributes = [
-            plain("tags", Type::Map(Box::new(Type::String))),
+            plain("tags", map(&Type::String)),
+            plain("zones", map(&strings)),
             plain("colors", Type::Set(Box::new(Type::String))),
             plain("plans", Type::List(Box::new(object))),
             nested("hinges", Nesting::Map, vec![plain("screws", strings)]),
@@ -144,6 +148,7 @@ mod tests {
         let list = |items: &[Value]| Value::List(items.to_vec());
         let config = Value::map([
             ("tags", Value::map([("a", Value::Null), ("b", Value::Unknown), ("c", Value::from(""))])),
+            ("zones", Value::map([("a", Value::Null), ("b", list(&[]))])),
             ("colors", list(&[Value::from("red"), Value::Null])),
             ("plans", list(&[Value::map([("names", list(&[Value::Unknown, Value::Null]))])])),
             (
@@ -156,7 +161,7 @@ mod tests {
             ),
         ]);
         let expected =
-            [r#"tags["a"]"#, "colors", "plans[0].names[1]", r#"hinges["low"]"#, r#"hinges["top"].screws[0]"#];
+            [r#"zones["a"]"#, "colors", "plans[0].names[1]", r#"hinges["low"]"#, r#"hinges["top"].screws[0]"#];
         let expected: Vec<_> = expected.map(|path| (Severity::Error, path.to_string())).into();
         assert_eq!(messages(&attributes, &config), expected);
     }

@@ -44,6 +44,12 @@ impl<T> Input<T> {
     }
 }
 
+impl<T: Default> Default for Input<T> {
+    fn default() -> Input<T> {
+        Input::Known(T::default())
+    }
+}
+
 impl<T> From<T> for Input<T> {
     fn from(value: T) -> Input<T> {
         Input::Known(value)
@@ -326,6 +332,7 @@ impl<T: FromValue + Ord> FromValue for BTreeSet<T> {
     }
 }
 
+/// In a map of strings, an element that is null counts as absent: modules pass optional variables there.
 impl<T: FromValue> FromValue for BTreeMap<String, T> {
     fn attribute_type() -> AttributeType {
         match T::attribute_type() {
@@ -336,8 +343,10 @@ impl<T: FromValue> FromValue for BTreeMap<String, T> {
 
     fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<BTreeMap<String, T>> {
         let Value::Map(entries) = value else { return type_mismatch(value, path, problems) };
+        let omits_nulls = T::attribute_type() == AttributeType::Plain(Type::String);
         let decoded: Vec<Option<(String, T)>> = entries
             .iter()
+            .filter(|(_, item)| !(omits_nulls && item.is_null()))
             .map(|(key, item)| Some((key.clone(), T::from_value(item, &path.key(key), problems)?)))
             .collect();
         decoded.into_iter().collect()

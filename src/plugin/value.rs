@@ -94,6 +94,23 @@ impl Value {
         }
     }
 
+    /// The parts that this value has in common with another one. All other parts are unknown.
+    #[must_use]
+    pub fn in_common_with(self, other: &Value) -> Value {
+        match (self, other) {
+            (value, other) if value == *other => value,
+            (Value::List(items), Value::List(others)) if items.len() == others.len() => {
+                let pairs = items.into_iter().zip(others);
+                Value::List(pairs.map(|(item, other)| item.in_common_with(other)).collect())
+            }
+            (Value::Map(entries), Value::Map(others)) if entries.keys().eq(others.keys()) => {
+                let pairs = entries.into_iter().zip(others.values());
+                Value::Map(pairs.map(|((key, value), other)| (key, value.in_common_with(other))).collect())
+            }
+            _ => Value::Unknown,
+        }
+    }
+
     /// The attribute or map element of this name. Null if this value is not a map or has no such element.
     pub fn get(&self, name: &str) -> &Value {
         match self {
@@ -222,6 +239,21 @@ impl<T: Into<Value>> From<Option<T>> for Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_common_parts_stay_known_and_lists_and_maps_keep_their_shape() {
+        let value = |id: &str, ids: &[&str], last: &str| {
+            let entries = Value::map([("id", Value::from(id)), (last, Value::Null)]);
+            Value::map([("entries", entries), ("ids", Value::List(ids.iter().map(|id| (*id).into()).collect()))])
+        };
+        let one = value("a", &["a", "b"], "last");
+        assert_eq!(one.clone().in_common_with(&one), one);
+        let common = one.clone().in_common_with(&value("b", &["a", "c"], "last"));
+        assert_eq!(*common.get("entries"), Value::map([("id", Value::Unknown), ("last", Value::Null)]));
+        assert_eq!(*common.get("ids"), Value::List(vec!["a".into(), Value::Unknown]));
+        let common = one.in_common_with(&value("a", &["a"], "other"));
+        assert_eq!(common, Value::map([("entries", Value::Unknown), ("ids", Value::Unknown)]));
+    }
 
     #[test]
     fn unknown_parts_are_filled_from_another_value() {

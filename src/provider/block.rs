@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::endpoints::{Endpoints, is_called};
 use crate::aws::config::settings::Secret;
-use crate::plugin::{AttributePath, AttributeType, Check, FromValue, Nested, Problem, Type, Value};
+use crate::model::{IgnoreTags, Tags};
+use crate::plugin::{AttributePath, AttributeType, Check, FromValue, Input, Nested, Problem, Type, Value};
 
 crate::attributes! {
     /// The provider block as configured. An absent block and an empty one are equivalent.
@@ -48,11 +49,11 @@ crate::attributes! {
         forbidden_account_ids: Option<Vec<String>> = optional(),
         /// Tags for every object that supports tags. Tags of a resource override them. The environment variables
         /// `TF_AWS_DEFAULT_TAGS_<key>` add further tags.
-        default_tags: Option<Vec<DefaultTags>> = block(),
+        default_tags: Input<Option<Vec<Input<DefaultTags>>>> = block(),
         /// Tags that the provider ignores: it does not set, remove or read them. The environment variables
         /// `TF_AWS_IGNORE_TAGS_KEYS` and `TF_AWS_IGNORE_TAGS_KEY_PREFIXES` add further keys and prefixes, separated by
         /// commas.
-        ignore_tags: Option<Vec<IgnoreTagsBlock>> = block(),
+        ignore_tags: Input<Option<Vec<Input<IgnoreTagsBlock>>>> = block(),
         /// IDs of the VPCs and APIs whose objects may be deleted although `protected_objects` of the resource protects
         /// them, such as `["vpc-0123456789abcdef0"]`. It is the only way if the value in state can no longer be
         /// changed, for example for a deposed object. Remove the ID after the apply.
@@ -175,7 +176,7 @@ crate::attributes! {
     /// Tags for all objects.
     pub struct DefaultTags {
         /// Tags by key, such as `{ Owner = "platform" }`.
-        tags: Option<BTreeMap<String, String>> = optional(),
+        tags: Input<Option<BTreeMap<String, Input<String>>>> = optional(),
     }
 }
 
@@ -183,9 +184,9 @@ crate::attributes! {
     /// Tags that the provider ignores.
     pub struct IgnoreTagsBlock {
         /// Keys of the tags to ignore, such as `LastScanned`.
-        keys: Option<Vec<String>> = optional(),
+        keys: Input<Option<Vec<Input<String>>>> = optional(),
         /// Prefixes of the keys of the tags to ignore, such as `kubernetes.io/`.
-        key_prefixes: Option<Vec<String>> = optional(),
+        key_prefixes: Input<Option<Vec<Input<String>>>> = optional(),
     }
 }
 
@@ -210,22 +211,36 @@ impl ProviderBlock {
     }
 
     /// The tags of the block, without those of the environment.
-    pub(crate) fn tags(&self) -> BTreeMap<String, String> {
-        let blocks = self.default_tags.iter().flatten();
-        blocks.flat_map(|block| block.tags.iter().flatten()).map(|(key, value)| (key.clone(), value.clone())).collect()
+    pub(crate) fn tags(&self) -> Tags {
+        let mut all = BTreeMap::new();
+        let Input::Known(blocks) = &self.default_tags else { return Input::Unknown };
+        for block in blocks.iter().flatten() {
+            let Some(Input::Known(tags)) = block.known().map(|block| &block.tags) else { return Input::Unknown };
+            all.extend(tags.clone().unwrap_or_default());
+        }
+        Input::Known(all)
     }
 
     /// The keys and prefixes of the block, without those of the environment.
-    pub(crate) fn ignored(&self) -> crate::model::IgnoreTags {
-        let blocks = || self.ignore_tags.iter().flatten();
-        crate::model::IgnoreTags {
-            keys: blocks().flat_map(|block| block.keys.clone().unwrap_or_default()).collect(),
-            key_prefixes: blocks().flat_map(|block| block.key_prefixes.clone().unwrap_or_default()).collect(),
+    pub(crate) fn ignored(&self) -> IgnoreTags {
+        let mut ignored = IgnoreTags::default();
+        let Input::Known(blocks) = &self.ignore_tags else { return IgnoreTags { may_have_more: true, ..ignored } };
+        for block in blocks.iter().flatten() {
+            let Input::Known(block) = block else {
+                ignored.may_have_more = true;
+                continue;
+            };
+            for (texts, known) in [(&block.keys, &mut ignored.keys), (&block.key_prefixes, &mut ignored.key_prefixes)] {
+                let given = texts.known().map(|texts| texts.as_deref().unwrap_or_default());
+                ignored.may_have_more |= given.is_none_or(|given| given.iter().any(|text| !text.is_known()));
+                known.extend(given.into_iter().flatten().filter_map(Input::known).cloned());
+            }
         }
+        ignored
     }
 
-    /// Whether all arguments are known that determine the endpoints, the credentials and the created objects. A plan
-    /// can read AWS even if other arguments are known only after apply.
+    /// Whether all arguments are known that determine the endpoints, the credentials and the set of objects. A plan can
+    /// read AWS even if other arguments are known only after apply.
     pub(crate) fn is_decided(config: &Value) -> bool {
         let matters = |name: &str, value: &Value| match (name, value) {
             (name, _) if MAY_BE_UNKNOWN.contains(&name) => false,
@@ -241,16 +256,22 @@ impl ProviderBlock {
         }
     }
 
-    /// Decodes the known part of a block. Unknown values are decoded as absent, and unknown elements are omitted.
+    /// Decodes the known part of a block. Unknown values are decoded as absent, and unknown elements are omitted. Tags
+    /// keep both.
     pub(crate) fn known_part(config: &Value) -> (Option<ProviderBlock>, Vec<Problem>) {
-        let mut problems = Vec::new();
-        let block = ProviderBlock::decode(&without_unknown_elements(config), &AttributePath::root(), &mut problems);
+        let (mut problems, mut known) = (Vec::new(), without_unknown_elements(config));
+        for name in ["default_tags", "ignore_tags"] {
+            known.set(name, config.get(name).clone());
+        }
+        let block = ProviderBlock::decode(&known, &AttributePath::root(), &mut problems);
         (block, problems)
     }
 }
 
-/// Arguments that change only the way in which calls are sent, or have no effect.
+/// Arguments that change only tags or the way in which calls are sent, or have no effect.
 const MAY_BE_UNKNOWN: &[&str] = &[
+    "default_tags",
+    "ignore_tags",
     "max_retries",
     "retry_mode",
     "token_bucket_rate_limiter_capacity",

@@ -258,8 +258,8 @@ fn session(
 fn at_most_one(block: &ProviderBlock, found: &mut Vec<Problem>) {
     let counts = [
         ("assume_role_with_web_identity", block.assume_role_with_web_identity.as_ref().map_or(0, Vec::len)),
-        ("default_tags", block.default_tags.as_ref().map_or(0, Vec::len)),
-        ("ignore_tags", block.ignore_tags.as_ref().map_or(0, Vec::len)),
+        ("default_tags", block.default_tags.known().into_iter().flatten().flatten().count()),
+        ("ignore_tags", block.ignore_tags.known().into_iter().flatten().flatten().count()),
     ];
     for (name, count) in counts.into_iter().filter(|(_, count)| *count > 1) {
         let path = AttributePath::new(name).index(1);
@@ -269,9 +269,10 @@ fn at_most_one(block: &ProviderBlock, found: &mut Vec<Problem>) {
 
 fn tags(block: &ProviderBlock, found: &mut Vec<Problem>) {
     let ignored = block.ignored();
-    for (index, tags) in block.default_tags.iter().flatten().enumerate() {
+    for (index, tags) in block.default_tags.known().into_iter().flatten().flatten().enumerate() {
         let path = AttributePath::new("default_tags").index(index).attribute("tags");
-        for (key, value) in tags.tags.iter().flatten() {
+        let tags = tags.known().and_then(|block| block.tags.known()).into_iter().flatten();
+        for (key, value) in tags.flatten() {
             found.extend(
                 check_tag(key, value, &ignored).map(|(message, hint)| Problem::new(path.key(key), message, hint)),
             );

@@ -2,11 +2,13 @@
 //!
 //! Reading order: `config` declares the inputs, and `validate` checks them. `vpc`, `zones`, `tier_zones`, `addresses`,
 //! `ipv6`, `nat` and `private_nat` make the choices that do not change once they are made. `blueprint` assembles the
-//! objects, and `outputs` computes the read-only attributes. `import` and `reflect` go the other way, from objects to
+//! objects, and `outputs` computes the read-only attributes. `alternatives` shows which of these depend on unknown
+//! inputs. `import` and `reflect` go the other way, from objects to
 //! the configuration that a user would have written. `classify` decides which objects of a network that something else
 //! built can be adopted.
 
 mod addresses;
+mod alternatives;
 mod blueprint;
 mod classify;
 mod config;
@@ -59,6 +61,14 @@ impl Topology for FourTierVpc {
     const KIND: TopologyKind = TopologyKind::FourTierVpc;
     const NAME: &'static str = "vpc_name";
     const ROOT_ARNS: &'static [&'static str] = &["vpc_arn"];
+    const ROOT_OUTPUTS: &'static [&'static str] = &[
+        "vpc_id",
+        "vpc_arn",
+        "vpc_cidr_block",
+        "default_route_table_id",
+        "default_network_acl_id",
+        "default_security_group_id",
+    ];
 
     fn description() -> &'static str {
         "A VPC with up to four tiers of subnets in each availability zone (public, private app, private persistence \
@@ -134,6 +144,10 @@ impl Topology for FourTierVpc {
 
     fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<Problem>> {
         blueprint::blueprint(context)
+    }
+
+    fn alternatives(context: &Context<'_, Config>) -> Vec<Config> {
+        alternatives::alternatives(context)
     }
 
     fn outputs(

@@ -1,5 +1,6 @@
 //! `fgw_http_gateway`: an HTTP API in front of Lambda functions. Computes the required objects from the configuration.
 
+mod alternatives;
 mod blueprint;
 mod config;
 mod import;
@@ -32,6 +33,8 @@ impl Topology for HttpGateway {
     const NAME: &'static str = "name";
     // The ARN of an API contains no account.
     const ROOT_ARNS: &'static [&'static str] = &["api_arn", "execution_arn"];
+    const ROOT_OUTPUTS: &'static [&'static str] =
+        &["api_id", "api_arn", "api_endpoint", "execution_arn", "default_stage_id", "stage_arn"];
 
     fn description() -> &'static str {
         "An HTTP API in front of Lambda functions, managed as one resource: routes, integrations, request authorizers, \
@@ -108,6 +111,10 @@ impl Topology for HttpGateway {
 
     fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprint, Vec<Problem>> {
         blueprint::blueprint(context)
+    }
+
+    fn alternatives(context: &Context<'_, GatewayConfig>) -> Vec<GatewayConfig> {
+        alternatives::alternatives(context)
     }
 
     fn outputs(

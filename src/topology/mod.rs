@@ -1,5 +1,6 @@
 //! The trait [`Topology`]: a pure description of one resource type in terms of [`model`](crate::model).
 
+mod alternatives;
 pub mod four_tier_vpc;
 pub mod http_gateway;
 mod ignored;
@@ -36,6 +37,9 @@ pub trait Topology: Send + Sync + 'static {
 
     /// The outputs with ARNs of the root. Together they contain its partition, Region and account.
     const ROOT_ARNS: &'static [&'static str];
+
+    /// The outputs that stay the same as long as the root exists.
+    const ROOT_OUTPUTS: &'static [&'static str];
 
     /// What the resource is, in Markdown.
     fn description() -> &'static str;
@@ -103,6 +107,10 @@ pub trait Topology: Send + Sync + 'static {
 
     /// The objects that the configuration requires. The errors are those that depend on the account and Region.
     fn blueprint(context: &Context<'_, Self::Config>) -> Result<Blueprint, Vec<Problem>>;
+
+    /// Configurations with known values for the unknown inputs that decide which objects exist. An output depends on
+    /// these inputs only if it is not the same for all of these configurations. Empty if there are too many.
+    fn alternatives(context: &Context<'_, Self::Config>) -> Vec<Self::Config>;
 
     /// The outputs that `outputs_schema` declares. `objects` is `None` while the blueprint is undecided; the outputs
     /// that depend on it are then unknown.

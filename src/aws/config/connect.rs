@@ -20,8 +20,7 @@ use crate::aws::calls::process_state::ProcessState;
 use crate::aws::calls::retry::{DEFAULT_ATTEMPTS, budget};
 use crate::aws::calls::retry_limits::LimitRetries;
 use crate::aws::config::tls::{Verification, tls};
-use crate::model::check_tag;
-use crate::model::{IgnoreTags, Scope};
+use crate::model::{IgnoreTags, Input, Scope, TagSettings, Tags, check_tag};
 
 /// The configuration of the clients of an account, from which those of each Region are created. Their credentials and
 /// connections are shared.
@@ -64,19 +63,18 @@ pub(crate) async fn connect(
     let credentials = credentials::provider(settings, &sources, &base).await?;
     let sdk = base.into_builder().credentials_provider(credentials).build();
     let identity = identity::check(settings, &sources, &sdk, region.as_ref()).await?;
+    let TagSettings { default_tags, ignore_tags } = tags(settings)?;
     let scope = Scope {
         partition: identity.partition,
         region: region.to_string(),
         account: identity.account,
-        ignore_tags: ignore_tags(settings, std::env::vars()),
-        default_tags: BTreeMap::new(),
+        default_tags,
+        ignore_tags,
         allow_protected_deletion: settings.allow_protected_deletion.clone(),
     };
-    let default_tags = default_tags(settings, &scope.ignore_tags, std::env::vars())?;
     let limit_retries = LimitRetries { is_number_set: configured_attempts(settings, &sources)?.is_some() };
     let signs_in = identity::sign_in_profile(settings, &sources).is_some();
     let exposed = plaintext::exposed_by_environment(settings, &sdk, signs_in);
-    let scope = Scope { default_tags, ..scope };
     Ok((Account { settings: settings.clone(), sdk, limit_retries, scope }, exposed))
 }
 
@@ -176,16 +174,24 @@ fn configured_attempts(settings: &Settings, sources: &Sources) -> Result<Option<
     attempts.transpose()
 }
 
+/// The settings of tags in the provider configuration and in the environment.
+pub(crate) fn tags(settings: &Settings) -> Result<TagSettings, ConfigError> {
+    let ignore_tags = ignore_tags(settings, std::env::vars());
+    Ok(TagSettings { default_tags: default_tags(settings, &ignore_tags, std::env::vars())?, ignore_tags })
+}
+
 /// The default tags. The provider configuration takes precedence over the environment.
 fn default_tags(
     settings: &Settings,
     ignored: &IgnoreTags,
     variables: impl Iterator<Item = (String, String)>,
-) -> Result<BTreeMap<String, String>, ConfigError> {
-    let mut tags: BTreeMap<String, String> = variables
-        .filter_map(|(name, value)| Some((name.strip_prefix("TF_AWS_DEFAULT_TAGS_")?.to_string(), value)))
-        .collect();
-    tags.extend(settings.default_tags.clone());
+) -> Result<Tags, ConfigError> {
+    let Input::Known(configured) = &settings.default_tags else { return Ok(Input::Unknown) };
+    let of_variable = |(name, value): (String, String)| {
+        Some((name.strip_prefix("TF_AWS_DEFAULT_TAGS_")?.to_string(), Input::Known(value)))
+    };
+    let mut tags: BTreeMap<String, Input<String>> = variables.filter_map(of_variable).collect();
+    tags.extend(configured.clone());
     for (key, value) in &tags {
         if let Some((message, hint)) = check_tag(key, value, ignored) {
             let detail = format!("{message} {hint} The tag is set by default_tags or TF_AWS_DEFAULT_TAGS_{key}.");
@@ -194,7 +200,7 @@ fn default_tags(
             );
         }
     }
-    Ok(tags)
+    Ok(Input::Known(tags))
 }
 
 fn ignore_tags(settings: &Settings, variables: impl Iterator<Item = (String, String)>) -> IgnoreTags {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::model::IgnoreTags;
+use crate::model::{IgnoreTags, Tags};
 
 /// The settings of one provider configuration.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ pub(crate) struct Settings {
     pub(crate) sts_region: Option<String>,
     pub(crate) allowed_account_ids: Vec<String>,
     pub(crate) forbidden_account_ids: Vec<String>,
-    pub(crate) default_tags: BTreeMap<String, String>,
+    pub(crate) default_tags: Tags,
     pub(crate) ignore_tags: IgnoreTags,
     /// IDs of roots whose protected objects may be deleted.
     pub(crate) allow_protected_deletion: BTreeSet<String>,

@@ -73,6 +73,8 @@ async fn change<P: Topology>(
     let basis = change.basis(&facts);
     let decide_again = |inventory: &mut Inventory, diagnostics: &mut Diagnostics| basis.decide(inventory, diagnostics);
     let (decision, outcome) = run.execute_in_stages(decision, decide_again, diagnostics).await;
+    // They are those of the configuration that the state now has, for a plan that cannot look them up.
+    change.private.facts = Some(facts);
     let conclude = change.conclude(&run, &decision, outcome, diagnostics);
     shared.limits_after(deadline).scope(conclude).await
 }

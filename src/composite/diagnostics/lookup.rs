@@ -39,6 +39,16 @@ pub(in crate::composite) fn none_found<P: Topology>(
     );
 }
 
+/// The provider block does not state yet which tags it ignores.
+pub(in crate::composite) fn tags_not_shown<P: Topology>(id: &str, diagnostics: &mut Diagnostics) {
+    diagnostics.warning(
+        format!("The tags of {} {} are not shown", P::TYPE_NAME, printable(id)),
+        "ignore_tags in the provider block contains a value that is known only after apply. Until then, the provider \
+         cannot separate the tags that it ignores from the others, so all tags in this data source are null. To read \
+         them, use known values in ignore_tags, or first apply the resource that determines the value, with -target.",
+    );
+}
+
 /// More than one root matches the filter.
 pub(in crate::composite) fn several_found<P: Topology>(
     filter: &RootFilter<'_>,

@@ -15,7 +15,7 @@ use crate::composite::observe::{is_not_adopted, remove_ignored_tags};
 use crate::composite::private_state::Private;
 use crate::composite::protected::{self, Protection};
 use crate::composite::{adoption, dependents, diagnostics, facts, guardduty, import, location, refresh, state};
-use crate::model::{Claim, Entry, Facts, Ids, Inventory, Lookup, Object, Scope};
+use crate::model::{Claim, Entry, Facts, Inventory, Lookup, Object, Scope, TagSettings};
 use crate::plugin::{AttributePath, Diagnostics, Input, PlanRequest, PlanResponse, Value};
 use crate::reconcile::{Action, Plan};
 use crate::topology::{IgnoredDrift, ProtectedObjects, Topology};
@@ -37,21 +37,21 @@ pub(super) async fn plan<P: Topology>(connection: &Connection, roots: Roots<'_>,
 }
 
 /// The content of a successful response.
-struct Planned {
-    state: Value,
-    requires_replace: Vec<AttributePath>,
-    private: Vec<u8>,
+pub(super) struct Planned {
+    pub(super) state: Value,
+    pub(super) requires_replace: Vec<AttributePath>,
+    pub(super) private: Vec<u8>,
 }
 
 /// The inputs of a plan that do not depend on AWS.
-struct PreparedPlan<'a, P: Topology> {
-    request: &'a PlanRequest,
+pub(super) struct PreparedPlan<'a, P: Topology> {
+    pub(super) request: &'a PlanRequest,
     /// The configuration, with defaults.
     attributes: Value,
     /// The same, decoded.
-    config: P::Config,
+    pub(super) config: P::Config,
     /// The configuration last applied in full; `None` if there is none.
-    prior: Option<P::Config>,
+    pub(super) prior: Option<P::Config>,
 }
 
 async fn planned<P: Topology>(
@@ -66,7 +66,7 @@ async fn planned<P: Topology>(
         return None;
     }
     match connection.get() {
-        Connected::Ready(_) if region.is_unknown() => Some(change.without_account()),
+        Connected::Ready(_) if region.is_unknown() => Some(change.without_account(&TagSettings::default())),
         Connected::Ready(regions) => {
             let clouds = location::planned::<P>(&regions, &request.prior, region, diagnostics)?;
             let planned = change.planned(&clouds, roots, diagnostics).await?;
@@ -74,7 +74,7 @@ async fn planned<P: Topology>(
             location::warn_of_default::<P>(&regions, &clouds, &request.prior, region, is_replaced, diagnostics);
             Some(planned)
         }
-        Connected::Unknown => Some(change.without_account()),
+        Connected::Unknown(tags) => Some(change.without_account(&tags)),
         Connected::Missing => {
             diagnostics.error("The provider is not configured", "This is a bug in Terraform or in the provider.");
             None
@@ -93,22 +93,12 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
     }
 
     /// Returns the attributes whose change requires a replacement of the topology.
-    fn replaced_by(&self, existing: &Inventory) -> Vec<AttributePath> {
+    pub(super) fn replaced_by(&self, existing: &Inventory) -> Vec<AttributePath> {
         let prior = self.prior.as_ref();
         prior.map(|prior| P::replaced_by(prior, &self.config, existing)).unwrap_or_default()
     }
 
-    /// Plans without lookups, while the provider block contains unknown values or the Region is unknown.
-    fn without_account(&self) -> Planned {
-        let (prior, region) = (&self.request.prior, self.request.config.get(location::REGION));
-        let mut state = self.announcement(None).undecided(&Ids::default());
-        state.set(location::REGION, location::without_account::<P>(prior, region));
-        let mut requires_replace = self.replaced_by(&Inventory::default());
-        requires_replace.extend(location::replaced_without_account::<P>(prior, region));
-        Planned { state, requires_replace, private: self.request.prior_private.clone() }
-    }
-
-    fn announcement<'b>(&'b self, scope: Option<&'b Scope>) -> Announcement<'b, P> {
+    pub(super) fn announcement<'b>(&'b self, scope: Option<&'b Scope>) -> Announcement<'b, P> {
         let PreparedPlan { request, attributes, config, .. } = self;
         Announcement { prior: &request.prior, attributes, written: &request.config, config, scope }
     }
@@ -203,7 +193,16 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
             decision = basis.decide(&mut private.inventory, &mut Diagnostics::default()).ok()?;
         }
         let mut state = match decision {
-            None => announcement.undecided(&private.inventory.ids()),
+            None => {
+                let mut state = match is_pending || !further.slots().is_empty() {
+                    true => announcement.of_root(&private.inventory),
+                    false => announcement.undecided(&basis, &private),
+                };
+                if !replacing {
+                    announcement.keep_root(&mut state);
+                }
+                state
+            }
             Some(decision) => {
                 let name = state::name::<P>(config);
                 diagnostics::warn_of_missing::<P>(&name, &decision.missing, diagnostics);

@@ -33,7 +33,7 @@ pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequ
             }
             Some(dependents)
         }
-        Connected::Unknown | Connected::Missing => None,
+        Connected::Unknown(_) | Connected::Missing => None,
     };
     let name = state::decode::<P>(&request.prior).map(|(_, config)| state::name::<P>(&config)).unwrap_or_default();
     let inventory = private.map(|private| private.inventory).unwrap_or_default();

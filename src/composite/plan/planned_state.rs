@@ -22,21 +22,11 @@ pub(super) struct Announcement<'a, P: Topology> {
     pub(super) written: &'a Value,
     /// The same, decoded.
     pub(super) config: &'a P::Config,
-    /// The scope of the provider; `None` while the provider configuration is unknown.
+    /// The scope of the provider; `None` if it is unknown.
     pub(super) scope: Option<&'a Scope>,
 }
 
 impl<P: Topology> Announcement<'_, P> {
-    /// Returns the planned state while the set of objects is unknown.
-    pub(super) fn undecided(&self, ids: &Ids) -> Value {
-        let mut planned = self.base(None, ids);
-        for name in ["aws_objects", "drift", "pending_deletion", "unmanaged_objects"] {
-            planned.set(name, Value::Unknown);
-        }
-        self.leave_open(&mut planned);
-        planned
-    }
-
     /// Returns the planned state when the set of objects is known. Ids that do not change are known too.
     pub(super) fn decided(&self, private: &Private, decision: &Decision, takes_over: bool) -> Value {
         let prior = self.prior;
@@ -100,7 +90,7 @@ impl<P: Topology> Announcement<'_, P> {
 
     /// Plans omitted inputs as unknown that have another value in state. Once everything is known, the plan may find
     /// that nothing changes, and then keeps their values.
-    fn leave_open(&self, planned: &mut Value) {
+    pub(super) fn leave_open(&self, planned: &mut Value) {
         for Attribute { name, mode, kind, default, .. } in P::Config::attributes() {
             let may_be_computed = mode == Mode::OptionalComputed || default.is_some();
             let prior = self.prior.get(&name);
@@ -116,7 +106,7 @@ impl<P: Topology> Announcement<'_, P> {
     }
 
     /// Returns the configured attributes, `id`, `tags_all` and the outputs.
-    fn base(&self, objects: Option<&[Object]>, ids: &Ids) -> Value {
+    pub(super) fn base(&self, objects: Option<&[Object]>, ids: &Ids) -> Value {
         let mut planned = state::empty::<P>();
         for (name, value) in state::configured::<P>(self.attributes).as_map().into_iter().flatten() {
             planned.set(name, value.clone());

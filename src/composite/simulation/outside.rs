@@ -21,6 +21,13 @@ pub(super) fn entry_of<'a>(object: &Object, id: &str, known: &'a [Entry]) -> Opt
 }
 
 impl Simulation {
+    /// The value of a tag of an object.
+    pub(crate) fn tag(&self, slot: &str, key: &str) -> Option<String> {
+        let objects = self.objects();
+        let object = objects.iter().find(|object| object.key.slot == slot).expect("the object exists");
+        object.spec.tags()?.known()?.get(key)?.known().cloned()
+    }
+
     /// Deletes an object outside Terraform.
     pub(crate) fn delete_outside(&self, slot: &str) {
         self.objects().retain(|object| object.key.slot != slot);

@@ -131,7 +131,7 @@ async fn a_throttled_tag_change_is_repeated_by_the_next_apply() {
 #[tokio::test(start_paused = true)]
 async fn an_unknown_provider_configuration_plans_without_aws() {
     let connection = Connection::default();
-    connection.set(Connected::Unknown);
+    connection.set(Connected::Unknown(TagSettings::default()));
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.resource = Composite::new(connection);
     let plan = terraform.plan(&network(&[])).await;

@@ -179,7 +179,7 @@ async fn unmanaged_roots_are_rejected_and_incomplete_ones_warned_of() {
 #[tokio::test(start_paused = true)]
 async fn an_unknown_provider_configuration_is_an_error() {
     let connection = Connection::default();
-    connection.set(Connected::Unknown);
+    connection.set(Connected::Unknown(TagSettings::default()));
     let source = Existing::<FourTierVpc>::new(connection);
     let (_, summary, _) = read_error(&source, &[("id", "vpc-1".into())]).await;
     assert_eq!(summary, "The provider configuration is not known yet");

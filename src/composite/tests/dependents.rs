@@ -100,7 +100,7 @@ async fn the_plan_of_a_destroy_lists_managed_and_unmanaged_objects() {
     assert_eq!(warnings[1].summary, "fgw_four_tier_vpc \"main\" to be destroyed contains 1 unmanaged object");
     assert!(warnings[1].detail.contains(INTERFACE), "{}", warnings[1].detail);
     let unknown = Connection::default();
-    unknown.set(Connected::Unknown);
+    unknown.set(Connected::Unknown(TagSettings::default()));
     let [addresses] = &terraform.plan_destroy(Some(unknown)).await[..] else { panic!("one warning") };
     assert!(addresses.detail.contains("the provider configuration is not known yet"), "{}", addresses.detail);
     // Without private state, the managed objects are read before the unmanaged ones are listed.

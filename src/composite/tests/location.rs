@@ -173,7 +173,7 @@ async fn another_region_replaces_the_root_even_if_the_provider_is_unknown() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
     let connection = Connection::default();
-    connection.set(Connected::Unknown);
+    connection.set(Connected::Unknown(TagSettings::default()));
     terraform.resource = Composite::new(connection);
     let moved = network(&[("region", "eu-west-1".into())]);
     let plan = terraform.plan(&moved).await;

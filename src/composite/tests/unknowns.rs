@@ -17,6 +17,14 @@ enum Event {
     Vpc,
     /// The provider block is unknown in the plan that is shown.
     UnknownProvider,
+    /// A value in `default_tags` is unknown in the plan that is shown.
+    UnknownTag,
+}
+
+/// A tag of the provider block.
+fn tag_of_provider(value: Input<String>) -> TagSettings {
+    let default_tags = Input::Known([("run".to_string(), value)].into());
+    TagSettings { default_tags, ..TagSettings::default() }
 }
 
 /// Returns the configuration with some of its attributes unknown. Each bit of `mask` selects one.
@@ -73,23 +81,34 @@ fn check<P: Topology>(before: Option<&Value>, after: &Value, mask: u64, event: E
                         vpc.enable_dns_hostnames = Input::Known(vpc.enable_dns_hostnames != Input::Known(true));
                     });
                 }
-                Event::None | Event::Subnet | Event::Vpc | Event::UnknownProvider => {}
+                _ => {}
             }
             terraform.refresh().await;
         }
         let unknown = Connection::default();
-        unknown.set(Connected::Unknown);
+        unknown.set(Connected::Unknown(TagSettings::default()));
         let mut connected = Composite::new(unknown);
         if event == Event::UnknownProvider {
             std::mem::swap(&mut terraform.resource, &mut connected);
+        }
+        if event == Event::UnknownTag {
+            terraform.account.set_tags(tag_of_provider(Input::Unknown));
         }
         let shown = terraform.plan(&with_unknowns(after, mask)).await;
         if event == Event::UnknownProvider {
             terraform.resource = connected;
         }
+        if event == Event::UnknownTag {
+            terraform.account.set_tags(tag_of_provider(Input::Known("1".into())));
+        }
         let last = terraform.plan(after).await;
         if shown.diagnostics.has_errors() || last.diagnostics.has_errors() {
             return;
+        }
+        if before.is_some() && shown.requires_replace.is_empty() && last.requires_replace.is_empty() {
+            for name in P::ROOT_OUTPUTS {
+                assert_eq!(shown.planned.get(name), terraform.state.get(name), "dependents of {name} are replaced");
+            }
         }
         if !last.requires_replace.is_empty() {
             assert!(!shown.requires_replace.is_empty(), "the action changes: {:?}", last.requires_replace);
@@ -100,8 +119,56 @@ fn check<P: Topology>(before: Option<&Value>, after: &Value, mask: u64, event: E
     });
 }
 
+/// Applies a configuration, then plans it with one unknown input, and with the values that two configurations give it.
+/// What both plans have in common must not be unknown if the input is a switch.
+fn check_one<P: Topology>(before: &Value, other: &Value, number: prop::sample::Index) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let mut terraform = Terraform::<P>::new(3);
+        let is_invalid = |config: &Value, it: &Terraform<P>| it.resource.validate(&it.config(config)).has_errors();
+        if is_invalid(before, &terraform) || terraform.plan(before).await.diagnostics.has_errors() {
+            return;
+        }
+        terraform.assert_applies(before).await;
+        let names: Vec<&String> = before.as_map().unwrap().keys().collect();
+        let name = number.get(&names);
+        let with = |value: Value| {
+            let mut config = before.clone();
+            config.set(name, value);
+            config
+        };
+        let shown = terraform.plan(&with(Value::Unknown)).await;
+        if !shown.requires_replace.is_empty() {
+            return;
+        }
+        assert!(!shown.diagnostics.has_errors(), "an unknown {name}: {:?}", shown.diagnostics);
+        let is_switch = matches!(before.get(name), Value::Bool(_));
+        let values = match before.get(name) {
+            Value::Bool(value) => vec![before.get(name).clone(), (!value).into()],
+            value => vec![value.clone(), other.get(name).clone()],
+        };
+        let mut planned = Vec::new();
+        for value in values {
+            let config = with(value);
+            let last = terraform.plan(&config).await;
+            if is_invalid(&config, &terraform) || last.diagnostics.has_errors() {
+                continue;
+            }
+            assert!(last.requires_replace.is_empty(), "{name}");
+            assert_compatible(&shown.planned, &last.planned, name);
+            planned.push(last.planned);
+        }
+        if let (true, [one, two]) = (is_switch, &planned[..]) {
+            for output in P::outputs_schema() {
+                let common = one.get(&output.name).clone().in_common_with(two.get(&output.name));
+                assert_eq!(*shown.planned.get(&output.name), common, "{} with an unknown {name}", output.name);
+            }
+        }
+    });
+}
+
 fn some_event() -> impl Strategy<Value = Event> {
-    prop::sample::select(vec![Event::None, Event::Subnet, Event::Vpc, Event::UnknownProvider])
+    prop::sample::select(vec![Event::None, Event::Subnet, Event::Vpc, Event::UnknownProvider, Event::UnknownTag])
 }
 
 /// The configuration of an existing network before and after.
@@ -143,6 +210,20 @@ proptest! {
         (before, after) in some_change(), mask in any::<u64>(), event in some_event()
     ) {
         check::<FourTierVpc>(before.as_ref(), &after, mask, event);
+    }
+
+    #[test]
+    fn one_unknown_input_of_a_network_allows_each_of_its_values(
+        (before, after, number) in (some_network(), some_network(), any::<prop::sample::Index>())
+    ) {
+        check_one::<FourTierVpc>(&before, &after, number);
+    }
+
+    #[test]
+    fn one_unknown_input_of_a_gateway_allows_each_of_its_values(
+        (before, after, number) in (domains::some_gateway(), domains::some_gateway(), any::<prop::sample::Index>())
+    ) {
+        check_one::<HttpGateway>(&before, &after, number);
     }
 
     #[test]

@@ -93,6 +93,8 @@ pub(super) fn blocks(
         let block = match (explicit(config, *index), &pool) {
             (Some(explicit), _) => explicit,
             (None, None) => Input::Unknown,
+            // It is unknown whether the subnet is the existing one.
+            (None, Some(_)) if !key.fixed.is_known() => Input::Unknown,
             (None, Some(pool)) => match frozen(context, key, pool) {
                 Some(block) => Input::Known(block),
                 None => continue,

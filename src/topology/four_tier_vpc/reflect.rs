@@ -82,15 +82,14 @@ fn endpoints(state: &mut Value, inventory: &Inventory) {
 
 /// Changes or removes a key of a map of tags if all objects that have the key from this map agree.
 fn tags(state: &mut Value, inventory: &Inventory) {
-    let named = state.get("name_tags").as_map().cloned().unwrap_or_default();
-    let has_entry = |slot: &str| named.contains_key(slot);
+    let named = state.get("name_tags").clone();
+    let has_entry = |slot: &str| !named.get(slot).is_null();
     for map in maps_of_tags() {
         let Some(entries) = state.get(map).as_map().cloned() else { continue };
         let mut reflected = entries.clone();
-        for key in entries.keys() {
+        for (key, _) in entries.iter().filter(|(_, value)| !value.is_null()) {
             // A more specific map overrides `custom_tags` for its objects.
-            let is_overridden =
-                |own: &str| map == "custom_tags" && state.get(own).as_map().is_some_and(|own| own.contains_key(key));
+            let is_overridden = |own: &str| map == "custom_tags" && !state.get(own).get(key).is_null();
             let value = agreed(inventory, |slot, spec| {
                 let own = super::import::map_of_tags(slot);
                 let has_it_from_here = match map {
@@ -116,6 +115,9 @@ fn tags(state: &mut Value, inventory: &Inventory) {
 fn names(state: &mut Value, inventory: &Inventory) {
     let Some(mut entries) = state.get("name_tags").as_map().cloned() else { return };
     entries.retain(|slot, name| {
+        if name.is_null() {
+            return true;
+        }
         let only = |at: &str, spec: &Spec| tag(spec.tags().filter(|_| at == slot)?, NAME);
         match agreed(inventory, only) {
             Some(Some(found)) => *name = found.into(),

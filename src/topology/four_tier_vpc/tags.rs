@@ -38,8 +38,9 @@ mod tests {
 
     fn scope() -> Scope {
         let default_tags = [("team", "default"), ("Name", "default"), ("only", "default")];
-        let default_tags = default_tags.map(|(key, value)| (key.to_string(), value.to_string())).into();
-        Scope { default_tags, ..Scope::default() }
+        let default_tags: BTreeMap<_, _> =
+            default_tags.map(|(key, value)| (key.into(), Input::Known(value.into()))).into();
+        Scope { default_tags: default_tags.into(), ..Scope::default() }
     }
 
     #[test]

@@ -188,7 +188,7 @@ fn function_and_uri(name: &str, uri: &str, scope: &Scope) -> (String, Option<Str
 /// The tags that `default_tags` does not set.
 fn own(tags: &Tags, scope: &Scope) -> BTreeMap<String, String> {
     let tags = tags.known().into_iter().flatten().filter_map(|(key, value)| Some((key, value.known()?)));
-    let own = tags.filter(|(key, value)| scope.default_tags.get(*key) != Some(value));
+    let own = tags.filter(|(key, value)| !scope.may_be_default_tag(key, value));
     own.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 

@@ -100,14 +100,9 @@ pub(super) fn outputs(
         Some(Ref::Id(id)) => id.as_str().into(),
         None => Value::Unknown,
     });
-    let route_ids = by_key(&config.route_config, |key| match objects {
-        Some(_) => ids.id(&keys::route(key)),
-        None => Value::Unknown,
-    });
-    let authorizer_ids = by_key(&config.faas_authorizers, |name| match objects {
-        Some(_) => ids.id(&keys::authorizer(name)),
-        None => Value::Unknown,
-    });
+    // Whatever the set of objects is, routes and authorizers with the same name are updated in place.
+    let route_ids = by_key(&config.route_config, |key| ids.id(&keys::route(key)));
+    let authorizer_ids = by_key(&config.faas_authorizers, |name| ids.id(&keys::authorizer(name)));
     [
         ("api_id", ids.id(&api)),
         ("api_arn", api_arn),

@@ -156,6 +156,7 @@ fn tags(state: &mut Value, map: &str, entry: &Entry) {
     let tags = |spec: &Spec| spec.tags().and_then(Input::known).cloned().unwrap_or_default();
     let (applied, now) = (tags(&entry.applied), tags(entry.spec()));
     retain_entries(state, map, |key, value| match (applied.get(key), now.get(key)) {
+        _ if value.is_null() => Fate::Kept,
         (Some(before), Some(now)) if before != now => {
             *value = now.clone().into();
             Fate::Kept

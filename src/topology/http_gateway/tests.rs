@@ -13,7 +13,7 @@ use super::{GatewayConfig, HttpGateway};
 use crate::model::keys::gateway as keys;
 use crate::model::waves::waves;
 use crate::model::{Cors, Entry, Ids, Inventory, Key, Object, ResolvedObject, Spec};
-use crate::model::{Facts, Scope};
+use crate::model::{Facts, Scope, Tags};
 use crate::plugin::schema::{self, with_defaults};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Type, Value};
 pub(super) use crate::topology::rules::{UNKNOWN, value, with};
@@ -340,10 +340,15 @@ fn authorizer_on_preflight_route_gets_a_warning() {
     }
 }
 
+/// Default tags of the provider block.
+pub(super) fn default_tags(pairs: &[(&str, &str)]) -> Tags {
+    Input::Known(pairs.iter().map(|(key, value)| (key.to_string(), value.to_string().into())).collect())
+}
+
 #[test]
 fn own_tags_override_defaults_and_ignored_keys_are_unset() {
     let mut scope = scope();
-    scope.default_tags = BTreeMap::from([("team".into(), "a".into()), ("theirs".into(), "x".into())]);
+    scope.default_tags = default_tags(&[("team", "a"), ("theirs", "x")]);
     scope.ignore_tags.keys = vec!["theirs".into()];
     let (objects, _) = decided(&config(json!({ "api_tags": { "team": "b" } })), &Inventory::default(), &scope);
     let expected = BTreeMap::from([("team".to_string(), Input::Known("b".to_string()))]);
@@ -353,7 +358,7 @@ fn own_tags_override_defaults_and_ignored_keys_are_unset() {
 #[test]
 fn invalid_default_tag_is_a_problem_of_the_gateway() {
     let mut scope = scope();
-    scope.default_tags = BTreeMap::from([("cost".into(), "100%".into())]);
+    scope.default_tags = default_tags(&[("cost", "100%")]);
     let problems =
         HttpGateway::blueprint(&context(&config(json!({})), &Inventory::default(), &scope, &domains::facts()));
     let problems = problems.unwrap_err();

@@ -103,6 +103,63 @@ fn default_tags_are_on_every_object_and_follow_changes() {
     proxy.account().assert_nothing_of_ours_is_left();
 }
 
+/// The actions of a planned change.
+fn actions(plan: &Value, address: &str) -> Value {
+    let changes = plan["resource_changes"].as_array().expect("a list of changes");
+    let change = changes.iter().find(|change| change["address"] == address);
+    change.unwrap_or_else(|| panic!("no change of {address}"))["change"]["actions"].clone()
+}
+
+#[test]
+fn unknown_tags_and_switches_replace_no_dependent() {
+    let proxy = Proxy::moto();
+    let workspace = Workspace::new(&proxy);
+    let plain = std::fs::read_to_string(workspace.path().join("provider.tf")).expect("it is written");
+    let tags = "  default_tags {\n    tags = { at = timestamp(), none = null }\n  }\n";
+    workspace.write("provider.tf", &plain.replacen("  region = ", &format!("{tags}  region = "), 1));
+    let config = |input: &str, more: &str| {
+        format!(
+            "resource \"fgw_four_tier_vpc\" \"this\" {{\n  vpc_name = \"this\"\n  cidr_block = \"10.0.0.0/16\"\n  \
+             num_nat_gateways = 0\n  num_availability_zones = 1\n  custom_tags = {{ team = \"net\", none = null }}\n  \
+             create_vpc_endpoints = terraform_data.u.output != \"\"\n}}\n\
+             resource \"terraform_data\" \"u\" {{\n  input = \"{input}\"\n}}\n\
+             resource \"terraform_data\" \"vpc\" {{\n  triggers_replace = fgw_four_tier_vpc.this.vpc_id\n}}\n\
+             resource \"terraform_data\" \"subnets\" {{\n  triggers_replace = fgw_four_tier_vpc.this.public_subnet_ids\n}}\n{more}"
+        )
+    };
+    workspace.config(&config("a", ""));
+    workspace.apply(&[]).succeeded();
+    let id = |address: &str| workspace.state().attribute(address, "id").clone();
+    let before = ["terraform_data.vpc", "terraform_data.subnets"].map(id);
+    assert_eq!(workspace.state().attribute(NETWORK, "custom_tags"), &json!({"team": "net", "none": null}));
+    assert!(proxy.account().list_of("vpcs")[0]["tags"]["none"].is_null());
+
+    // A data source that is read in the plan, with the tags unknown.
+    let data = "data \"fgw_four_tier_vpc\" \"seen\" {\n  vpc_name = \"this\"\n}\n\
+                output \"seen\" {\n  value = data.fgw_four_tier_vpc.seen.vpc_id\n}\n";
+    for (input, endpoints) in [("b", true), ("", false)] {
+        workspace.config(&config(input, data));
+        let plan = workspace.plan_json(&[]);
+        assert_eq!(actions(&plan, NETWORK), json!(["update"]));
+        assert_eq!(actions(&plan, "terraform_data.vpc"), json!(["no-op"]));
+        assert_eq!(actions(&plan, "terraform_data.subnets"), json!(["no-op"]));
+        assert_eq!(plan["planned_values"]["outputs"]["seen"]["value"], *workspace.state().attribute(NETWORK, "vpc_id"));
+        workspace.apply_plan().succeeded();
+        assert_eq!(["terraform_data.vpc", "terraform_data.subnets"].map(id), before);
+        assert_eq!(!workspace.state().attribute(NETWORK, "objectstore_endpoint_id").is_null(), endpoints);
+    }
+
+    // Without the unknown tag, the null elements leave nothing to do.
+    workspace.write(
+        "provider.tf",
+        &plain.replacen("  region = ", &format!("{}  region = ", tags.replace("at = timestamp(), ", "")), 1),
+    );
+    workspace.apply(&[]).succeeded();
+    workspace.assert_nothing_to_do();
+    workspace.destroy().succeeded();
+    proxy.account().assert_nothing_of_ours_is_left();
+}
+
 #[test]
 fn ignored_tags_are_neither_set_nor_removed_nor_compared() {
     let proxy = Proxy::moto();

@@ -461,8 +461,9 @@ async fn default_tags_in_the_block_override_the_environment() {
     let mut more = without_check().to_vec();
     more.push(("default_tags", tags));
     let session = connect(&keys_and_endpoint("http://localhost:9", &more), "").await.unwrap();
-    let expected = [("stage", "test"), ("team", "block")];
-    assert!(session.scope.default_tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).eq(expected));
+    let expected =
+        [("stage", "test"), ("team", "block")].map(|(key, value)| (key.to_string(), value.to_string().into()));
+    assert_eq!(session.scope.default_tags, Input::Known(expected.into()));
     assert!(session.scope.ignore_tags.ignores("kubernetes.io/cluster/x"));
     assert!(session.scope.ignore_tags.ignores("karpenter.sh/discovery"));
     assert!(session.scope.ignore_tags.ignores("owner") && !session.scope.ignore_tags.ignores("owners"));

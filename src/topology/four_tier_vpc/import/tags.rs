@@ -108,7 +108,7 @@ fn tagged<'a>(entry: &'a Entry, scope: &Scope, vpc_name: &str) -> Option<Tagged<
     let mut own = all.clone();
     own.retain(|key, value| match key.as_str() {
         NAME => *value != name,
-        _ => scope.default_tags.get(key) != Some(value),
+        _ => !scope.may_be_default_tag(key, value),
     });
     Some(Tagged { slot: &entry.key.slot, all, own })
 }

@@ -174,7 +174,8 @@ fn a_tag_on_one_object_of_a_kind_is_not_imported() {
 #[test]
 fn default_tags_are_not_imported() {
     let with_defaults = config(&[("custom_tags", Value::map([("team", "blue".into()), ("own", "1".into())]))]);
-    let scope = Scope { default_tags: [("team".to_string(), "blue".to_string())].into(), ..scope() };
+    let scope =
+        Scope { default_tags: Input::Known([("team".to_string(), "blue".to_string().into())].into()), ..scope() };
     let found = imported(&of(&with_defaults), &scope).expect("the VPC has a name");
     assert_eq!(found.get("custom_tags"), &Value::map([("own", Value::from("1"))]));
 }

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::super::HttpGateway;
-use super::super::tests::{FOREIGN, ORDERS, config, gateways, objects, problems, scope, value, with};
+use super::super::tests::{FOREIGN, ORDERS, config, default_tags, gateways, objects, problems, scope, value, with};
 use super::*;
 use crate::model::{Entry, Object};
 use crate::plugin::AttributePath;
@@ -223,7 +223,7 @@ fn import_omits_routes_that_no_entry_expresses() {
 #[test]
 fn import_omits_tags_of_default_tags() {
     let mut scope = scope();
-    scope.default_tags = BTreeMap::from([("cost".into(), "net".into()), ("team".into(), "all".into())]);
+    scope.default_tags = default_tags(&[("cost", "net"), ("team", "all")]);
     let tags = json!({ "cost": "net", "team": "web" });
     let gateway = json!({
         "api_tags": tags, "stage_tags": tags, "access_log_logservice_group_name": "g",

@@ -1,0 +1,235 @@
+//! What unknown inputs can change: configurations whose blueprints together differ in every output that depends on
+//! these inputs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::config::{FaasAuthorizer, GatewayConfig, RouteConfig};
+use crate::model::Scope;
+use crate::plugin::Input;
+use crate::topology::Context;
+use crate::topology::alternatives::{Change, combined, each};
+
+/// The known values that unknown inputs of routes get.
+#[derive(Clone)]
+enum Values {
+    /// Those of the last apply.
+    Before,
+    /// New ones, for each route another one, so that the routes of one integration need several.
+    Distinct,
+    /// New ones that all routes share, so that an integration changes as a whole.
+    Equal,
+    /// Those of another route.
+    Of(Box<RouteConfig>),
+}
+
+/// The configurations with known values for the inputs that decide which objects exist. Empty if there are too many of
+/// them.
+pub(super) fn alternatives(context: &Context<'_, GatewayConfig>) -> Vec<GatewayConfig> {
+    let config = context.config;
+    let before =
+        |name: fn(&GatewayConfig) -> &Input<Option<String>>| context.prior.and_then(|prior| name(prior).known());
+    let function = format!("{}:subscription", function_prefix(context.scope));
+    let mut choices = vec![of_routes(context), of_authorizers(context)];
+    if !config.domain_name.is_known() {
+        let names = [None, Some("unknown.example.com".to_string())];
+        let names = before(|config| &config.domain_name).cloned().into_iter().chain(names).map(Input::Known);
+        choices.push(each(|config| &mut config.domain_name, names));
+    }
+    if !config.create_dns_entry.is_known() {
+        choices.push(each(|config| &mut config.create_dns_entry, [false, true].map(Input::Known)));
+    }
+    if !config.access_log_logservice_group_name.is_known() {
+        let before = before(|config| &config.access_log_logservice_group_name).cloned();
+        let names = before.into_iter().chain([None, Some("unknown".to_string())]).map(Input::Known);
+        choices.push(each(|config| &mut config.access_log_logservice_group_name, names));
+    }
+    if !config.access_log_logservice_group_subscription_destination_arn.is_known() {
+        let arns = [None, Some(function)].map(Input::Known);
+        choices.push(each(|config| &mut config.access_log_logservice_group_subscription_destination_arn, arns));
+    }
+    combined(config, &choices)
+}
+
+/// The beginning of the ARNs of functions that do not exist.
+fn function_prefix(scope: &Scope) -> String {
+    let Scope { partition, region, account, .. } = scope;
+    let account = account.as_deref().unwrap_or("123456789012");
+    format!("arn:{partition}:lambda:{region}:{account}:function:unknown")
+}
+
+/// The name of an entry in maps of which not even the keys are known. No route key has this form.
+const FURTHER: &str = "GET /unknown/{unknown}/unknown";
+
+/// The entries of the last apply, and one more.
+fn with_further<T: Clone>(before: &BTreeMap<String, Input<T>>) -> [Input<BTreeMap<String, Input<T>>>; 2] {
+    let mut more = before.clone();
+    more.insert(FURTHER.to_string(), Input::Unknown);
+    [before.clone(), more].map(Input::Known)
+}
+
+fn of_routes(context: &Context<'_, GatewayConfig>) -> Vec<Change<GatewayConfig>> {
+    let prior = context.prior.and_then(|prior| prior.route_config.known()).cloned().unwrap_or_default();
+    let Input::Known(routes) = &context.config.route_config else {
+        let changes = with_further(&prior).map(|routes| -> Change<GatewayConfig> {
+            let prefix = function_prefix(context.scope);
+            Box::new(move |config| {
+                config.route_config = routes.clone();
+                fill_routes(config, &BTreeMap::new(), &Values::Equal, &prefix);
+            })
+        });
+        return changes.into();
+    };
+    if routes.values().all(|route| route.known().is_some_and(is_known)) {
+        return vec![Box::new(|_| {})];
+    }
+    // A route that changes keeps its integration if all other routes of this integration change alike.
+    let changed: Vec<&RouteConfig> = routes
+        .iter()
+        .filter(|(key, route)| prior.get(*key) != Some(route))
+        .filter_map(|(_, route)| route.known().filter(|route| is_known(route)))
+        .collect();
+    let contents: BTreeSet<_> = changed.iter().map(|it| format!("{it:?}")).collect();
+    let others = contents.iter().filter_map(|text| changed.iter().find(|it| format!("{it:?}") == *text));
+    let others = others.map(|route| Values::Of(Box::new((*route).clone())));
+    let prefix = function_prefix(context.scope);
+    let change = |values: Values| -> Change<GatewayConfig> {
+        let (prior, prefix) = (prior.clone(), prefix.clone());
+        Box::new(move |config| fill_routes(config, &prior, &values, &prefix))
+    };
+    [Values::Before, Values::Distinct, Values::Equal].into_iter().chain(others).map(change).collect()
+}
+
+fn fill_routes(
+    config: &mut GatewayConfig,
+    prior: &BTreeMap<String, Input<RouteConfig>>,
+    values: &Values,
+    prefix: &str,
+) {
+    let Input::Known(routes) = &mut config.route_config else { return };
+    for (number, (key, route)) in routes.iter_mut().enumerate() {
+        let before = prior.get(key).and_then(Input::known);
+        *route = Input::Known(filled(route, before, values, (number, prefix)));
+    }
+}
+
+fn is_known(route: &RouteConfig) -> bool {
+    let RouteConfig { faas_function_arn, description, payload_format_version, timeout_milliseconds, authorizer_name } =
+        route;
+    faas_function_arn.is_known()
+        && description.is_known()
+        && payload_format_version.is_known()
+        && timeout_milliseconds.is_known()
+        && authorizer_name.is_known()
+}
+
+/// The route with known values. No output depends on its authorizer.
+fn filled(
+    route: &Input<RouteConfig>,
+    before: Option<&RouteConfig>,
+    values: &Values,
+    (number, prefix): (usize, &str),
+) -> RouteConfig {
+    let number = match values {
+        Values::Equal => "all".to_string(),
+        Values::Before | Values::Distinct | Values::Of(_) => number.to_string(),
+    };
+    let new = RouteConfig {
+        faas_function_arn: Input::Known(match values {
+            Values::Before => format!("{prefix}-before-{number}"),
+            _ => format!("{prefix}-{number}"),
+        }),
+        description: Input::Known(Some(format!("unknown {number}"))),
+        payload_format_version: Input::Known(match before.map(|before| &before.payload_format_version) {
+            Some(Input::Known(version)) if version == "2.0" => "1.0".to_string(),
+            _ => "2.0".to_string(),
+        }),
+        timeout_milliseconds: Input::Known(number.parse().map_or(-1, |number: i64| -2 - number)),
+        authorizer_name: Input::Known(None),
+    };
+    let source = match values {
+        Values::Before => before.filter(|before| is_known(before)).unwrap_or(&new),
+        Values::Distinct | Values::Equal => &new,
+        Values::Of(other) => other,
+    };
+    let Input::Known(route) = route else {
+        return RouteConfig { authorizer_name: Input::Known(None), ..source.clone() };
+    };
+    let mut route = route.clone();
+    fill(&mut route.faas_function_arn, &source.faas_function_arn);
+    fill(&mut route.description, &source.description);
+    fill(&mut route.payload_format_version, &source.payload_format_version);
+    fill(&mut route.timeout_milliseconds, &source.timeout_milliseconds);
+    fill(&mut route.authorizer_name, &Input::Known(None));
+    route
+}
+
+fn fill<T: Clone>(input: &mut Input<T>, value: &Input<T>) {
+    if !input.is_known() {
+        input.clone_from(value);
+    }
+}
+
+/// The authorizers as before, with another function, and with a role, which makes a permission unnecessary.
+fn of_authorizers(context: &Context<'_, GatewayConfig>) -> Vec<Change<GatewayConfig>> {
+    let prior = context.prior.and_then(|prior| prior.faas_authorizers.known()).cloned().unwrap_or_default();
+    let prefix = function_prefix(context.scope);
+    let Input::Known(authorizers) = &context.config.faas_authorizers else {
+        let changes = with_further(&prior).map(|authorizers| -> Change<GatewayConfig> {
+            let other = authorizer(&prefix, "further", None);
+            Box::new(move |config| {
+                config.faas_authorizers = authorizers.clone();
+                fill_authorizers(config, &BTreeMap::new(), &other);
+            })
+        });
+        return changes.into();
+    };
+    if authorizers.values().all(|it| it.known().is_some_and(has_known_function)) {
+        return vec![Box::new(|_| {})];
+    }
+    let before: Change<GatewayConfig> = {
+        let other = authorizer(&prefix, "before", None);
+        Box::new(move |config| fill_authorizers(config, &prior, &other))
+    };
+    let role = "arn:aws:iam::123456789012:role/unknown".to_string();
+    let others = [None, Some(role)].map(|role| -> Change<GatewayConfig> {
+        let other = authorizer(&prefix, "other", role);
+        Box::new(move |config| fill_authorizers(config, &BTreeMap::new(), &other))
+    });
+    std::iter::once(before).chain(others).collect()
+}
+
+fn has_known_function(it: &FaasAuthorizer) -> bool {
+    it.authorizer_name.is_known() && it.authorizer_uri.is_known() && it.authorizer_credentials_arn.is_known()
+}
+
+fn authorizer(prefix: &str, name: &str, role: Option<String>) -> FaasAuthorizer {
+    FaasAuthorizer {
+        authorizer_name: Input::Known(format!("{prefix}-authorizer-{name}")),
+        authorizer_uri: Input::Known(None),
+        authorizer_credentials_arn: Input::Known(role),
+        authorizer_payload_format_version: Input::Unknown,
+        identity_sources: Input::Unknown,
+        result_ttl_in_seconds: Input::Unknown,
+        enable_simple_responses: Input::Unknown,
+    }
+}
+
+/// Sets the unknown inputs that decide about permissions: to the values of the last apply, else to those of `other`.
+fn fill_authorizers(
+    config: &mut GatewayConfig,
+    prior: &BTreeMap<String, Input<FaasAuthorizer>>,
+    other: &FaasAuthorizer,
+) {
+    let Input::Known(authorizers) = &mut config.faas_authorizers else { return };
+    for (key, authorizer) in authorizers {
+        let source = prior.get(key).and_then(Input::known).filter(|it| has_known_function(it)).unwrap_or(other);
+        match authorizer {
+            Input::Unknown => *authorizer = Input::Known(source.clone()),
+            Input::Known(authorizer) => {
+                fill(&mut authorizer.authorizer_name, &source.authorizer_name);
+                fill(&mut authorizer.authorizer_uri, &source.authorizer_uri);
+                fill(&mut authorizer.authorizer_credentials_arn, &source.authorizer_credentials_arn);
+            }
+        }
+    }
+}
