@@ -33,7 +33,7 @@ pub(super) use ignored::{warn_of_lost_drift, warn_of_overwritten_drift};
 pub(super) use import::{cannot_be_adopted, found_by_tags, left_to_others, move_refused, no_such_root};
 pub(super) use list::{empty_name, not_listed, unknown_root_state};
 pub(super) use location::{
-    elsewhere, import_from_another_account, invalid_import_region, other_partition, unknown_region,
+    elsewhere, empty_import_id, import_from_another_account, invalid_import_region, other_partition, unknown_region,
     warn_of_another_region,
 };
 pub(super) use lookup::{no_such_id, no_topology, none_found, several_found, tags_not_shown, warn_of_unfinished};

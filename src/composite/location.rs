@@ -200,8 +200,8 @@ pub(super) struct Imported {
     pub(super) cloud: SharedCloud,
 }
 
-/// Returns what an import is to find: an ID, optionally with `@` and the Region, or an identity. If the identity is
-/// that of another account, returns `None` and adds an error.
+/// Returns what an import is to find: an ID, optionally with `@` and the Region, or an identity. If it has no
+/// ID, or an identity is that of another account, returns `None` and adds an error.
 pub(super) fn imported<P: Topology>(
     regions: &Regions,
     target: ImportTarget,
@@ -217,6 +217,10 @@ pub(super) fn imported<P: Topology>(
             (text("id").unwrap_or_default(), text(REGION), text(ACCOUNT))
         }
     };
+    if id.trim().is_empty() {
+        diagnostics::empty_import_id::<P>(diagnostics);
+        return None;
+    }
     if let Some(problem) = region.as_deref().and_then(unusable_region) {
         diagnostics::invalid_import_region::<P>(&id, &problem, diagnostics);
         return None;

@@ -98,3 +98,11 @@ pub(in crate::composite) fn warn_of_another_region<P: Topology>(
         ),
     }
 }
+
+/// An import whose ID is absent or blank.
+pub(in crate::composite) fn empty_import_id<P: Topology>(diagnostics: &mut Diagnostics) {
+    diagnostics.error(
+        format!("Error importing {}: no ID", P::TYPE_NAME),
+        format!("The id of the import or of its identity is empty. Set it to the ID of the {}.", P::KIND.root_kind()),
+    );
+}

@@ -235,7 +235,7 @@ async fn an_import_finds_a_root_by_id_region_or_identity() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_import_with_a_wrong_region_or_account_is_an_error() {
+async fn an_import_with_a_wrong_region_account_or_id_is_an_error() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
     let mut other = terraform.resource.identity(&terraform.state).unwrap();
@@ -244,6 +244,8 @@ async fn an_import_with_a_wrong_region_or_account_is_an_error() {
     for (target, summary, texts) in [
         (ImportTarget::Identity(other), "another account", ["210987654321", "123456789012"]),
         (ImportTarget::Id("vpc-1@nowhere".into()), "invalid Region", ["nowhere", "vpc-1@eu-central-1"]),
+        (ImportTarget::Identity(Value::map([("id", Value::from(" "))])), "no ID", ["empty", "VPC"]),
+        (ImportTarget::Id("@us-east-1".into()), "no ID", ["empty", "VPC"]),
     ] {
         let imported = terraform.resource.import(target).await;
         assert!(imported.state.is_none());
