@@ -9,9 +9,12 @@ use tokio_util::sync::CancellationToken;
 use crate::model::{Classify, Entry, Ids, Learned, Object, Spec, TopologyKind};
 use crate::model::{Facts, Lookup, Scope, TagSettings, Timeouts};
 
+mod failure;
 #[cfg(debug_assertions)]
 pub mod panic_on_demand;
 pub mod retries;
+
+pub use failure::{Cause, Failure};
 
 /// The AWS account, or a simulation of it.
 #[async_trait]
@@ -108,6 +111,9 @@ pub struct OpContext<'a> {
     pub before: Option<&'a Spec>,
     /// The ids of all objects in state. An untagged object that is not among them may be from a killed run.
     pub known: BTreeSet<String>,
+    /// The IDs and other texts in the configuration that became known only after the plan. Other resources of the same
+    /// run may have created these objects, so AWS may not return them yet.
+    pub new_inputs: &'a BTreeSet<String>,
     /// Whether this run creates the root. Unmanaged objects cannot refer to it yet.
     pub in_create: bool,
     /// The configured timeouts.
@@ -372,70 +378,6 @@ impl RootState {
             RootState::Creating => "creating",
             RootState::Ready => "ready",
             RootState::Incomplete => "incomplete",
-        }
-    }
-}
-
-/// A failed call to AWS, classified by the reaction of the caller.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{action}: {message}")]
-pub struct Failure {
-    /// The classification.
-    pub cause: Cause,
-    /// The AWS action, such as `CreateNatGateway`.
-    pub action: String,
-    /// The error code, if AWS answered.
-    pub code: Option<String>,
-    /// The error message from AWS, or a description of the failure.
-    pub message: String,
-    /// The request id, if AWS returned one.
-    pub request_id: Option<String>,
-    /// The pause before a retry that AWS requests.
-    pub retry_after: Option<std::time::Duration>,
-}
-
-/// The causes of failures, by the reaction of the caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// The object does not exist. The caller treats it as missing.
-    NotFound,
-    /// A dependent prevents the call. The caller waits until the dependent is deleted.
-    InUse,
-    /// The object exists already. The caller compares it, and adopts it if it is equal.
-    Exists,
-    /// AWS throttled the call. The caller slows down.
-    Throttled,
-    /// The root has as many objects of this kind as AWS allows. The caller deletes those that are no longer used.
-    QuotaExceeded,
-    /// An unmanaged gateway is not attached to the root. The next apply tries again.
-    NotAttached,
-    /// A permission is missing. The caller reports it.
-    Denied,
-    /// AWS did not deploy the changes. The caller keeps the objects of deletions that waited for it as pending.
-    NotDeployed,
-    /// A wait reached its deadline. The caller reports the awaited condition.
-    TimedOut,
-    /// Terraform requested a stop during a wait. The caller reports it.
-    Stopped,
-    /// The provider panicked. The caller reports it as a bug.
-    Panicked,
-    /// The outcome is unknown: no answer arrived, or one that reports an internal error. The caller reads whether AWS
-    /// executed the call.
-    Lost,
-    /// Any other failure. The caller reports it.
-    Other,
-}
-
-impl Failure {
-    /// Creates a failure that is not an error from AWS.
-    pub fn new(cause: Cause, action: impl Into<String>, message: impl Into<String>) -> Failure {
-        Failure {
-            cause,
-            action: action.into(),
-            code: None,
-            message: message.into(),
-            request_id: None,
-            retry_after: None,
         }
     }
 }

@@ -105,14 +105,17 @@ fn is_absent(failure: &Failure) -> bool {
     failure.cause == Cause::NotFound
 }
 
-/// Interprets the answer to a delete call: a missing object is success, and a conflict means that the object is in use.
-fn deleted<T>(answer: Result<T, Failure>) -> Result<(), Failure> {
+/// Interprets the answer to a delete call: a conflict means that the object is in use.
+fn deleted(answer: Result<(), Failure>) -> Result<(), Failure> {
     match answer {
-        Ok(_) => Ok(()),
-        Err(failure) if is_absent(&failure) => Ok(()),
         Err(failure) if is_conflict(&failure) || is_mapped(&failure) => Err(Failure { cause: Cause::InUse, ..failure }),
-        Err(failure) => Err(failure),
+        answer => answer,
     }
+}
+
+/// For kinds of which no text is known: an answer that reports a missing object may be about any object.
+fn is_unclear(_: &Failure) -> bool {
+    false
 }
 
 /// Whether a list contains an object. The list of a deleted parent contains none.

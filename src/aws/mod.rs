@@ -20,6 +20,8 @@ mod lookups;
 mod route53;
 
 #[cfg(test)]
+mod foreign_answers;
+#[cfg(test)]
 mod recorded;
 
 pub use clients::Session;

@@ -79,6 +79,11 @@ impl Recorded {
         self
     }
 
+    /// Forgets all responses and requests.
+    pub(crate) fn clear(&self) {
+        *self.tape.lock().unwrap() = Tape::default();
+    }
+
     /// The requests so far.
     pub(crate) fn requests(&self) -> Vec<RecordedRequest> {
         self.tape.lock().unwrap().requests.clone()
@@ -185,6 +190,7 @@ where
         ids: &all,
         before: None,
         known: Default::default(),
+        new_inputs: &Default::default(),
         in_create: false,
         timeouts: &timeouts,
         deadlines: Deadlines::until(Instant::now() + LIMIT, Default::default()),

@@ -3,6 +3,7 @@
 mod create_update;
 mod destroy;
 mod inventory;
+mod new_inputs;
 mod pending_deletion;
 mod run;
 mod unknown_outcomes;

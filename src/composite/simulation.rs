@@ -267,6 +267,7 @@ fn simulated_failure() -> Failure {
         action: "Simulate".into(),
         code: Some("SimulatedFailure".into()),
         message: "simulated failure".into(),
+        missing: None,
         request_id: Some("request-1".into()),
         retry_after: None,
     }

@@ -143,6 +143,12 @@ impl Entry {
         (std::mem::discriminant(&self.applied), &self.id)
     }
 
+    /// Whether AWS means this object by an ID or ARN, or a value that it returned for it. The ARN of an object ends
+    /// with its ID.
+    pub fn is_named(&self, name: &str) -> bool {
+        (!self.id.is_empty() && name.ends_with(&self.id)) || self.learned.values().any(|value| value == name)
+    }
+
     /// Whether AWS identifies it by its name, so that another object may have its ID after its deletion.
     pub fn is_identified_by_name(&self) -> bool {
         matches!(self.applied, Spec::LogGroup(_) | Spec::DomainName(_))
@@ -309,5 +315,22 @@ impl Ids {
     /// The ID of an object, for a text that contains it, such as an ARN.
     pub fn input(&self, key: &Key) -> Input<String> {
         self.get(key).map_or(Input::Unknown, |resolved| Input::Known(resolved.id.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Eip;
+
+    #[test]
+    fn an_object_is_named_by_its_id_its_arn_or_a_value_of_it() {
+        let spec = Spec::Eip(Eip { vpc: Key::new("vpc"), tags: Input::Known(Default::default()) });
+        let learned = [("network_interface_id".to_string(), "eni-1".to_string())].into();
+        let entry = Entry { learned, ..Entry::new(Key::new("eip.0"), "eipalloc-1", spec) };
+        for name in ["eipalloc-1", "arn:aws:ec2:us-east-1:1:elastic-ip/eipalloc-1", "eni-1"] {
+            assert!(entry.is_named(name), "{name}");
+        }
+        assert!(!entry.is_named("eipalloc-12") && !entry.is_named("eni-2"));
     }
 }

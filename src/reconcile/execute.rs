@@ -42,6 +42,8 @@ pub struct Execution<'a> {
     pub owner: TopologyKind,
     /// The existing objects. Always up to date, so that a snapshot is correct even after a panic.
     pub inventory: Arc<Mutex<Inventory>>,
+    /// The IDs and other texts in the configuration that became known only after the plan.
+    pub new_inputs: BTreeSet<String>,
     /// Whether it creates the root.
     pub in_create: bool,
     /// The configured timeouts.
@@ -231,7 +233,22 @@ impl Execution<'_> {
         // whose entries are marked as unfinished.
         let work = self.retry_limits(action).scope(self.run(action, &usable));
         let result = AssertUnwindSafe(work).catch_unwind().await;
-        (position, started, result.unwrap_or_else(|payload| Err(panicked(action, &*payload))))
+        let result = result.unwrap_or_else(|payload| Err(panicked(action, &*payload)));
+        (position, started, result.map_err(|failure| self.of_reference(failure)))
+    }
+
+    /// Separates missing objects that this resource has never had from its own ones: only the latter can have been
+    /// deleted outside Terraform.
+    fn of_reference(&self, failure: Failure) -> Failure {
+        let Some(missing) = failure.missing.as_deref().filter(|_| failure.cause == Cause::NotFound) else {
+            return failure;
+        };
+        let inventory = self.lock();
+        let is_root = self.root_id.as_deref().is_some_and(|root_id| missing.ends_with(root_id));
+        match is_root || inventory.entries.iter().any(|entry| entry.is_named(missing)) {
+            true => failure,
+            false => Failure { cause: Cause::NoSuchReference, ..failure },
+        }
     }
 
     /// The limits of the retries of one operation. After a stop, calls in flight finish and are not retried: if the
@@ -332,7 +349,8 @@ impl Execution<'_> {
         let deadlines = Deadlines::until(self.deadline, self.stop.clone());
         let known = self.lock().entries.iter().map(|entry| entry.id.clone()).collect();
         let (owner, in_create, timeouts, guardduty) = (self.owner, self.in_create, self.timeouts, self.guardduty);
-        OpContext { owner, root_id, ids, before, known, in_create, timeouts, deadlines, guardduty }
+        let new_inputs = &self.new_inputs;
+        OpContext { owner, root_id, ids, before, known, new_inputs, in_create, timeouts, deadlines, guardduty }
     }
 
     /// Returns the ids of these objects only. An operation that uses an object without declaring the dependency

@@ -152,7 +152,7 @@ fn each_layer_uses_only_lower_layers() {
 fn error_codes_of_aws_are_compared_in_one_file() {
     let files = product();
     // `errors` passes the code of an SDK error to `codes`.
-    let own = ["src/aws/calls/codes.rs", "src/aws/calls/errors.rs"];
+    let own = ["src/aws/calls/codes.rs", "src/aws/calls/codes/missing.rs", "src/aws/calls/errors.rs"];
     let others = files.iter().filter(|file| !own.contains(&&*file.path));
     let places =
         broken(others, |line| first_of(line, &["code.as_deref() ==", "code.as_deref() {", "code.as_deref(),"]));

@@ -8,6 +8,7 @@ use super::{
     PAGE, api_arn, change, client, deleted, is_absent, no_id, pages, route, small, tag, text, unmapped, untag,
 };
 use crate::aws::Session;
+use crate::aws::calls::codes::missing::is_api_missing;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes;
@@ -150,7 +151,10 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ap
             change.send(|| async { client(session).await.delete_cors_configuration().api_id(id).send().await }).await;
         match answer {
             // An earlier call whose answer was lost may have deleted it. A missing API remains an error.
-            Err(failure) if is_absent(&failure) && get(session, id).await?.is_some() => {}
+            Err(failure) if is_absent(&failure) => match get(session, id).await? {
+                Some(api) if api.cors_configuration.is_none() => {}
+                _ => return Err(failure),
+            },
             answer => answer.map(|_| ())?,
         }
     }
@@ -179,7 +183,8 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let (_lock, change) = change(operation, &entry.id, "DeleteApi").await;
     let delete = || async { client(operation.session).await.delete_api().api_id(&entry.id).send().await };
     let exists = || async { Ok(get(operation.session, &entry.id).await?.is_some()) };
-    unmapped(operation, &entry.id, || async { deleted(change.delete(delete, exists).await) }).await
+    let is_missing = |failure: &Failure| is_api_missing(failure, &entry.id);
+    unmapped(operation, &entry.id, || async { deleted(change.delete(delete, is_missing, exists).await) }).await
 }
 
 /// Reads the tag `fgw:state` of an API by a separate call.

@@ -4,7 +4,9 @@ use aws_sdk_apigatewayv2::types::ApiMapping as Shown;
 use tokio::sync::OwnedMutexGuard;
 
 use super::stage::DEFAULT;
-use super::{PAGE, change, client, deleted, domain_lock, holds, is_absent, is_conflict, no_id, note_unmapped, pages};
+use super::{
+    PAGE, change, client, deleted, domain_lock, holds, is_absent, is_conflict, is_unclear, no_id, note_unmapped, pages,
+};
 use crate::aws::Session;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::{AwsError, Operation};
@@ -138,7 +140,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         client.delete_api_mapping().domain_name(domain).api_mapping_id(&entry.id).send().await
     };
     let exists = || async { holds(list(operation.session, domain).await, |it| it.api_mapping_id() == Some(&entry.id)) };
-    deleted(change.delete(delete, exists).await)?;
+    deleted(change.delete(delete, is_unclear, exists).await)?;
     note_unmapped(operation.session, api_id);
     Ok(())
 }

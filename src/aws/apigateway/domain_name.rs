@@ -16,6 +16,7 @@ use super::{
 };
 use crate::aws::Session;
 use crate::aws::calls::codes::is_domain_name_taken;
+use crate::aws::calls::codes::missing::is_domain_missing;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes;
@@ -238,7 +239,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let (_lock, change) = change(operation, name, "DeleteDomainName").await?;
     let delete = || async { client(session).await.delete_domain_name().domain_name(name).send().await };
     let exists = || async { Ok(get(session, name).await?.is_some()) };
-    deleted(change.delete(delete, exists).await)?;
+    deleted(change.delete(delete, is_domain_missing, exists).await)?;
     if !own.is_empty() {
         note_unmapped(session, api_id.unwrap_or_default());
     }

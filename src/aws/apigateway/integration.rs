@@ -4,8 +4,8 @@ use aws_sdk_apigatewayv2::types::{Integration as Shown, IntegrationType};
 
 use super::deployment::before_deletion;
 use super::{
-    PAGE, change, client, deleted, holds, is_managed, no_id, pages, root_id, route, small, text, unreferenced,
-    with_quota_advice,
+    PAGE, change, client, deleted, holds, is_managed, is_unclear, no_id, pages, root_id, route, small, text,
+    unreferenced, with_quota_advice,
 };
 use crate::aws::Session;
 use crate::aws::calls::deployed_changes::Awaited;
@@ -151,7 +151,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         || async { holds(list(operation.session, api_id).await, |it| it.integration_id() == Some(entry.id.as_str())) };
     unreferenced(operation, || async {
         let (_lock, change) = change(operation, api_id, "DeleteIntegration").await;
-        deleted(change.delete(delete, exists).await)
+        deleted(change.delete(delete, is_unclear, exists).await)
     })
     .await
 }

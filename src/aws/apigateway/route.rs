@@ -6,7 +6,8 @@ use aws_sdk_apigatewayv2::types::{AuthorizationType, Route as Shown};
 
 use super::deployment::before_deletion;
 use super::{
-    PAGE, change, client, deleted, holds, is_conflict, is_managed, no_id, pages, root_id, text, with_quota_advice,
+    PAGE, change, client, deleted, holds, is_conflict, is_managed, is_unclear, no_id, pages, root_id, text,
+    with_quota_advice,
 };
 use crate::aws::Session;
 use crate::aws::calls::deployed_changes::Awaited;
@@ -126,7 +127,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         || async { client(operation.session).await.delete_route().api_id(api_id).route_id(&entry.id).send().await };
     let exists =
         || async { holds(list(operation.session, api_id).await, |it| it.route_id() == Some(entry.id.as_str())) };
-    deleted(change.delete(delete, exists).await)
+    deleted(change.delete(delete, is_unclear, exists).await)
 }
 
 /// The IDs of the integrations and authorizers that unmanaged routes use. A route that is not in state counts as
@@ -337,7 +338,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn missing_route_counts_as_deleted() {
         let aws = Recorded::default()
-            .on("DELETE /v2/apis/api1/routes/r1", Answer::Error(404, "NotFoundException", "Invalid route"));
+            .on("DELETE /v2/apis/api1/routes/r1", Answer::Error(404, "NotFoundException", "Invalid route"))
+            .on(LIST, Answer::Json(200, json!({ "items": [] })));
         let entry = Entry::new(Key::new("route.GET /orders"), "r1", Spec::ApiRoute(spec()));
         on(&aws, "route-missing", async |it| delete(it, &entry).await).await.0.unwrap();
     }

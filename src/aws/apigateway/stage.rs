@@ -7,6 +7,7 @@ use aws_sdk_apigatewayv2::types::{AccessLogSettings, Stage as Shown};
 use super::{PAGE, api_arn, change, client, deleted, is_absent, is_conflict, pages, root_id, tag, unmapped, untag};
 use crate::aws::Session;
 use crate::aws::calls::codes::is_log_policy_rejected;
+use crate::aws::calls::codes::missing::is_stage_missing;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes;
@@ -156,10 +157,12 @@ pub(crate) async fn update(
                 client(session).await.delete_access_log_settings().api_id(api_id).stage_name(DEFAULT).send().await
             })
             .await;
-        // NotFound may also mean that the stage is missing, which the next call reports.
         match answer {
-            Err(failure) if !is_absent(&failure) => return Err(failure),
-            _ => {}
+            Err(failure) if is_absent(&failure) => match get(session, api_id).await? {
+                Some(stage) if destination(&stage).is_none() => {}
+                _ => return Err(failure),
+            },
+            answer => answer.map(|_| ())?,
         }
     }
     let arn = arn(session, api_id);
@@ -186,7 +189,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, _entry: &Entry) -> Result<
     let delete =
         || async { client(operation.session).await.delete_stage().api_id(api_id).stage_name(DEFAULT).send().await };
     let exists = || async { Ok(get(operation.session, api_id).await?.is_some()) };
-    unmapped(operation, api_id, || async { deleted(change.delete(delete, exists).await) }).await
+    unmapped(operation, api_id, || async { deleted(change.delete(delete, is_stage_missing, exists).await) }).await
 }
 
 /// Records the stage. Every API has a stage with this name, so the ID of the API is part of the created ID.

@@ -1,11 +1,13 @@
-//! Classification of AWS's error codes. No other file compares codes, so that a new or renamed code requires a change
-//! only here.
+//! Classification of AWS's error codes. Only this file and `missing` compare codes, so that a new or renamed code
+//! requires a change only here.
 //!
 //! A code with the same meaning in all services maps to a [`Cause`]. The functions below are for codes with a meaning
 //! in one place only.
 //!
 //! Comments name the evidence for codes and texts: "recorded" and an action for a recorded answer of AWS, or a public
 //! issue that quotes one.
+
+pub(crate) mod missing;
 
 use crate::cloud::{Cause, Failure};
 
@@ -51,6 +53,7 @@ pub(crate) fn cause(code: Option<&str>, message: &str) -> Cause {
         "AccessDenied" => Cause::Denied,
         // API Gateway, KMS and CloudWatch Logs. Recorded: GetAccount, DescribeKey, PutSubscriptionFilter.
         "AccessDeniedException" => Cause::Denied,
+        _ if is_credential_code(code, message) => Cause::Credentials,
         // Recorded for subnets, internet gateways, addresses, security groups and network interfaces.
         _ if code.ends_with(".NotFound") => Cause::NotFound,
         // IPv6 ranges: hashicorp/terraform-provider-aws#29077 (VPC), hashicorp/terraform-provider-aws#3562 (subnet).
@@ -85,6 +88,29 @@ fn conflict(message: &str) -> Cause {
     } else {
         Cause::Other
     }
+}
+
+/// Whether AWS rejects the credentials of a call, whatever the call is. The codes are those of expired temporary
+/// credentials, of keys that do not exist, of an invalid signature, and of a clock that differs. Source: the lists of
+/// common errors in the API references of EC2, STS and CloudWatch Logs.
+fn is_credential_code(code: &str, message: &str) -> bool {
+    let codes = [
+        "ExpiredToken",
+        "ExpiredTokenException",
+        "InvalidClientTokenId",
+        "UnrecognizedClientException",
+        "InvalidAccessKeyId",
+        "InvalidSignatureException",
+        "SignatureDoesNotMatch",
+        "RequestExpired",
+    ];
+    codes.contains(&code) || (code == "AuthFailure" && is_credential_text(message))
+}
+
+/// EC2 returns `AuthFailure` for credentials that it cannot validate (aws/aws-sdk-java-v2#2981), and for an object that
+/// it does not let the caller use.
+fn is_credential_text(message: &str) -> bool {
+    message.contains("was not able to validate the provided access credentials")
 }
 
 /// Whether AWS throttled the call. `LimitExceededException` is not a throttling code, although the SDK retries it: it
@@ -252,7 +278,13 @@ pub(crate) fn is_tagging_unsupported(failure: &Failure, partition: &str) -> bool
 /// EC2: an address was released and now belongs to another account, or a NAT gateway still uses it
 /// (kubernetes/kops#938).
 pub(crate) fn is_auth_failure(failure: &Failure) -> bool {
-    has_code(failure, &["AuthFailure"])
+    has_code(failure, &["AuthFailure"]) && failure.cause != Cause::Credentials
+}
+
+/// EC2: the address of a NAT gateway is associated with something else. AWS may detect it only after CreateNatGateway
+/// has succeeded, and the NAT gateway then fails with this code (hashicorp/terraform#13836).
+pub(crate) fn is_address_taken(failure: &Failure) -> bool {
+    has_code(failure, &["Resource.AlreadyAssociated"])
 }
 
 /// EC2: an S3 interface endpoint needs the gateway endpoint that is to be deleted.
@@ -329,7 +361,9 @@ mod tests {
             ("AccessDeniedException", Cause::Denied),
             ("LimitExceededException", Cause::Other),
             ("VpcLimitExceeded", Cause::Other),
-            ("ExpiredToken", Cause::Other),
+            ("ExpiredToken", Cause::Credentials),
+            ("RequestExpired", Cause::Credentials),
+            ("UnrecognizedClientException", Cause::Credentials),
             // The address belongs to another account, or a NAT gateway still uses it. The code does not distinguish the
             // two, so it must never count as NotFound.
             ("AuthFailure", Cause::Other),
@@ -340,6 +374,12 @@ mod tests {
             assert_eq!(cause(Some(code), ""), expected, "{code}");
         }
         assert_eq!(cause(None, "connection reset"), Cause::Other);
+    }
+
+    #[test]
+    fn credentials_that_aws_cannot_validate_are_no_address_in_use() {
+        let text = "AWS was not able to validate the provided access credentials";
+        assert_eq!(cause(Some("AuthFailure"), text), Cause::Credentials);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use aws_smithy_runtime_api::client::result::SdkError;
 use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use aws_types::request_id::RequestId;
 
+use super::codes::missing::missing_id;
 use super::codes::{cause, is_throttle};
 use crate::aws::config::http_client::{Endpoint, chain};
 use crate::aws::config::redact::redact;
@@ -46,8 +47,17 @@ where
             (Cause::Denied, Some(permission)) => format!("the permission {permission} is missing: {message}"),
             _ => message,
         };
+        let missing = missing_id(cause, &message);
         let request_id = self.request_id().map(str::to_string);
-        Failure { cause, action: action.to_string(), code, message, request_id, retry_after: retry_after(self) }
+        Failure {
+            cause,
+            action: action.to_string(),
+            code,
+            message,
+            missing,
+            request_id,
+            retry_after: retry_after(self),
+        }
     }
 
     fn is_lost(&self) -> bool {
@@ -61,12 +71,14 @@ where
 
 /// A failure that AWS reports inside a successful response, as `DeleteVpcEndpoints` does for each endpoint.
 pub(crate) fn item_failure(action: &str, code: Option<&str>, message: Option<&str>) -> Failure {
-    let message = message.unwrap_or("AWS gave no reason");
+    let message = redact(message.unwrap_or("AWS gave no reason"));
+    let cause = cause(code, &message);
     Failure {
-        cause: cause(code, message),
+        cause,
         action: action.to_string(),
         code: code.map(str::to_string),
-        message: redact(message),
+        missing: missing_id(cause, &message),
+        message,
         request_id: None,
         retry_after: None,
     }

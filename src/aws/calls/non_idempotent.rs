@@ -17,7 +17,7 @@ use aws_smithy_runtime_api::client::result::SdkError;
 use futures::future::BoxFuture;
 use tokio::time::Instant;
 
-use super::wait::{Again, Backoff, repeat};
+use super::wait::{Again, Backoff, confirmed, repeat, retry_while};
 use super::{AwsError, Operation};
 use crate::aws::Session;
 use crate::cloud::retries::Retry;
@@ -28,6 +28,9 @@ const SENDS: u32 = 3;
 
 /// After how many busy answers the parent is read, and after how many more it is read again.
 const BUSY_ANSWERS: usize = 3;
+
+/// How long a list may contain an object that AWS has deleted.
+const LATE_READ: Duration = Duration::from_secs(30);
 
 /// The timing of the search for an object after the response to its creation was lost.
 #[derive(Clone, Copy, Debug)]
@@ -125,22 +128,34 @@ impl<'a> Mutation<'a> {
     }
 
     /// Sends a delete call. If the response is lost, reads the object with `exists`: an object that does not exist was
-    /// deleted, and can be removed from state.
-    pub(crate) async fn delete<T, E, F, L>(&self, call: impl Fn() -> F, exists: impl Fn() -> L) -> Result<(), Failure>
+    /// deleted, and can be removed from state. The same applies if AWS reports a missing object, unless `is_missing`
+    /// recognizes this one: these services have one code for all kinds. If the object still exists, sends the call
+    /// again, because a read may be late.
+    pub(crate) async fn delete<T, E, F, L>(
+        &self,
+        call: impl Fn() -> F,
+        is_missing: impl Fn(&Failure) -> bool,
+        exists: impl Fn() -> L,
+    ) -> Result<(), Failure>
     where
         F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
         L: Future<Output = Result<bool, Failure>>,
         SdkError<E, HttpResponse>: AwsError,
     {
-        let Err(error) = self.retry_while_transient(&call).await else { return Ok(()) };
-        if !error.is_response_lost {
-            return Err(error.failure);
-        }
-        match exists().await {
-            Ok(false) => Ok(()),
-            Ok(true) => Err(error.failure),
-            Err(read) => Err(error.with_unknown_outcome(&read)),
-        }
+        let send = || async {
+            let Err(error) = self.retry_while_transient(&call).await else { return Ok(()) };
+            if !error.is_response_lost {
+                return confirmed(Err(error.failure), &is_missing, &exists).await;
+            }
+            match exists().await {
+                Ok(false) => Ok(()),
+                Ok(true) => Err(error.failure),
+                Err(read) => Err(error.with_unknown_outcome(&read)),
+            }
+        };
+        let mut backoff = Backoff::starting_at(Duration::from_secs(1), Duration::from_secs(10));
+        let is_kept = |failure: &Failure| failure.cause == Cause::NotDeleted;
+        Box::pin(retry_while(&self.deadlines.at_most(LATE_READ), &mut backoff, is_kept, send)).await
     }
 
     /// Retries a call while another change is in progress, or while a new object that it uses is not visible yet.

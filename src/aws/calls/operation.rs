@@ -11,6 +11,9 @@ use crate::cloud::{Cause, Deadlines, Failure, OpContext, Recorder};
 use crate::model::Input;
 use crate::model::{Key, Learned, Ref, ResolvedObject, Tags};
 
+/// How long AWS may report an object as missing that another resource has created in the same run.
+const NEW_INPUT: Duration = Duration::from_secs(60);
+
 /// One create, update or delete of one object.
 pub(crate) struct Operation<'a> {
     /// The clients.
@@ -89,15 +92,25 @@ impl Operation<'_> {
         used.filter_map(|id| self.session.process.created.invisible_until(id)).max()
     }
 
-    /// Retries a call until the new objects of this process among those that it uses are visible.
+    /// Retries a call until the new objects among those that it uses are visible: those that this process created, and
+    /// those that the configuration names since the plan. If AWS names the missing object, only that one counts.
     pub(crate) async fn retry_until_visible<T, F>(&self, used: &[&str], call: impl FnMut() -> F) -> Result<T, Failure>
     where
         F: Future<Output = Result<T, Failure>>,
     {
-        let until = used.iter().filter_map(|id| self.session.process.created.invisible_until(id)).max();
-        let rest = until.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()));
-        let is_missing = |failure: &Failure| failure.cause == Cause::NotFound;
-        retry_while(&self.deadlines(rest), &mut Backoff::new(SECONDS), is_missing, call).await
+        let now = Instant::now();
+        let visible_at = |id: &str| {
+            let is_new_input = self.work.new_inputs.contains(id);
+            self.session.process.created.invisible_until(id).or_else(|| is_new_input.then(|| now + NEW_INPUT))
+        };
+        let last = used.iter().filter_map(|id| visible_at(id)).max();
+        let rest = last.map_or(Duration::ZERO, |until| until.saturating_duration_since(now));
+        let may_be_new = |failure: &Failure| match &failure.missing {
+            Some(id) => visible_at(id).is_some_and(|until| Instant::now() < until),
+            None => true,
+        };
+        let is_invisible = |failure: &Failure| failure.cause == Cause::NotFound && may_be_new(failure);
+        retry_while(&self.deadlines(rest), &mut Backoff::new(SECONDS), is_invisible, call).await
     }
 
     /// The deadlines of a wait that should take no longer than `at_most`.
@@ -107,5 +120,42 @@ impl Operation<'_> {
 
     fn bug(&self, what: String) -> Failure {
         Failure::new(Cause::Other, format!("{}", self.key), format!("{what}; this is a bug in the provider"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aws::ec2::recorded::Notes;
+    use crate::aws::ec2::recorded::Recorded;
+
+    /// The failure of a call that uses these objects, while AWS reports this one as missing, and the time that it took.
+    async fn missing(notes: Notes, created: &[&str], used: &[&str], missing: Option<&str>) -> (Failure, u64) {
+        let (session, key) = (Recorded::default().session(), Key::new("nat_gateway.0"));
+        created.iter().for_each(|id| session.process.created.add(*id));
+        let failure = Failure { missing: missing.map(str::to_string), ..Failure::new(Cause::NotFound, "Create", "no") };
+        let start = Instant::now();
+        let body = async |operation: &Operation<'_>| {
+            operation.retry_until_visible(used, || async { Err::<(), _>(failure.clone()) }).await
+        };
+        let failure = notes.run_for(&session, &key, &[], Duration::from_secs(3600), body).await.unwrap_err();
+        (failure, start.elapsed().as_secs())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_a_new_object_is_waited_for() {
+        let used = ["subnet-1", "eipalloc-9"];
+        let waited = async |id| missing(Notes::default(), &["subnet-1"], &used, id).await.1;
+        assert_eq!(waited(Some("subnet-1")).await, 300);
+        assert_eq!(waited(None).await, 300, "any of the objects may be missing");
+        assert_eq!(waited(Some("eipalloc-9")).await, 0, "this process has not created the address");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_input_that_was_unknown_in_the_plan_is_waited_for_briefly() {
+        let notes = Notes { new_inputs: ["eipalloc-9".to_string()].into(), ..Notes::default() };
+        let (failure, waited) = missing(notes, &["subnet-1"], &["subnet-1", "eipalloc-9"], Some("eipalloc-9")).await;
+        assert_eq!(failure.missing.as_deref(), Some("eipalloc-9"));
+        assert!((60..64).contains(&waited), "{waited} s");
     }
 }

@@ -128,8 +128,52 @@ where
     }
 }
 
-/// Retries a delete call as long as the object is in use. `NotFound` is success. At the deadline returns AWS's last
-/// failure, whose cause is still `InUse`, with the time spent. Only the first retry is reported.
+/// Deletes an object: repeats the call as long as the object is in use, or as long as AWS answers it with another
+/// missing object. `is_missing` is whether a failure reports this object as missing, and `exists` reads the object.
+pub(crate) async fn delete<F, L>(
+    deadlines: &Deadlines,
+    is_missing: impl Fn(&Failure) -> bool,
+    exists: impl Fn() -> L,
+    mut call: impl FnMut() -> F,
+) -> Result<(), Failure>
+where
+    F: Future<Output = Result<(), Failure>>,
+    L: Future<Output = Result<bool, Failure>>,
+{
+    let (is_missing, exists) = (&is_missing, &exists);
+    // On the heap, because the futures of calls are large, and those of all kinds are parts of one future.
+    let deleted = retry_while_in_use(deadlines, || {
+        let sent = call();
+        Box::pin(async move { confirmed(sent.await, is_missing, exists).await })
+    });
+    Box::pin(deleted).await
+}
+
+/// The outcome of a delete call. A missing object is a success, but only the object itself: after an answer about
+/// another one, which may be a part or the parent of this object, the object is read.
+pub(crate) async fn confirmed<L>(
+    sent: Result<(), Failure>,
+    is_missing: impl Fn(&Failure) -> bool,
+    exists: impl Fn() -> L,
+) -> Result<(), Failure>
+where
+    L: Future<Output = Result<bool, Failure>>,
+{
+    match sent {
+        Err(failure) if failure.cause != Cause::NotFound => Err(failure),
+        Err(failure) if !is_missing(&failure) && exists().await? => Err(not_deleted(failure)),
+        _ => Ok(()),
+    }
+}
+
+/// The failure of a deletion that AWS answered with another missing object.
+pub(crate) fn not_deleted(failure: Failure) -> Failure {
+    Failure { cause: Cause::NotDeleted, ..failure }
+}
+
+/// Retries a delete call as long as the object is in use, or is not deleted although AWS reports another object as
+/// missing. At the deadline returns AWS's last failure, whose cause is still the same, with the time spent. Only the
+/// first retry is reported.
 pub(crate) async fn retry_while_in_use<F>(deadlines: &Deadlines, mut call: impl FnMut() -> F) -> Result<(), Failure>
 where
     F: Future<Output = Result<(), Failure>>,
@@ -145,13 +189,13 @@ where
         }
         call()
     };
-    let is_in_use = |failure: &Failure| {
+    let is_kept = |failure: &Failure| matches!(failure.cause, Cause::InUse | Cause::NotDeleted);
+    let is_retried = |failure: &Failure| {
         first.get_or_init(|| failure.clone());
-        failure.cause == Cause::InUse
+        is_kept(failure)
     };
-    match retry_while(deadlines, &mut backoff, is_in_use, call).await {
-        Err(failure) if failure.cause == Cause::NotFound => Ok(()),
-        Err(failure) if failure.cause == Cause::InUse => Err(backoff.given_up(failure)),
+    match retry_while(deadlines, &mut backoff, is_retried, call).await {
+        Err(failure) if is_kept(&failure) => Err(backoff.given_up(failure)),
         result => result,
     }
 }
@@ -267,15 +311,27 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_delete_is_retried_while_the_object_is_in_use() {
         let calls = AtomicU32::new(0);
-        let result = retry_while_in_use(&deadlines(5), || async {
+        let call = || async {
             match calls.fetch_add(1, Ordering::Relaxed) {
                 0 | 1 => Err(Failure::new(Cause::InUse, "DeleteSubnet", "has dependencies")),
                 _ => Err(Failure::new(Cause::NotFound, "DeleteSubnet", "does not exist")),
             }
-        })
-        .await;
+        };
+        let result = delete(&deadlines(5), |_| true, || async { panic!("no read is necessary") }, call).await;
         assert_eq!(result, Ok(()));
         assert_eq!(calls.load(Ordering::Relaxed), 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn another_missing_object_is_no_success_while_the_object_exists() {
+        let call = || async { Err(Failure::new(Cause::NotFound, "ReleaseAddress", "eni-1 does not exist")) };
+        let failure = delete(&deadlines(30), |_| false, || async { Ok(true) }, call).await.unwrap_err();
+        assert_eq!(failure.cause, Cause::NotDeleted);
+        assert_eq!(failure.message, "eni-1 does not exist; gave up after 30 s");
+        assert_eq!(delete(&deadlines(30), |_| false, || async { Ok(false) }, call).await, Ok(()));
+        let denied = || async { Err(Failure::new(Cause::Denied, "DescribeAddresses", "not authorized")) };
+        let failure = delete(&deadlines(30), |_| false, denied, call).await.unwrap_err();
+        assert_eq!((failure.cause, failure.action.as_str()), (Cause::Denied, "DescribeAddresses"));
     }
 
     #[tokio::test(start_paused = true)]

@@ -3,6 +3,7 @@
 use aws_sdk_ec2::types::{Filter, NetworkAcl, VpcCidrBlockStateCode};
 
 use super::{filter, network_acl_rules as rules, tags, vpc};
+use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
@@ -103,6 +104,24 @@ pub(crate) async fn delete(
     applied: &DefaultNetworkAcl,
 ) -> Result<(), Failure> {
     let id = entry.id.as_str();
+    wait::retry_while_in_use(&operation.work.deadlines, || async {
+        match release_rules(operation, entry, applied).await {
+            Err(failure) if Kind::NetworkAcl.is_missing(&failure, id) => Ok(()),
+            Err(failure) if failure.cause == Cause::NotFound => Err(wait::not_deleted(failure)),
+            released => released,
+        }
+    })
+    .await?;
+    let keys = tags::to_release(operation, entry)?;
+    tags::remove_if_exists(operation, Kind::NetworkAcl, id, keys, || async {
+        Ok(!describe(operation, [filter("network-acl-id", id)]).await?.is_empty())
+    })
+    .await
+}
+
+/// Restores the rules of the ACL.
+async fn release_rules(operation: &Operation<'_>, entry: &Entry, applied: &DefaultNetworkAcl) -> Result<(), Failure> {
+    let id = entry.id.as_str();
     let found = describe(operation, [filter("network-acl-id", id)]).await?;
     // AWS deletes it only with its VPC.
     let Some(acl) = found.first() else { return Ok(()) };
@@ -116,14 +135,7 @@ pub(crate) async fn delete(
             [original.clone(), original]
         }
     };
-    match apply(operation, id, acl, &ingress, &egress).await {
-        Err(failure) if failure.cause == Cause::NotFound => return Ok(()),
-        applied => applied?,
-    }
-    match tags::remove(operation, id, tags::to_release(operation, entry)?).await {
-        Err(failure) if failure.cause == Cause::NotFound => Ok(()),
-        removed => removed,
-    }
+    apply(operation, id, acl, &ingress, &egress).await
 }
 
 /// Changes the rules of both directions from the ones in `acl` to the wanted ones.

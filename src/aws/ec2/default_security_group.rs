@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::security_group_rules::{self as rules, Difference, Existing};
 use super::{filter, tags};
 use crate::aws::calls::codes;
+use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
@@ -84,22 +85,39 @@ pub(crate) async fn delete(
     applied: &DefaultSecurityGroup,
 ) -> Result<(), Failure> {
     let id = entry.id.as_str();
+    let rules = applied.revoked_rules(entry.found.as_deref());
+    // One missing rule fails the whole call, so the rules are read again after such an answer.
+    wait::retry_while_in_use(&operation.work.deadlines, || async {
+        match release_rules(operation, id, &rules).await {
+            Err(failure) if Kind::SecurityGroup.is_missing(&failure, id) => Ok(()),
+            Err(failure) if failure.cause == Cause::NotFound => Err(wait::not_deleted(failure)),
+            released => released,
+        }
+    })
+    .await?;
+    let keys = tags::to_release(operation, entry)?;
+    tags::remove_if_exists(operation, Kind::SecurityGroup, id, keys, || async {
+        let found = operation.session.ec2.describe_security_groups().filters(filter("group-id", id)).send().await;
+        Ok(!found.map_err(|error| error.failure("DescribeSecurityGroups"))?.security_groups().is_empty())
+    })
+    .await
+}
+
+/// Revokes those of the group's rules that equal one of these ingress or egress rules.
+async fn release_rules(
+    operation: &Operation<'_>,
+    id: &str,
+    [ingress, outbound]: &[Vec<SecurityGroupRule>; 2],
+) -> Result<(), Failure> {
     let all = read_rules(operation, id).await?;
-    let [ingress, outbound] = applied.revoked_rules(entry.found.as_deref());
     for (egress, revoked) in [(false, ingress), (true, outbound)] {
         let matching = all
             .iter()
             .filter(|(direction, it)| *direction == egress && revoked.iter().any(|rule| rules::same(rule, &it.rule)));
-        let revoke: Vec<String> = matching.map(|(_, it)| it.id.clone()).collect();
-        match self::revoke(operation, id, egress, revoke).await {
-            Err(failure) if failure.cause == Cause::NotFound => {}
-            revoked => revoked?,
-        }
+        let rule_ids: Vec<String> = matching.map(|(_, it)| it.id.clone()).collect();
+        revoke(operation, id, egress, rule_ids).await?;
     }
-    match tags::remove(operation, id, tags::to_release(operation, entry)?).await {
-        Err(failure) if failure.cause == Cause::NotFound => Ok(()),
-        removed => removed,
-    }
+    Ok(())
 }
 
 /// Changes the rules until AWS returns the wanted ones. New rules are added before old ones are revoked, so that

@@ -6,6 +6,7 @@ use aws_sdk_ec2::types::{Address, DomainType, ResourceType};
 
 use super::{nat_gateway, tags};
 use crate::aws::calls::codes;
+use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
@@ -78,16 +79,20 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ei
 }
 
 /// Releases the address. `AuthFailure` means either that the address was released earlier and belongs to another
-/// account now, or that a NAT gateway still uses it. A read of the address distinguishes the two.
+/// account now, or that a NAT gateway still uses it. After the deletion of a NAT gateway, AWS may report its network
+/// interface as missing, and the address still exists. A read of the address distinguishes these cases.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
     wait::retry_while_in_use(&operation.work.deadlines, || async {
         let call = session.ec2.release_address().allocation_id(id).send().await;
         let Err(failure) = call.map_err(|error| error.failure("ReleaseAddress")) else { return Ok(()) };
-        let in_use = failure.cause == Cause::InUse || codes::is_auth_failure(&failure);
-        if !in_use {
-            return Err(failure);
-        }
+        let cause = match failure.cause {
+            Cause::NotFound if Kind::Address.is_missing(&failure, id) => return Ok(()),
+            Cause::NotFound => Cause::NotDeleted,
+            Cause::InUse => Cause::InUse,
+            _ if codes::is_auth_failure(&failure) => Cause::InUse,
+            _ => return Err(failure),
+        };
         let Some(address) = session.pollers.addresses.now(&session.ec2, id).await? else { return Ok(()) };
         // An association with anything else is unmanaged, and stays.
         nat_gateway::is_released_now(operation, id).await;
@@ -96,7 +101,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
             Some(user) => format!("{}; it is associated with {user}", failure.message.trim_end_matches('.')),
             None => failure.message,
         };
-        Err(Failure { cause: Cause::InUse, message, ..failure })
+        Err(Failure { cause, message, ..failure })
     })
     .await
 }
@@ -104,7 +109,9 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 /// Removes the ownership tags. If the role may not, they stay: a read recognizes the address by the NAT gateway for
 /// which the configuration lists it.
 pub(crate) async fn disown(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    tags::remove_ownership(operation, &entry.id).await
+    let (session, id) = (operation.session, entry.id.as_str());
+    let exists = || async { Ok(session.pollers.addresses.now(&session.ec2, id).await?.is_some()) };
+    tags::remove_ownership(operation, Kind::Address, id, exists).await
 }
 
 fn learned(public_ip: Option<&str>) -> Learned {
@@ -152,6 +159,28 @@ mod tests {
             .unwrap_err();
         assert_eq!((failure.cause, failure.code.as_deref()), (Cause::InUse, Some("AuthFailure")));
         assert!(failure.message.ends_with("it is associated with i-1; gave up after 120 s"), "{}", failure.message);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_missing_network_interface_does_not_release_the_address() {
+        let (code, text) = ("InvalidNetworkInterfaceID.NotFound", "The networkInterface ID 'eni-1' does not exist");
+        let released = async |aws: &Recorded| {
+            let body = async |operation: &Operation<'_>| delete(operation, &entry()).await;
+            Notes::default().run(&aws.session(), &keys::eip(0), &[], body).await
+        };
+        let aws = Recorded::default()
+            .fail("ReleaseAddress", 400, code, text)
+            .on("ReleaseAddress", "<return>true</return>")
+            .on("DescribeAddresses", IN_USE);
+        released(&aws).await.unwrap();
+        assert_eq!(aws.calls("ReleaseAddress").len(), 2);
+        let aws = Recorded::default().fail("ReleaseAddress", 400, code, text).on("DescribeAddresses", IN_USE);
+        let failure = released(&aws).await.unwrap_err();
+        assert_eq!((failure.cause, failure.code.as_deref()), (Cause::NotDeleted, Some(code)));
+        let own = "The allocation ID 'eipalloc-1' does not exist";
+        let aws = Recorded::default().fail("ReleaseAddress", 400, "InvalidAllocationID.NotFound", own);
+        released(&aws).await.unwrap();
+        assert_eq!(aws.actions(), ["ReleaseAddress"], "no read is necessary");
     }
 
     #[tokio::test(start_paused = true)]

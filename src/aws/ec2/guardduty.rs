@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::{filter, tags, vpc_endpoint};
 use crate::aws::Session;
 use crate::aws::calls::codes;
+use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
 use crate::aws::calls::{AwsError, Operation};
@@ -89,24 +90,36 @@ pub(super) enum Within<'a> {
     Vpc,
 }
 
+/// A subnet or a VPC to delete.
+pub(super) struct Object<'a, M, E> {
+    pub(super) vpc_id: &'a str,
+    pub(super) within: Within<'a>,
+    /// Whether a failure reports the object as missing.
+    pub(super) is_missing: M,
+    /// Reads whether the object exists.
+    pub(super) exists: E,
+}
+
 /// Deletes a subnet or a VPC. If AWS rejects that because the object is in use, removes the objects of GuardDuty in it,
 /// if the configuration allows it, and retries.
-pub(super) async fn delete_without<F>(
+pub(super) async fn delete_without<F, L>(
     operation: &Operation<'_>,
-    vpc_id: &str,
-    within: Within<'_>,
-    delete: impl Fn() -> F,
+    object: Object<'_, impl Fn(&Failure) -> bool, impl Fn() -> L>,
+    send: impl Fn() -> F,
 ) -> Result<(), Failure>
 where
     F: Future<Output = Result<(), Failure>>,
+    L: Future<Output = Result<bool, Failure>>,
 {
+    let Object { vpc_id, within, is_missing, exists } = object;
     let deadlines = &operation.work.deadlines;
     if operation.work.guardduty == GuardDutyObjects::Keep {
-        return wait::retry_while_in_use(deadlines, delete).await;
+        return wait::delete(deadlines, is_missing, exists, send).await;
     }
+    let delete = || async { wait::confirmed(send().await, &is_missing, &exists).await };
     match delete().await {
         Err(failure) if failure.cause == Cause::InUse => {}
-        Err(failure) if failure.cause == Cause::NotFound => return Ok(()),
+        Err(failure) if failure.cause == Cause::NotDeleted => return wait::retry_while_in_use(deadlines, delete).await,
         done => return done,
     }
     let has_removed = remove(operation, vpc_id, within).await?;
@@ -149,7 +162,8 @@ async fn remove(operation: &Operation<'_>, vpc_id: &str, within: Within<'_>) -> 
             for endpoint in &blocking {
                 tracing::info!("deleting {} of GuardDuty in {vpc_id}", endpoint.id);
                 let delete = || vpc_endpoint::send_delete(operation.session, &endpoint.id);
-                while_busy(operation, delete).await.or_else(ignore_missing)?;
+                let deleted = while_busy(operation, delete).await;
+                deleted.or_else(|failure| ignore_missing(failure, &endpoint.id))?;
             }
             if let Within::Vpc = within {
                 for endpoint in &blocking {
@@ -182,7 +196,7 @@ async fn leave(operation: &Operation<'_>, endpoint: &Endpoint, subnet: &str) -> 
         let call = session.ec2.modify_vpc_endpoint().vpc_endpoint_id(id).remove_subnet_ids(subnet).send().await;
         call.map(|_| ()).map_err(|error| error.failure("ModifyVpcEndpoint"))
     };
-    while_busy(operation, send).await.or_else(ignore_missing)
+    while_busy(operation, send).await.or_else(|failure| ignore_missing(failure, id))
 }
 
 /// Retries a change of an endpoint while AWS still makes an earlier one, such as for another subnet.
@@ -207,17 +221,24 @@ async fn delete_groups(operation: &Operation<'_>, vpc_id: &str) -> Result<(), Fa
         let deadlines = &operation.work.deadlines;
         let in_use_until = deadlines.in_use_until.min(Instant::now() + AGAIN);
         let deadlines = Deadlines { in_use_until, ..deadlines.clone() };
-        let deleted = wait::retry_while_in_use(&deadlines, || async {
+        let exists = || async {
+            let found = ec2.describe_security_groups().filters(filter("group-id", id)).send().await;
+            Ok(!found.map_err(|error| error.failure("DescribeSecurityGroups"))?.security_groups().is_empty())
+        };
+        let is_missing = |failure: &Failure| Kind::SecurityGroup.is_missing(failure, id);
+        let deleted = wait::delete(&deadlines, is_missing, exists, || async {
             let call = ec2.delete_security_group().group_id(id).send().await;
             call.map(|_| ()).map_err(|error| error.failure("DeleteSecurityGroup"))
         });
-        deleted.await.or_else(|failure| if failure.cause == Cause::InUse { Ok(()) } else { Err(failure) })?;
+        let is_left = |failure: &Failure| matches!(failure.cause, Cause::InUse | Cause::NotDeleted);
+        deleted.await.or_else(|failure| if is_left(&failure) { Ok(()) } else { Err(failure) })?;
     }
     Ok(())
 }
 
-fn ignore_missing(failure: Failure) -> Result<(), Failure> {
-    if failure.cause == Cause::NotFound { Ok(()) } else { Err(failure) }
+/// An endpoint that was deleted in the meantime is no obstacle.
+fn ignore_missing(failure: Failure, id: &str) -> Result<(), Failure> {
+    if Kind::VpcEndpoint.is_missing(&failure, id) { Ok(()) } else { Err(failure) }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use aws_sdk_ec2::types::ResourceType;
 
 use super::{filter, tags};
 use crate::aws::calls::codes;
+use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
@@ -82,7 +83,13 @@ pub(crate) async fn update(
 /// the VPC has a public address.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id, vpc_id) = (operation.session, entry.id.as_str(), operation.root_id()?);
-    wait::retry_while_in_use(&operation.work.deadlines, || async {
+    let find = || session.pollers.internet_gateways.now(&session.ec2, id);
+    let is_attached = || async {
+        let gateway = find().await?;
+        Ok(gateway.is_some_and(|it| it.attachments().iter().any(|it| it.vpc_id() == Some(vpc_id))))
+    };
+    let (deadlines, is_missing) = (&operation.work.deadlines, |it: &Failure| Kind::InternetGateway.is_missing(it, id));
+    wait::delete(deadlines, is_missing, is_attached, || async {
         let call = session.ec2.detach_internet_gateway().internet_gateway_id(id).vpc_id(vpc_id).send().await;
         match call.map_err(|error| error.failure("DetachInternetGateway")) {
             Err(failure) if codes::is_not_attached(&failure) => Ok(()),
@@ -90,10 +97,15 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         }
     })
     .await?;
-    wait::retry_while_in_use(&operation.work.deadlines, || async {
-        let call = session.ec2.delete_internet_gateway().internet_gateway_id(id).send().await;
-        call.map(|_| ()).map_err(|error| error.failure("DeleteInternetGateway"))
-    })
+    wait::delete(
+        deadlines,
+        is_missing,
+        || async { Ok(find().await?.is_some()) },
+        || async {
+            let call = session.ec2.delete_internet_gateway().internet_gateway_id(id).send().await;
+            call.map(|_| ()).map_err(|error| error.failure("DeleteInternetGateway"))
+        },
+    )
     .await
 }
 

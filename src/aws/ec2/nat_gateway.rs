@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use aws_sdk_ec2::types::{ConnectivityType, NatGatewayState, ResourceType};
 
-use super::{filter, nat_gateway_addresses as addresses, tags};
+use super::{filter, nat_gateway_addresses as addresses, obstacles, tags};
 use crate::aws::calls::codes;
+use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
@@ -149,14 +150,25 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
             if failure.cause == Cause::Exists
                 && (await_release(operation, address).await? || is_released_now(operation, address).await) =>
         {
-            operation.retry_until_visible(&used, send).await?
+            operation.retry_until_visible(&used, send).await
+        }
+        (created, _) => created,
+    };
+    let created = match (created, allocation_id) {
+        (Err(failure), Some(address)) if failure.cause == Cause::Exists => {
+            return Err(obstacles::with_user(operation, failure, address).await);
         }
         (created, _) => created?,
     };
     let id = created.nat_gateway_id().ok_or_else(|| incomplete_answer("CreateNatGateway", "an id"))?;
     operation.record_id(id);
     operation.record_learned(learned(&created));
-    ready(operation, id).await?;
+    match (ready(operation, id).await, allocation_id) {
+        (Err(failure), Some(address)) if codes::is_address_taken(&failure) => {
+            return Err(obstacles::with_user(operation, failure, address).await);
+        }
+        (ready, _) => ready?,
+    }
     if secondary > 0 { addresses::wait(operation, id, secondary).await } else { Ok(()) }
 }
 
@@ -182,11 +194,14 @@ pub(crate) async fn update(
 /// blackholes.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    let call = session.ec2.delete_nat_gateway().nat_gateway_id(id).send().await;
-    match call.map_err(|error| error.failure("DeleteNatGateway")) {
-        Err(failure) if failure.cause == Cause::NotFound => return Ok(()),
-        called => called?,
-    };
+    let is_missing = |failure: &Failure| Kind::NatGateway.is_missing(failure, id);
+    let is_there =
+        || async { Ok(session.pollers.nat_gateways.now(&session.ec2, id).await?.is_some_and(|it| exists(&it))) };
+    wait::delete(&operation.work.deadlines, is_missing, is_there, || async {
+        let call = session.ec2.delete_nat_gateway().nat_gateway_id(id).send().await;
+        call.map(|_| ()).map_err(|error| error.failure("DeleteNatGateway"))
+    })
+    .await?;
     session
         .pollers
         .nat_gateways
@@ -301,6 +316,7 @@ fn failed(state: &NatGatewayState, gateway: &aws_sdk_ec2::types::NatGateway) -> 
         action: "CreateNatGateway".to_string(),
         code: gateway.failure_code().map(str::to_string),
         message: format!("the NAT gateway is {}: {reason}", state.as_str()),
+        missing: None,
         request_id: None,
         retry_after: None,
     }
@@ -393,10 +409,17 @@ mod tests {
     async fn an_address_that_is_otherwise_in_use_fails_at_once() {
         let aws = Recorded::default()
             .on("DescribeNatGateways", UNUSED)
-            .on("DescribeAddresses", "<addressesSet/>")
+            .on(
+                "DescribeAddresses",
+                "<addressesSet><item><allocationId>eipalloc-1</allocationId><associationId>eipassoc-1</associationId>\
+                 <networkInterfaceId>eni-1</networkInterfaceId></item></addressesSet>",
+            )
             .fail("CreateNatGateway", 400, "Resource.AlreadyAssociated", "eipalloc-1 is already associated");
         let failure = create_on(&aws).await.unwrap_err();
         assert_eq!(failure.code.as_deref(), Some("Resource.AlreadyAssociated"));
+        for text in ["eipalloc-1 is associated with eni-1", "--association-id eipassoc-1", "custom_nat_eips"] {
+            assert!(failure.message.contains(text), "{}", failure.message);
+        }
         assert_eq!(aws.calls("CreateNatGateway").len(), 1);
     }
 
@@ -425,14 +448,16 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_missing_nat_gateway_counts_as_deleted() {
-        let aws = Recorded::default().fail("DeleteNatGateway", 400, "NatGatewayNotFound", "nat-1 was not found");
+        let aws = Recorded::default()
+            .fail("DeleteNatGateway", 400, "NatGatewayNotFound", "nat-1 was not found")
+            .on("DescribeNatGateways", UNUSED);
         let (key, spec) = spec();
         let entry = Entry::new(key.clone(), "nat-1", Spec::NatGateway(spec));
         Notes::default()
             .run(&aws.session(), &key, &[], async |operation| delete(operation, &entry).await)
             .await
             .unwrap();
-        assert_eq!(aws.actions(), ["DeleteNatGateway"]);
+        assert_eq!(aws.actions(), ["DeleteNatGateway", "DescribeNatGateways"]);
     }
 
     #[tokio::test(start_paused = true)]

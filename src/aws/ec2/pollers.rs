@@ -8,6 +8,7 @@ use futures::future::join_all;
 
 use super::filter_any;
 use crate::aws::calls::AwsError;
+use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::poller::{Polled, Poller};
 use crate::aws::calls::wait;
 use crate::cloud::{Cause, Failure};
@@ -71,9 +72,10 @@ impl Polled for VpcEndpoint {
             // One missing endpoint fails the whole call.
             Err(failure) if failure.cause == Cause::NotFound && ids.len() > 1 => {
                 let each = join_all(ids.iter().map(|id| endpoints(client, std::slice::from_ref(id)))).await;
-                each.into_iter().map(if_found).collect::<Result<Vec<_>, _>>().map(|found| found.concat())
+                let each = each.into_iter().zip(ids).map(|(found, id)| if_found(found, id));
+                each.collect::<Result<Vec<_>, _>>().map(|found| found.concat())
             }
-            found => if_found(found),
+            found => if_found(found, ids.first().map_or("", String::as_str)),
         }
     }
 }
@@ -86,10 +88,10 @@ async fn endpoints(client: &Client, ids: &[String]) -> Result<Vec<(String, VpcEn
     Ok(found.into_iter().filter_map(|it| Some((it.vpc_endpoint_id()?.to_string(), it))).collect())
 }
 
-/// Nothing if the failure is `NotFound`.
-fn if_found<T>(found: Result<Vec<T>, Failure>) -> Result<Vec<T>, Failure> {
+/// Nothing if the failure reports the endpoint as missing.
+fn if_found<T>(found: Result<Vec<T>, Failure>, id: &str) -> Result<Vec<T>, Failure> {
     match found {
-        Err(failure) if failure.cause == Cause::NotFound => Ok(Vec::new()),
+        Err(failure) if Kind::VpcEndpoint.is_missing(&failure, id) => Ok(Vec::new()),
         found => found,
     }
 }

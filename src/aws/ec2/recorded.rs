@@ -53,6 +53,12 @@ impl Recorded {
         self.add(action, status, body)
     }
 
+    /// Forgets all answers and calls.
+    pub(crate) fn clear(&self) {
+        self.answers.lock().unwrap().clear();
+        self.calls.lock().unwrap().clear();
+    }
+
     /// Sets the time that each answer takes.
     pub(crate) fn slow(self, slow: Duration) -> Recorded {
         Recorded { slow, ..self }
@@ -143,6 +149,8 @@ pub(crate) struct Notes {
     pub(crate) learned: Mutex<Learned>,
     /// The ids in state.
     pub(crate) known: Vec<&'static str>,
+    /// The texts that became known since the plan.
+    pub(crate) new_inputs: std::collections::BTreeSet<String>,
     /// The spec last applied to the object.
     pub(crate) before: Option<Spec>,
     /// What a deletion does with the objects of GuardDuty.
@@ -183,6 +191,7 @@ impl Notes {
             ids: &known,
             before: self.before.as_ref(),
             known: self.known.iter().map(|id| id.to_string()).collect(),
+            new_inputs: &self.new_inputs,
             in_create: false,
             timeouts: &Timeouts::default(),
             deadlines: Deadlines::until(Instant::now() + limit, Default::default()),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use aws_sdk_ec2::types::{RouteOrigin, RouteState};
 use ipnet::IpNet;
 
+use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
@@ -111,7 +112,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Route) -> Result<()
             let existing = find(table.as_ref(), &spec.destination).and_then(target).unwrap_or("unknown");
             if existing != target_id {
                 let message = format!(
-                    "{table_id} already has an unmanaged route to {} with the target {existing}; it is not changed",
+                    "{table_id} already has an unmanaged route to {} with the target {existing}, which was not \
+                     changed. Delete that route, then run Terraform again",
                     spec.destination
                 );
                 return Err(Failure { message, ..failure });
@@ -162,7 +164,13 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         let message = format!("{} is not a route id of the form <table>_<destination>", entry.id);
         Failure::new(Cause::Other, "DeleteRoute", message)
     })?;
-    wait::retry_while_in_use(&operation.work.deadlines, || async {
+    let session = operation.session;
+    let is_missing = |failure: &Failure| Kind::Route.is_missing(failure, table_id);
+    let exists = || async {
+        let table = session.pollers.route_tables.now(&session.ec2, table_id).await?;
+        Ok(find(table.as_ref(), destination).is_some())
+    };
+    wait::delete(&operation.work.deadlines, is_missing, exists, || async {
         let call = operation
             .session
             .ec2

@@ -8,6 +8,7 @@ use futures::future::join_all;
 use super::tags;
 use crate::aws::Session;
 use crate::aws::calls::codes;
+use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
@@ -117,14 +118,20 @@ pub(crate) async fn update(
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
     let deadlines = operation.deadlines(seconds_or(operation.work.timeouts.route_table_delete, READY));
-    wait::retry_while_in_use(&deadlines, || async {
-        match send_delete(session, id).await {
-            Err(failure) if failure.cause == Cause::InUse && may_be_deleted_now(session, id).await => {
-                send_delete(session, id).await
+    let is_missing = |failure: &Failure| Kind::RouteTable.is_missing(failure, id);
+    wait::delete(
+        &deadlines,
+        is_missing,
+        || exists(session, id),
+        || async {
+            match send_delete(session, id).await {
+                Err(failure) if failure.cause == Cause::InUse && may_be_deleted_now(session, id).await => {
+                    send_delete(session, id).await
+                }
+                deleted => deleted,
             }
-            deleted => deleted,
-        }
-    })
+        },
+    )
     .await?;
     session
         .pollers
@@ -141,7 +148,12 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 /// Removes the ownership tags of a main route table, which AWS deletes only with its VPC. Its routes stay, because they
 /// serve every subnet without an association.
 pub(crate) async fn disown(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    tags::remove_ownership(operation, &entry.id).await
+    let (session, id) = (operation.session, entry.id.as_str());
+    tags::remove_ownership(operation, Kind::RouteTable, id, || exists(session, id)).await
+}
+
+async fn exists(session: &Session, id: &str) -> Result<bool, Failure> {
+    Ok(session.pollers.route_tables.now(&session.ec2, id).await?.is_some())
 }
 
 async fn send_delete(session: &Session, id: &str) -> Result<(), Failure> {
@@ -176,7 +188,7 @@ async fn disassociate_deleted(session: &Session, id: &str) -> Result<bool, Failu
         }
         let call = session.ec2.disassociate_route_table().association_id(association).send().await;
         match call.map_err(|error| error.failure("DisassociateRouteTable")) {
-            Err(failure) if failure.cause != Cause::NotFound => Err(failure),
+            Err(failure) if !Kind::RouteTableAssociation.is_missing(&failure, association) => Err(failure),
             _ => Ok(true),
         }
     };
@@ -225,13 +237,21 @@ async fn enable(operation: &Operation<'_>, id: &str, gateway: &str, deadlines: &
 
 /// Disables the propagation. The propagation of a missing or detached gateway counts as disabled.
 async fn disable(operation: &Operation<'_>, id: &str, gateway: &str) -> Result<(), Failure> {
-    let call = operation.session.ec2.disable_vgw_route_propagation();
-    let call = call.route_table_id(id).gateway_id(gateway).send().await;
-    match call.map_err(|error| error.failure("DisableVgwRoutePropagation")) {
-        Err(failure) if codes::is_not_attached(&failure) => Ok(()),
-        Err(failure) if failure.cause == Cause::NotFound => Ok(()),
-        disabled => disabled.map(|_| ()),
-    }
+    let session = operation.session;
+    let is_missing = |failure: &Failure| Kind::VpnGateway.is_missing(failure, gateway);
+    let is_enabled = || async {
+        let table = session.pollers.route_tables.now(&session.ec2, id).await?;
+        let enabled = table.and_then(|table| table.propagating_vgws).unwrap_or_default();
+        Ok(enabled.iter().any(|it| it.gateway_id() == Some(gateway)))
+    };
+    wait::delete(&operation.work.deadlines, is_missing, is_enabled, || async {
+        let call = session.ec2.disable_vgw_route_propagation().route_table_id(id).gateway_id(gateway).send().await;
+        match call.map_err(|error| error.failure("DisableVgwRoutePropagation")) {
+            Err(failure) if codes::is_not_attached(&failure) => Ok(()),
+            disabled => disabled.map(|_| ()),
+        }
+    })
+    .await
 }
 
 fn seconds_or(seconds: Option<u64>, default: Duration) -> Duration {

@@ -3,6 +3,7 @@
 use aws_sdk_ec2::types::{RouteTableAssociationState, RouteTableAssociationStateCode};
 
 use super::filter;
+use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
@@ -56,7 +57,11 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTableAssociati
         Err(failure) if failure.cause == Cause::Exists => match of_subnet(operation, subnet_id).await? {
             Some((id, table, state)) if table == table_id => (id, state),
             Some((id, table, _)) => {
-                let message = format!("{}; {id} already associates {subnet_id} with {table}", failure.message);
+                let message = format!(
+                    "{}. {id}, which this resource does not manage, associates {subnet_id} with {table}. Remove it (aws \
+                     ec2 disassociate-route-table --association-id {id}), then run Terraform again",
+                    failure.message.trim_end_matches('.')
+                );
                 return Err(Failure { message, ..failure });
             }
             None => return Err(failure),
@@ -103,10 +108,16 @@ pub(crate) async fn update(
 /// Removes the association. The subnet then uses the main table.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let id = entry.id.as_str();
-    wait::retry_while_in_use(&operation.work.deadlines, || async {
-        let call = operation.session.ec2.disassociate_route_table().association_id(id).send().await;
-        call.map(|_| ()).map_err(|error| error.failure("DisassociateRouteTable"))
-    })
+    let is_missing = |failure: &Failure| Kind::RouteTableAssociation.is_missing(failure, id);
+    wait::delete(
+        &operation.work.deadlines,
+        is_missing,
+        || exists(operation, id),
+        || async {
+            let call = operation.session.ec2.disassociate_route_table().association_id(id).send().await;
+            call.map(|_| ()).map_err(|error| error.failure("DisassociateRouteTable"))
+        },
+    )
     .await?;
     let table = match entry.spec() {
         Spec::RouteTableAssociation(spec) => operation.work.ids.resolve(&spec.route_table),
@@ -121,6 +132,16 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         })
     })
     .await
+}
+
+/// Whether a table has the association.
+async fn exists(operation: &Operation<'_>, id: &str) -> Result<bool, Failure> {
+    let call = operation.session.ec2.describe_route_tables();
+    let call = call.filters(filter("association.route-table-association-id", id));
+    let tables = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+    let tables = tables.map_err(|error| error.failure("DescribeRouteTables"))?;
+    let mut associations = tables.iter().flat_map(|table| table.associations());
+    Ok(associations.any(|it| it.route_table_association_id() == Some(id) && is_active(it.association_state())))
 }
 
 async fn wait_associated(

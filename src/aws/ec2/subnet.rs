@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use aws_sdk_ec2::types::{ResourceType, SubnetState};
-use ipnet::Ipv6Net;
+use ipnet::{IpNet, Ipv6Net};
 
 use self::attributes::SubnetChange;
-use super::guardduty::{self, Within};
+use super::guardduty::{self, Object, Within};
 use super::{filter, tags};
 use crate::aws::Session;
+use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
@@ -124,6 +125,9 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(
         Err(failure) if failure.cause == Cause::Exists && is_answer_lost.load(Ordering::Relaxed) => {
             find().await?.ok_or(failure)?
         }
+        Err(failure) if failure.cause == Cause::Exists => {
+            return Err(with_overlapping(session, failure, vpc_id, cidr_block).await);
+        }
         created => created?,
     };
     operation.record_id(&id);
@@ -164,7 +168,10 @@ pub(crate) async fn update(
 /// Deletes the subnet, and with it its route table association.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    guardduty::delete_without(operation, operation.root_id()?, Within::Subnet(id), || async {
+    let is_missing = |failure: &Failure| Kind::Subnet.is_missing(failure, id);
+    let exists = || async { Ok(session.pollers.subnets.now(&session.ec2, id).await?.is_some()) };
+    let object = Object { vpc_id: operation.root_id()?, within: Within::Subnet(id), is_missing, exists };
+    guardduty::delete_without(operation, object, || async {
         let call = session.ec2.delete_subnet().subnet_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteSubnet"))
     })
@@ -180,6 +187,30 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
             })
         })
         .await
+}
+
+/// The failure of a subnet whose range is in use, with the subnets that have a part of it and what to do.
+async fn with_overlapping(session: &Session, failure: Failure, vpc_id: &str, cidr_block: &str) -> Failure {
+    let subnets = in_vpc(session, vpc_id).await.unwrap_or_else(|failure| {
+        tracing::warn!("The subnets of {vpc_id} that overlap {cidr_block} are unknown: {failure}");
+        Vec::new()
+    });
+    let Ok(wanted) = cidr_block.parse::<IpNet>() else { return failure };
+    let overlapping = subnets.iter().filter_map(|it| {
+        let range: IpNet = it.cidr_block()?.parse().ok()?;
+        let overlaps = range.contains(&wanted) || wanted.contains(&range);
+        overlaps.then(|| format!("{} ({range})", it.subnet_id().unwrap_or_default()))
+    });
+    let overlapping: Vec<String> = overlapping.collect();
+    if overlapping.is_empty() {
+        return failure;
+    }
+    let message = format!(
+        "{}. {cidr_block} overlaps {}. Delete that subnet, or choose another range for this one, then run Terraform again",
+        failure.message.trim_end_matches('.'),
+        overlapping.join(", ")
+    );
+    Failure { message, ..failure }
 }
 
 async fn poll_until(

@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use aws_sdk_ec2::types::{Filter, ResourceType, Tag, TagSpecification};
 
 use super::filter;
+use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes::TagChanges;
+use crate::aws::calls::wait;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure};
 use crate::model::{Entry, Input, Spec, Tags, TopologyKind};
@@ -97,11 +99,33 @@ pub(super) async fn remove(operation: &Operation<'_>, id: &str, keys: Vec<String
     call.send().await.map(|_| ()).map_err(|error| error.failure("DeleteTags"))
 }
 
+/// Removes tags of an object that may no longer exist.
+pub(super) async fn remove_if_exists<L>(
+    operation: &Operation<'_>,
+    kind: Kind,
+    id: &str,
+    keys: Vec<String>,
+    exists: impl Fn() -> L,
+) -> Result<(), Failure>
+where
+    L: Future<Output = Result<bool, Failure>>,
+{
+    let is_missing = |failure: &Failure| kind.is_missing(failure, id);
+    wait::delete(&operation.work.deadlines, is_missing, exists, || remove(operation, id, keys.clone())).await
+}
+
 /// Removes the ownership tags of an object that stays, if it still exists. If the role may not, they stay.
-pub(super) async fn remove_ownership(operation: &Operation<'_>, id: &str) -> Result<(), Failure> {
+pub(super) async fn remove_ownership<L>(
+    operation: &Operation<'_>,
+    kind: Kind,
+    id: &str,
+    exists: impl Fn() -> L,
+) -> Result<(), Failure>
+where
+    L: Future<Output = Result<bool, Failure>>,
+{
     let keys = [ownership::RESOURCE, ownership::OBJECT, ownership::REQUEST].map(str::to_string);
-    match remove(operation, id, keys.into()).await {
-        Err(failure) if failure.cause == Cause::NotFound => Ok(()),
+    match remove_if_exists(operation, kind, id, keys.into(), exists).await {
         Err(failure) if failure.cause == Cause::Denied => {
             tracing::warn!("{id} keeps its ownership tags: {failure}");
             Ok(())

@@ -5,9 +5,10 @@ use std::time::Duration;
 use aws_sdk_ec2::operation::modify_vpc_attribute::builders::ModifyVpcAttributeFluentBuilder;
 use aws_sdk_ec2::types::{AttributeBooleanValue, ResourceType, Tenancy, VpcAttributeName, VpcState, VpcTenancy};
 
-use super::guardduty::{self, Within};
+use super::guardduty::{self, Object, Within};
 use super::{filter, ipam, tags};
 use crate::aws::Session;
+use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
@@ -180,7 +181,10 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Vp
 /// waits until the pool has released it, because until then a new VPC may find the pool exhausted.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    guardduty::delete_without(operation, id, Within::Vpc, || async {
+    let is_missing = |failure: &Failure| Kind::Vpc.is_missing(failure, id);
+    let exists = || async { Ok(!with_id(session, id).await?.is_empty()) };
+    let object = Object { vpc_id: id, within: Within::Vpc, is_missing, exists };
+    guardduty::delete_without(operation, object, || async {
         let call = session.ec2.delete_vpc().vpc_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteVpc"))
     })

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use aws_sdk_ec2::types::{ResourceType, VpcEndpointType};
 
-use super::{filter, tags};
+use super::{filter, obstacles, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes;
+use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::errors::{incomplete_answer, item_failure};
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
@@ -90,6 +91,9 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcEndpoint) -> Res
         Err(failure) if codes::is_tagging_unsupported(&failure, &session.scope.partition) => {
             (operation.retry_until_visible(&used, || send(false)).await?, false)
         }
+        Err(failure) if failure.cause == Cause::Exists => {
+            return Err(obstacles::with_other_endpoint(session, failure, vpc_id, (None, service_name), &tables).await);
+        }
         created => (created?, true),
     };
     operation.record_id(&id);
@@ -150,7 +154,7 @@ pub(crate) async fn update(
     };
     if !add.is_empty() || !remove.is_empty() || policy.is_some() {
         let used: Vec<&str> = [id].into_iter().chain(add.iter().map(String::as_str)).collect();
-        operation
+        let changed = operation
             .retry_until_visible(&used, || async {
                 let mut call = operation
                     .session
@@ -166,7 +170,17 @@ pub(crate) async fn update(
                 };
                 call.send().await.map(|_| ()).map_err(|error| error.failure("ModifyVpcEndpoint"))
             })
-            .await?;
+            .await;
+        match changed {
+            Err(failure) if failure.cause == Cause::Exists => {
+                let (vpc_id, service_name) = (operation.id(&to.vpc)?, operation.known(&to.service_name)?);
+                let session = operation.session;
+                return Err(
+                    obstacles::with_other_endpoint(session, failure, vpc_id, (Some(id), service_name), &add).await
+                );
+            }
+            changed => changed?,
+        }
     }
     if !add.is_empty() || !remove.is_empty() {
         await_tables(operation, id, &add, &remove).await?;
@@ -190,7 +204,10 @@ async fn await_tables(operation: &Operation<'_>, id: &str, add: &[String], remov
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let id = entry.id.as_str();
     let session = operation.session;
-    let deleted = wait::retry_while_in_use(&operation.work.deadlines, || async {
+    let is_missing = |failure: &Failure| Kind::VpcEndpoint.is_missing(failure, id);
+    let is_there =
+        || async { Ok(session.pollers.vpc_endpoints.now(&session.ec2, id).await?.is_some_and(|it| exists(&it))) };
+    let deleted = wait::delete(&operation.work.deadlines, is_missing, is_there, || async {
         match send_delete(session, id).await {
             Err(failure) if codes::is_route_missing(&failure) => {
                 leave_tables(session, id).await?;
@@ -344,6 +361,30 @@ mod tests {
             .run(&aws.session(), &key(), &[], async |operation| delete(operation, &entry).await)
             .await
             .unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_unmanaged_endpoint_with_the_same_routes_is_named() {
+        let endpoint = |id: &str, table: &str| {
+            format!(
+                "<item><vpcEndpointId>{id}</vpcEndpointId><vpcEndpointType>Gateway</vpcEndpointType><vpcId>vpc-1</vpcId>\
+                 <serviceName>com.amazonaws.us-east-1.s3</serviceName><state>available</state><routeTableIdSet><item>\
+                 {table}</item></routeTableIdSet></item>"
+            )
+        };
+        let found = [endpoint("vpce-8", "rtb-z"), endpoint("vpce-9", "rtb-a")].concat();
+        let text = "route table rtb-a already has a route with destination-prefix-list-id pl-1";
+        let aws = Recorded::default()
+            .fail("CreateVpcEndpoint", 400, "RouteAlreadyExists", text)
+            .on("DescribeVpcEndpoints", &format!("<vpcEndpointSet>{found}</vpcEndpointSet>"));
+        let (vpc, a) = (Key::new("vpc"), Key::new("a"));
+        let ids = [(&vpc, "vpc-1"), (&a, "rtb-a")];
+        let body = async |operation: &Operation<'_>| create(operation, &spec(&["a"], None)).await;
+        let failure = Notes::default().run(&aws.session(), &key(), &ids, body).await.unwrap_err();
+        assert_eq!(failure.cause, Cause::Exists);
+        let named = "vpce-9, which this resource does not manage, routes to com.amazonaws.us-east-1.s3 in rtb-a";
+        assert!(failure.message.contains(named), "{}", failure.message);
+        assert!(failure.message.contains("set create_vpc_endpoints to false"), "{}", failure.message);
     }
 
     #[tokio::test(start_paused = true)]

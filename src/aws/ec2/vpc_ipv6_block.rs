@@ -7,6 +7,7 @@ use ipnet::{IpNet, Ipv6Net};
 
 use super::{ipam, ipv6_range, subnet, vpc};
 use crate::aws::Session;
+use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::wait;
@@ -138,7 +139,12 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let Ok(vpc_id) = operation.id(vpc) else {
         return released(operation, entry, source, operation.root_id()?).await;
     };
-    wait::retry_while_in_use(&operation.work.deadlines, || async {
+    let is_missing = |failure: &Failure| Kind::VpcCidrBlock.is_missing(failure, id);
+    let is_there = || async {
+        let blocks = blocks(session, vpc_id).await?;
+        Ok(blocks.iter().any(|block| block.association_id() == Some(id) && exists(block)))
+    };
+    wait::delete(&operation.work.deadlines, is_missing, is_there, || async {
         let call = session.ec2.disassociate_vpc_cidr_block().association_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DisassociateVpcCidrBlock"))
     })

@@ -9,6 +9,7 @@ use crate::aws::Session;
 use crate::aws::apigateway::deployment::before_deletion;
 use crate::aws::apigateway::{digest, execution_arn};
 use crate::aws::calls::codes;
+use crate::aws::calls::codes::missing::is_statement_missing;
 use crate::aws::calls::deployed_changes::Awaited;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::rate_limit::{Limit, LimitKey};
@@ -246,10 +247,7 @@ async fn remove(operation: &Operation<'_>, place: &FunctionPolicy, statement_id:
         request.set_qualifier(place.qualifier.clone()).statement_id(statement_id).send().await
     };
     let exists = || async { Ok(policy(session, place).await?.iter().any(|it| it.id() == Some(statement_id))) };
-    match change.delete(delete, exists).await {
-        Err(failure) if !is_absent(&failure) => Err(failure),
-        _ => Ok(()),
-    }
+    change.delete(delete, |failure| is_statement_missing(failure, statement_id), exists).await
 }
 
 /// Waits until one more call may be sent to the Region of a function. `calls` is `GetPolicy`, or `lambda` for all other

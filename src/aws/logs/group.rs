@@ -7,6 +7,7 @@ use aws_sdk_cloudwatchlogs::types::LogGroup as Shown;
 use tokio::sync::OwnedMutexGuard;
 
 use crate::aws::Session;
+use crate::aws::calls::codes::missing::is_log_group_missing;
 use crate::aws::calls::codes::{is_deletion_protected, is_group_busy, is_key_rejected};
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::ownership;
@@ -268,10 +269,9 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     };
     let delete = || operation.session.logs.delete_log_group().log_group_name(&entry.id).send();
     let exists = || async { Ok(show(operation.session, &entry.id).await?.is_some()) };
-    match change.delete(delete, exists).await {
+    match change.delete(delete, is_log_group_missing, exists).await {
         Err(failure) if is_deletion_protected(&failure) => Err(protected(failure, &entry.id)),
-        Err(failure) if !is_absent(&failure) => Err(failure),
-        _ => Ok(()),
+        deleted => deleted,
     }
 }
 

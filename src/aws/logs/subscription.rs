@@ -137,10 +137,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     };
     let delete = || session.logs.delete_subscription_filter().log_group_name(group).filter_name(name).send();
     let exists = || async { Ok(find(session, group, name).await?.is_some()) };
-    match change.delete(delete, exists).await {
-        Err(failure) if failure.cause != Cause::NotFound => Err(failure),
-        _ => Ok(()),
-    }
+    change.delete(delete, codes::missing::is_filter_missing, exists).await
 }
 
 /// The ID of a filter: `<log group>|<filter>`. The name of a log group cannot contain a vertical bar.

@@ -181,7 +181,8 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     listed.resource_records = listed.resource_records.filter(|records| !records.is_empty());
     let Err(failure) = send(operation, &place, ChangeAction::Delete, listed).await else { return Ok(()) };
     // The record may have been deleted or changed in the meantime, also by a call whose answer was lost.
-    let is_deleted = codes::is_no_zone(&failure) || matches!(find(session, place.zone_id, place.name).await, Ok(None));
+    // A zone that does not exist has no records, but the answer may be about another one.
+    let is_deleted = matches!(find(session, place.zone_id, place.name).await, Ok(None));
     if is_deleted { Ok(()) } else { Err(failure) }
 }
 

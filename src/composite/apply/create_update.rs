@@ -267,7 +267,9 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
             match not_deployed {
                 // Several deletions have waited for the same deployment.
                 Some(failure) => diagnostics::not_deployed::<P>(root_id, &failure, true, diagnostics),
-                None if !plan.is_empty() => self.verify_deployment(run, root_id, diagnostics).await,
+                None if !plan.is_empty() && !has_rejected_credentials(&outcome) => {
+                    self.verify_deployment(run, root_id, diagnostics).await;
+                }
                 None => {}
             }
         }
@@ -319,10 +321,17 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
                 // other creates with this name are stopped.
                 private.marking_refused = failure.cause == Cause::Denied;
                 private.root_state = private.marking_refused.then_some(now);
-                diagnostics::tag_not_changed(root_id, &failure, diagnostics);
+                // If a call failed because of the credentials before, that error is sufficient.
+                if failure.cause != Cause::Credentials || complete {
+                    diagnostics::tag_not_changed(root_id, &failure, diagnostics);
+                }
             }
         }
     }
+}
+
+fn has_rejected_credentials(outcome: &Outcome) -> bool {
+    outcome.failed.iter().any(|(_, failure)| failure.cause == Cause::Credentials)
 }
 
 /// Builds the state from the private state.

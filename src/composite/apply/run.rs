@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::new_inputs;
 use super::pending_deletion::cancel_pending_deletion;
 use super::unknown_outcomes;
 use crate::cloud::retries::{Retry, RetryLimits};
@@ -100,6 +101,7 @@ impl<'a, P: Topology> Run<'a, P> {
         let execution = Execution {
             cloud,
             owner: P::KIND,
+            new_inputs: new_inputs::of(&request.planned, &request.config),
             in_create: request.prior.is_null(),
             inventory: Arc::new(Mutex::new(inventory)),
             timeouts,
@@ -245,6 +247,7 @@ impl<'a, P: Topology> Run<'a, P> {
         diagnostics: &mut Diagnostics,
     ) {
         diagnostics::failures(plan, outcome, dependents, self.execution.guardduty, diagnostics);
+        diagnostics::rejected_credentials::<P>(&self.name, plan, outcome, diagnostics);
         if !outcome.is_complete() {
             let inventory = self.inventory();
             let root_id = inventory.at(P::KIND.root()).map(|root| root.id.as_str());

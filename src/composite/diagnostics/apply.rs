@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::text::{dependents, detail, message, shortened};
-use crate::cloud::{Dependents, DependentsByOp, Failure, GuardDutyObjects, Namesake};
+use crate::cloud::{Cause, Dependents, DependentsByOp, Failure, GuardDutyObjects, Namesake};
 use crate::model::{Key, printable};
 use crate::plugin::Diagnostics;
 use crate::reconcile::{Outcome, Plan};
 use crate::topology::Topology;
 
-/// One error for each operation that failed.
+/// One error for each operation that failed, except for those of [`rejected_credentials`].
 pub(in crate::composite) fn failures(
     plan: &Plan,
     outcome: &Outcome,
@@ -17,11 +17,27 @@ pub(in crate::composite) fn failures(
     guardduty: GuardDutyObjects,
     diagnostics: &mut Diagnostics,
 ) {
-    for (position, failure) in &outcome.failed {
+    for (position, failure) in outcome.failed.iter().filter(|(_, failure)| failure.cause != Cause::Credentials) {
         let action = &plan.ops[*position].action;
         let summary = format!("Error {} {} \"{}\"", action.doing(), action.spec().kind(), action.key());
         diagnostics.error(summary, format!("{}{}", detail(failure), dependents(found.get(position), guardduty)));
     }
+}
+
+/// One error for all operations that failed because AWS rejected the credentials.
+pub(in crate::composite) fn rejected_credentials<P: Topology>(
+    name: &str,
+    plan: &Plan,
+    outcome: &Outcome,
+    diagnostics: &mut Diagnostics,
+) {
+    let rejected = || outcome.failed.iter().filter(|(_, failure)| failure.cause == Cause::Credentials);
+    let Some((_, first)) = rejected().next() else { return };
+    let keys: Vec<String> = rejected().map(|(position, _)| plan.ops[*position].action.key().to_string()).collect();
+    diagnostics.error(
+        format!("Error applying {} {name:?}: AWS rejected the credentials", P::TYPE_NAME),
+        format!("{}\n\nOperations that failed for this reason: {}.", detail(first), shortened(&keys)),
+    );
 }
 
 /// The operation on a topology that an apply executes.

@@ -106,3 +106,15 @@ fn tags_outside_terraform_add_no_line_to_the_drift() {
     let differences = of(BTreeMap::new()).differences(&of([(FORGED.to_string(), Input::Known(String::new()))].into()));
     assert_eq!(differences, ["tag spare\\n  kept: nothing is deleted\\u{202e}\\u{9b}2K is added"]);
 }
+
+#[test]
+fn only_a_managed_object_may_have_been_deleted_outside_terraform() {
+    let missing = |cause| {
+        let failure = Failure::new(cause, "CreateNatGateway", "The allocation ID 'eipalloc-9' does not exist");
+        super::text::detail(&Failure { code: Some("InvalidAllocationID.NotFound".into()), ..failure })
+    };
+    assert!(missing(Cause::NotFound).contains("deleted outside Terraform"));
+    let reference = missing(Cause::NoSuchReference);
+    assert!(reference.contains("the configuration refers to it") && !reference.contains("deleted"), "{reference}");
+    assert!(missing(Cause::NotDeleted).contains("still exists"));
+}

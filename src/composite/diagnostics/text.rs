@@ -22,7 +22,21 @@ pub(in crate::composite) fn detail(failure: &Failure) -> String {
              run Terraform again."
         }
         Cause::Throttled => "AWS throttled the call for longer than the provider retries. Run Terraform again later.",
-        Cause::NotFound => "An object was deleted outside Terraform. Run plan again to see the change.",
+        Cause::NotFound => {
+            "The object does not exist. If it was deleted outside Terraform, run plan again to see the change."
+        }
+        Cause::NoSuchReference => {
+            "This resource does not manage that object: the configuration refers to it, and it does not exist in this \
+             account and Region. Correct the configuration, or create the object, then run Terraform again."
+        }
+        Cause::NotDeleted => {
+            "The answer is about another object. The object to delete still exists, and stays in state. Run Terraform \
+             again to delete it."
+        }
+        Cause::Credentials => {
+            "The credentials have expired or are invalid, or the clock of this machine is wrong. Renew the credentials or \
+             set the clock, then run Terraform again."
+        }
         Cause::InUse => "Another object depends on this one. Remove the dependency, then run Terraform again.",
         Cause::Stopped => "Terraform requested a stop. The object is in state, and the next apply continues with it.",
         Cause::Panicked => "This is a bug in the provider. Report it with this message.",

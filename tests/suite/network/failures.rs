@@ -107,6 +107,64 @@ fn a_failed_deletion_in_an_update_continues_without_a_refresh() {
     env.destroy();
 }
 
+/// The answer of AWS to the release of an address whose NAT gateway was deleted just now
+/// (hashicorp/terraform-provider-aws#49299).
+fn missing_interface() -> Fault {
+    let text = "The networkInterface ID 'eni-0123456789abcdef0' does not exist";
+    Fault::on("ReleaseAddress").answer(400, "InvalidNetworkInterfaceID.NotFound", text)
+}
+
+const ONE_ADDRESS: &str = "  num_availability_zones = 1\n  num_nat_gateways = 1\n  create_vpc_endpoints = false\n  timeouts {\n    \
+                           delete = \"3s\"\n  }";
+
+#[test]
+fn an_address_is_released_although_its_interface_is_missing() {
+    let env = TestEnv::with_terraform();
+    env.change(&ONE_ADDRESS.replace("3s", "5m"));
+    env.proxy.fault(missing_interface().first(1));
+    env.proxy.clear_calls();
+    env.destroy();
+    assert_eq!(env.proxy.count("ReleaseAddress"), 2);
+    assert_eq!(env.proxy.account().list_of("addresses"), [json!({}); 0]);
+}
+
+#[test]
+fn an_address_that_is_not_released_stays_in_state() {
+    let env = TestEnv::with_terraform();
+    env.change(ONE_ADDRESS);
+    let address = env.id("eip.0");
+    env.proxy.fault(missing_interface());
+    let failed = env.workspace.destroy();
+    for text in [
+        "Error deleting Elastic IP address \"eip.0\"",
+        "ReleaseAddress returned InvalidNetworkInterfaceID.NotFound",
+        "The object to delete still exists, and stays in state",
+    ] {
+        failed.failed_with(text);
+    }
+    assert_eq!(env.id("eip.0"), address);
+    assert_eq!(env.proxy.account().list_of("addresses").len(), 1);
+    env.proxy.clear_faults();
+    env.destroy();
+}
+
+#[test]
+fn rejected_credentials_are_one_error() {
+    let env = TestEnv::new();
+    env.change(TWO_AZS);
+    env.config(&format!("{TWO_AZS}\n  custom_tags = {{ a = \"b\" }}"));
+    env.proxy.fault(Fault::on("CreateTags").answer(400, "RequestExpired", "Request has expired."));
+    let failed = env.workspace.apply(&[]);
+    failed.failed_with("Error applying fgw_four_tier_vpc \"main\": AWS rejected the credentials");
+    failed.failed_with("Renew the credentials");
+    failed.failed_with("Operations that failed for this reason:");
+    let shown = format!("{}{}", failed.stdout, failed.stderr);
+    assert_eq!(shown.matches("Request has expired").count(), 1, "{failed}");
+    env.proxy.clear_faults();
+    env.apply();
+    env.destroy();
+}
+
 #[test]
 fn a_failed_destroy_keeps_the_remaining_objects_in_state() {
     let env = TestEnv::new();

@@ -130,7 +130,10 @@ async fn delete_retries_concurrent_changes_but_not_mappings() {
     let aws = Recorded::default()
         .on("DELETE /v2/apis/api1", Answer::Error(409, "ConflictException", busy))
         .on("DELETE /v2/apis/api1", Answer::Error(409, "ConflictException", busy))
-        .on("DELETE /v2/apis/api1", Answer::Error(404, "NotFoundException", "no such API"));
+        .on(
+            "DELETE /v2/apis/api1",
+            Answer::Error(404, "NotFoundException", "Invalid API identifier specified 123456789012:api1"),
+        );
     let session = aws.session("api-busy");
     run(&session, &entry.key, &[], async |it| delete(it, &entry).await).await.0.unwrap();
     assert_eq!(aws.calls().len(), 3);

@@ -376,6 +376,7 @@ async fn every_change_can_run_in_a_spawned_task() {
         ids: &ids,
         before: None,
         known: Default::default(),
+        new_inputs: &Default::default(),
         in_create: false,
         timeouts: &timeouts,
         deadlines,

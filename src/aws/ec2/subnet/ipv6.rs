@@ -7,6 +7,7 @@ use ipnet::Ipv6Net;
 
 use super::attributes::{self, SubnetChange};
 use super::poll_until;
+use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::wait;
@@ -104,7 +105,7 @@ async fn replace_range(operation: &Operation<'_>, id: &str, wanted: Option<Ipv6N
                 assigns = false;
             }
             if state(it) != Some(&Disassociating) {
-                disassociate(operation, association_id).await?;
+                disassociate(operation, id, association_id).await?;
             }
             poll_until(operation, id, READY, |subnet| {
                 Ok(match by_id(subnet, association_id).map(state) {
@@ -162,9 +163,15 @@ async fn associate(operation: &Operation<'_>, id: &str, wanted: Ipv6Net) -> Resu
     wait::retry_while(&operation.deadlines(RELEASED), &mut backoff, is_taken, associate).await
 }
 
-async fn disassociate(operation: &Operation<'_>, association_id: &str) -> Result<(), Failure> {
+async fn disassociate(operation: &Operation<'_>, id: &str, association_id: &str) -> Result<(), Failure> {
     let session = operation.session;
-    wait::retry_while_in_use(&operation.deadlines(RELEASED), || async {
+    let is_missing = |failure: &Failure| Kind::SubnetCidrBlock.is_missing(failure, association_id);
+    let exists = || async {
+        let subnet = session.pollers.subnets.now(&session.ec2, id).await?;
+        let state = subnet.as_ref().and_then(|subnet| by_id(subnet, association_id)).map(state);
+        Ok(state.is_some_and(|state| state != Some(&SubnetCidrBlockStateCode::Disassociated)))
+    };
+    wait::delete(&operation.deadlines(RELEASED), is_missing, exists, || async {
         let call = session.ec2.disassociate_subnet_cidr_block().association_id(association_id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DisassociateSubnetCidrBlock"))
     })

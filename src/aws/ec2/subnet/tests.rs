@@ -259,3 +259,15 @@ async fn an_unknown_state_of_an_ipv6_range_counts_as_associated() {
     update_on(&aws, Some(&dual(Some(NEW), false)), &dual(Some(OLD), false)).await.unwrap();
     assert!(aws.calls("AssociateSubnetCidrBlock").is_empty() && aws.calls("DisassociateSubnetCidrBlock").is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_subnet_whose_range_overlaps_is_named() {
+    let item = |id: &str, range: &str| format!("<item><subnetId>{id}</subnetId><cidrBlock>{range}</cidrBlock></item>");
+    let others = [item("subnet-8", "10.0.1.0/24"), item("subnet-9", "10.0.0.128/25")].concat();
+    let aws = Recorded::default()
+        .fail("CreateSubnet", 400, "InvalidSubnet.Conflict", "The CIDR '10.0.0.0/24' conflicts with another subnet")
+        .on("DescribeSubnets", &format!("<subnetSet>{others}</subnetSet>"));
+    let failure = create_on(&aws, &Notes::default(), &spec()).await.unwrap_err();
+    let named = "10.0.0.0/24 overlaps subnet-9 (10.0.0.128/25). Delete that subnet";
+    assert!(failure.message.contains(named), "{}", failure.message);
+}

@@ -200,11 +200,17 @@ async fn calls_for_one_function_never_overlap() {
 async fn statement_of_a_missing_function_counts_as_deleted() {
     let spec = spec("missing", Some("live"));
     let entry = Entry::new(Key::new("p"), "fgw-api1-routes-1", Spec::LambdaPermission(spec));
-    let call = format!("DELETE {}/fgw-api1-routes-1?Qualifier=live", &calls("missing").0["POST ".len()..]);
+    let (post, get) = calls("missing");
+    let (call, get) = (
+        format!("DELETE {}/fgw-api1-routes-1?Qualifier=live", &post["POST ".len()..]),
+        format!("{get}?Qualifier=live"),
+    );
     let aws = Recorded::default().on(&call, Answer::Error(404, "ResourceNotFoundException", "no function"));
+    let aws =
+        aws.on(&get, Answer::Error(404, "ResourceNotFoundException", "The resource you requested does not exist."));
     let session = aws.session("permission");
     run(&session, &entry.key, &ids(), async |it| delete(it, &entry).await).await.0.unwrap();
-    assert_eq!(aws.calls(), [call]);
+    assert_eq!(aws.calls(), [call, get]);
 }
 
 #[test]
@@ -313,14 +319,21 @@ async fn policies_are_read_in_their_recorded_shapes() {
 async fn missing_statements_count_as_deleted() {
     let spec = spec("orders", None);
     let entry = Entry::new(Key::new("p"), sid(&spec), Spec::LambdaPermission(spec.clone()));
-    let call = format!("DELETE {}/{}", &calls("orders").0["POST ".len()..], sid(&spec));
-    for text in [
-        "Statement fgw-api1-routes-1 is not found in resource policy.",
-        "No policy is associated with the given resource.",
-        "No policy found for: arn:aws:lambda:eu-west-1:123456789012:function:orders",
+    let (post, get) = calls("orders");
+    let call = format!("DELETE {}/{}", &post["POST ".len()..], sid(&spec));
+    let own: &'static str = format!("Statement {} is not found in resource policy.", sid(&spec)).leak();
+    for (text, is_read) in [
+        (own, false),
+        ("No policy is associated with the given resource.", false),
+        ("Statement fgw-api9-routes-9 is not found in resource policy.", true),
+        ("No policy found for: arn:aws:lambda:eu-west-1:123456789012:function:orders", true),
     ] {
-        let aws = Recorded::default().on(&call, Answer::Error(404, "ResourceNotFoundException", text));
+        let missing = |text| Answer::Error(404, "ResourceNotFoundException", text);
+        let aws = Recorded::default()
+            .on(&call, missing(text))
+            .on(&get, missing("The resource you requested does not exist."));
         let session = aws.session("permission");
         assert_eq!(run(&session, &entry.key, &ids(), async |it| delete(it, &entry).await).await.0, Ok(()));
+        assert_eq!(aws.calls().contains(&get), is_read, "{text}");
     }
 }

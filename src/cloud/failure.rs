@@ -1,0 +1,75 @@
+//! Failures of calls to AWS.
+
+/// A failed call to AWS, classified by the reaction of the caller.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{action}: {message}")]
+pub struct Failure {
+    /// The classification.
+    pub cause: Cause,
+    /// The AWS action, such as `CreateNatGateway`.
+    pub action: String,
+    /// The error code, if AWS answered.
+    pub code: Option<String>,
+    /// The error message from AWS, or a description of the failure.
+    pub message: String,
+    /// If the cause is a missing object: its ID or ARN, as far as the message contains one.
+    pub missing: Option<String>,
+    /// The request id, if AWS returned one.
+    pub request_id: Option<String>,
+    /// The pause before a retry that AWS requests.
+    pub retry_after: Option<std::time::Duration>,
+}
+
+/// The causes of failures, by the reaction of the caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// An object does not exist, which is not always the one of the call. The caller treats it as missing.
+    NotFound,
+    /// An object that is neither managed nor created by this run does not exist: the configuration refers to it. The
+    /// caller reports its ID, which is in `missing`.
+    NoSuchReference,
+    /// AWS answered a deletion with a missing object, but the object to delete still exists. The caller keeps it.
+    NotDeleted,
+    /// A dependent prevents the call. The caller waits until the dependent is deleted.
+    InUse,
+    /// The object exists already. The caller compares it, and adopts it if it is equal.
+    Exists,
+    /// AWS throttled the call. The caller slows down.
+    Throttled,
+    /// The root has as many objects of this kind as AWS allows. The caller deletes those that are no longer used.
+    QuotaExceeded,
+    /// An unmanaged gateway is not attached to the root. The next apply tries again.
+    NotAttached,
+    /// A permission is missing. The caller reports it.
+    Denied,
+    /// The credentials have expired or are invalid. The caller reports it once for all calls.
+    Credentials,
+    /// AWS did not deploy the changes. The caller keeps the objects of deletions that waited for it as pending.
+    NotDeployed,
+    /// A wait reached its deadline. The caller reports the awaited condition.
+    TimedOut,
+    /// Terraform requested a stop during a wait. The caller reports it.
+    Stopped,
+    /// The provider panicked. The caller reports it as a bug.
+    Panicked,
+    /// The outcome is unknown: no answer arrived, or one that reports an internal error. The caller reads whether AWS
+    /// executed the call.
+    Lost,
+    /// Any other failure. The caller reports it.
+    Other,
+}
+
+impl Failure {
+    /// Creates a failure that is not an error from AWS.
+    pub fn new(cause: Cause, action: impl Into<String>, message: impl Into<String>) -> Failure {
+        Failure {
+            cause,
+            action: action.into(),
+            code: None,
+            message: message.into(),
+            missing: None,
+            request_id: None,
+            retry_after: None,
+        }
+    }
+}
