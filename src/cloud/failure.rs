@@ -18,6 +18,9 @@ pub struct Failure {
     pub request_id: Option<String>,
     /// The pause before a retry that AWS requests.
     pub retry_after: Option<std::time::Duration>,
+    /// Of a deletion that waits for a deployment: the time of the last change that the deployment must contain, in
+    /// seconds since the Unix epoch.
+    pub undeployed_since: Option<i64>,
 }
 
 /// The causes of failures, by the reaction of the caller.
@@ -46,6 +49,9 @@ pub enum Cause {
     Credentials,
     /// AWS did not deploy the changes. The caller keeps the objects of deletions that waited for it as pending.
     NotDeployed,
+    /// The stage is not deployed automatically, so only a person can deploy the changes. The caller keeps the objects
+    /// that the deployed stage may use as pending, which is not an error.
+    AwaitsDeployment,
     /// A wait reached its deadline. The caller reports the awaited condition.
     TimedOut,
     /// Terraform requested a stop during a wait. The caller reports it.
@@ -70,6 +76,7 @@ impl Failure {
             missing: None,
             request_id: None,
             retry_after: None,
+            undeployed_since: None,
         }
     }
 }

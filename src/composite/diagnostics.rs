@@ -25,9 +25,9 @@ pub(super) use adoption::{
     not_replaced, nothing_is_deleted, objects_of_stacks, wrong_entries,
 };
 pub(super) use apply::{
-    Operation, duplicates, failures, incomplete, leftovers, not_as_planned, not_attached, not_deployed,
-    rejected_credentials, root_not_in_plan, still_deploying, still_in_use, still_unknown, tag_not_changed,
-    unknown_outcomes, unreadable_plan,
+    Operation, awaits_deployment, duplicates, failures, incomplete, leftovers, not_as_planned, not_attached,
+    not_deployed, rejected_credentials, root_not_in_plan, still_deploying, still_in_use, still_unknown,
+    tag_not_changed, unknown_outcomes, unreadable_plan,
 };
 pub(super) use destroy::{End, warn_of_end};
 pub(super) use ignored::{warn_of_lost_drift, warn_of_overwritten_drift};

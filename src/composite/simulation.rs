@@ -1,6 +1,7 @@
 //! A simulated account for tests. It panics on calls that AWS would reject, in whatever order they arrive.
 
 mod connectivity;
+mod effects;
 mod outside;
 mod scope;
 mod shapes;
@@ -20,6 +21,7 @@ use crate::cloud::{
     Observed, OpContext, Recorder, Root, RootState, Seen, Unmanaged,
 };
 use crate::model::TopologyKind;
+use crate::model::keys::network as keys;
 use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
 use crate::model::{Claim, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, RouteTable, Spec, UnmanagedSubnet};
 use crate::plugin::Input;
@@ -61,6 +63,8 @@ pub(crate) struct Simulation {
     pub(crate) guardduty: Mutex<BTreeSet<String>>,
     /// The ids and blocks of unmanaged subnets in the VPC.
     pub(crate) unmanaged_subnets: Mutex<Vec<(&'static str, &'static str)>>,
+    /// The network ACLs of the subnets that have another one than the default one, by the ids of the subnets.
+    pub(crate) network_acls: Mutex<BTreeMap<String, String>>,
     /// Ids of unmanaged routes in an API.
     pub(crate) unmanaged_routes: Mutex<Vec<String>>,
     /// Whether the role has no permission to list dependents.
@@ -128,6 +132,7 @@ impl Simulation {
             in_use: Mutex::default(),
             guardduty: Mutex::default(),
             unmanaged_subnets: Mutex::default(),
+            network_acls: Mutex::default(),
             unmanaged_routes: Mutex::default(),
             denies_dependents: Mutex::default(),
             panicking: Mutex::default(),
@@ -206,16 +211,13 @@ impl Simulation {
             });
             learned.insert(UnmanagedSubnet::LEARNED.into(), UnmanagedSubnet::join(subnets.collect()));
         }
+        if let (Spec::Subnet(_), Some(acl)) = (spec, self.network_acls.lock().unwrap().get(id)) {
+            learned.insert(keys::NETWORK_ACL_ID.into(), acl.clone());
+        }
         if self.is_unowned.load(Ordering::Relaxed) || self.is_foreign.load(Ordering::Relaxed) {
             learned.remove("resource");
         }
         learned
-    }
-
-    fn record_target(&self, work: &OpContext<'_>, object: &Object) {
-        if let Some(id) = object.spec.target().and_then(|target| work.ids.resolve(target)) {
-            self.targets.lock().unwrap().insert(object.key.clone(), id.to_string());
-        }
     }
 
     fn objects(&self) -> std::sync::MutexGuard<'_, Vec<Object>> {
@@ -270,31 +272,7 @@ fn simulated_failure() -> Failure {
         missing: None,
         request_id: Some("request-1".into()),
         retry_after: None,
-    }
-}
-
-impl Simulation {
-    /// Gives an object its new key if an update renames it.
-    fn rename(&self, id: &str, to: &Object) {
-        let mut objects = self.objects();
-        let mut ids = self.ids.lock().unwrap();
-        let is_renamed = |object: &&mut Object| {
-            ids.get(&object.key).is_some_and(|it| it == id) && object.spec.can_be_renamed_to(&to.spec)
-        };
-        let Some(object) = objects.iter_mut().find(is_renamed) else { return };
-        let old = std::mem::replace(&mut object.key, to.key.clone());
-        ids.remove(&old);
-        ids.insert(to.key.clone(), id.to_string());
-        let mut created_for = self.created_for.lock().unwrap();
-        if let Some(root) = created_for.remove(&old) {
-            created_for.insert(to.key.clone(), root);
-        }
-        for other in objects.iter().filter(|other| other.key != to.key) {
-            for claim in to.spec.claims() {
-                let collides = other.spec.claims().iter().any(|held| claim.collides(held));
-                assert!(!collides, "{:?} and {:?} both claim {claim:?}", to.key, other.key);
-            }
-        }
+        undeployed_since: None,
     }
 }
 
@@ -462,7 +440,7 @@ impl Cloud for Simulation {
             self.ids.lock().unwrap().insert(object.key.clone(), id.clone());
             self.created_for.lock().unwrap().extend(root.map(|root| (object.key.clone(), root)));
         }
-        self.record_target(work, object);
+        self.record_effects(work, object);
         self.answer(&object.key)?;
         (record.id)(&id);
         (record.learned)(learned(&object.spec, &id));
@@ -501,7 +479,7 @@ impl Cloud for Simulation {
         {
             return Err(Failure::new(Cause::NotAttached, "Simulate", format!("{id} is not attached")));
         }
-        self.record_target(work, to);
+        self.record_effects(work, to);
         self.rename(id, to);
         let endpoints = self.endpoints_of_subnets();
         {

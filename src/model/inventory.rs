@@ -198,10 +198,7 @@ impl Entry {
             if let (Some(Input::Known(wanted)), Some(Input::Known(tags))) = (wanted.tags(), spec.tags_mut()) {
                 tags.retain(|key, _| wanted.contains_key(key));
             }
-            // An adoption changes nothing, so a plan must show what an update would.
-            if !(self.not_adopted && spec.associates_more(wanted)) {
-                spec.mask_unowned(wanted);
-            }
+            spec.mask_unowned(wanted);
         }
         spec
     }

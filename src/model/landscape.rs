@@ -130,8 +130,6 @@ pub struct FoundNetworkAcl {
     pub ingress: Vec<NetworkAclRule>,
     /// Its outbound rules, in the same form.
     pub egress: Vec<NetworkAclRule>,
-    /// The IDs of the subnets that are associated with it.
-    pub associated: Vec<String>,
 }
 
 /// A security group.

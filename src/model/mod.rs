@@ -18,6 +18,7 @@ mod spec;
 mod tags;
 pub mod timeouts;
 mod topology_kind;
+mod undeployed;
 mod unmanaged_subnet;
 pub mod waves;
 
@@ -43,7 +44,7 @@ pub use spec::{
     AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Cors, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord,
     DomainName, Eip, Integration, InternetGateway, Ipv6Source, LambdaPermission, Learned, LogGroup, LogSubscription,
     MergeContext, Merged, NatGateway, NetworkAclRule, Route, RouteTable, RouteTableAssociation, RuleSource,
-    SecurityGroupRule, Spec, Stage, Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
+    SecurityGroupRule, Spec, Stage, Subnet, TakenSubnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };
 pub use tags::MOST_TAGS;
 pub(crate) use tags::{ALLOWED_CHARACTERS, TaggingService, check_count, check_tag, check_tags};

@@ -24,7 +24,8 @@ pub use gateway::{
 };
 pub use network::{
     DefaultNetworkAcl, DefaultSecurityGroup, Eip, InternetGateway, Ipv6Source, NatGateway, NetworkAclRule, Route,
-    RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
+    RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Subnet, TakenSubnet, Tier, Vpc, VpcEndpoint,
+    VpcIpv6Block,
 };
 pub use units::{MergeContext, Merged};
 
@@ -376,7 +377,7 @@ impl Spec {
     pub fn of_begun_create(&self) -> Spec {
         let mut spec = self.clone();
         if let Spec::DefaultNetworkAcl(acl) = &mut spec {
-            acl.subnets.clear();
+            acl.taken.clear();
         }
         spec
     }
@@ -388,20 +389,11 @@ impl Spec {
             (Spec::Vpc(found), Spec::Vpc(wanted)) => found.mask_unowned(wanted),
             (Spec::VpcIpv6Block(found), Spec::VpcIpv6Block(wanted)) => found.mask_unowned(wanted),
             (Spec::RouteTable(found), Spec::RouteTable(wanted)) => found.mask_unowned(wanted),
-            (Spec::DefaultNetworkAcl(found), Spec::DefaultNetworkAcl(wanted)) => found.mask_unowned(wanted),
             (Spec::DefaultSecurityGroup(found), Spec::DefaultSecurityGroup(wanted)) => found.mask_unowned(wanted),
             (Spec::Api(found), Spec::Api(wanted)) => found.mask_unowned(wanted),
             (Spec::Authorizer(found), Spec::Authorizer(wanted)) => found.mask_unowned(wanted),
             (Spec::LogSubscription(found), Spec::LogSubscription(wanted)) => found.mask_unowned(wanted),
             _ => {}
-        }
-    }
-
-    /// Whether an update to `wanted` would associate further objects, which a mask of unmanaged parts hides.
-    pub(super) fn associates_more(&self, wanted: &Spec) -> bool {
-        match (self, wanted) {
-            (Spec::DefaultNetworkAcl(found), Spec::DefaultNetworkAcl(wanted)) => found.associates_more(wanted),
-            _ => false,
         }
     }
 

@@ -28,6 +28,7 @@ mod properties;
 mod reflect;
 mod route_table_layout;
 mod security_group;
+mod subnet_acls;
 mod subnet_layout;
 mod tags;
 mod tier_zones;

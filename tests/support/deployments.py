@@ -2,12 +2,13 @@
 
 1. A stage with automatic deployment serves a snapshot of its API. Each change of a route, an integration, an authorizer
    or the CORS configuration causes a deployment, which ends some time after the answer to the change. Until then, the
-   stage serves the snapshot before it. GetStage and GetDeployments show the deployments that have ended.
+   stage serves the snapshot before it. GetStage and GetDeployments show the deployments that have ended. Without
+   automatic deployment, it serves its snapshot until a caller of CreateDeployment, UpdateStage or both deploys another.
 2. API Gateway calls a function only if the resource policy of the function, alias or version allows it. Otherwise it
    answers 500.
 
 `PUT /v2/apis/_deployments` changes the settings of the account of its credential, see `Settings`.
-`GET /v2/apis/_deployments` returns the number of deployments that have not ended, and the early deletions: those of
+`GET /v2/apis/_deployments` returns the time, the number of deployments that have not ended, and the early deletions: those of
 routes, integrations and authorizers that began before the last create or update was deployed, and those of permissions
 that began before any last change was deployed.
 """
@@ -20,6 +21,7 @@ import json
 import re
 import time
 import uuid
+from urllib.parse import unquote
 
 from ministack.core.responses import get_account_id, get_region
 from ministack.services import apigateway, lambda_svc
@@ -74,6 +76,8 @@ settings = {}
 # The served snapshots and the deployments that have not ended, by account, Region and API.
 served = {}
 pending = {}
+# The snapshots of the deployments that a caller created, by account, Region and API, and by ID.
+created = {}
 # The early deletions, by account.
 early = {}
 
@@ -144,6 +148,42 @@ def end(scope, deployment):
     deployments[name] = record
 
 
+def rejected(scope, method, path, body):
+    """The answer to a call that names a deployment or a stage in a way that AWS rejects."""
+    parts = path.strip("/").split("/")[2:]
+    stages = apigateway._stages.get_scoped(*scope, {})
+    if method == "POST" and parts[1:] == ["deployments"]:
+        name = json.loads(body or "{}").get("stageName")
+    elif method == "PATCH" and parts[1:2] == ["stages"] and "deploymentId" in json.loads(body or "{}"):
+        name = unquote(parts[2])
+        if json.loads(body)["deploymentId"] not in apigateway._deployments.get_scoped(*scope, {}):
+            return apigateway._apigw_error("NotFoundException", "Unable to find Deployment by ID", 404)
+    else:
+        return None
+    if stages.get(name, {}).get("autoDeploy"):
+        text = f"Deployment ID cannot be set on stage '{name}' because AutoDeploy is enabled"
+        return apigateway._apigw_error("BadRequestException", text, 400)
+    return None
+
+
+def deploy_by_hand(scope, method, path, body, answer):
+    """Keeps the snapshot of a deployment that a caller creates, and serves the one that a caller gives a stage."""
+    parts = path.strip("/").split("/")[2:]
+    if method == "POST" and parts[1:] == ["deployments"]:
+        deployment = json.loads(answer[2])["deploymentId"]
+        created.setdefault(scope, {})[deployment] = snapshot(scope)
+        stage = apigateway._stages.get_scoped(*scope, {}).get(json.loads(body or "{}").get("stageName"))
+        if stage is None:
+            return
+        stage["deploymentId"] = deployment
+    elif method == "PATCH" and parts[1:2] == ["stages"]:
+        deployment = json.loads(body or "{}").get("deploymentId")
+    else:
+        return
+    if deployment in created.get(scope, {}):
+        served[scope] = created[scope][deployment]
+
+
 def is_deployed(method, path, body):
     """Whether a call starts a deployment. The creation of a stage starts the first one. An update of a stage deploys
     nothing, unless it sets automatic deployment; that AWS then deploys again is an assumption."""
@@ -167,7 +207,8 @@ def administer(method, body):
             assert hasattr(own, name), name
             setattr(own, name, value)
     waiting = sum(len(them) for scope, them in pending.items() if scope[0] == account)
-    return 200, {"Content-Type": "application/json"}, json.dumps({"pending": waiting, "early": early.get(account, [])}).encode()
+    answer = {"pending": waiting, "early": early.get(account, []), "time": int(time.time())}
+    return 200, {"Content-Type": "application/json"}, json.dumps(answer).encode()
 
 
 async def handle_request(method, path, headers, body, query_params):
@@ -175,10 +216,13 @@ async def handle_request(method, path, headers, body, query_params):
         return administer(method, body)
     if method == "DELETE" and re.search("/(routes|integrations|authorizers)/", path):
         note_deletion(path, lambda deployment: not deployment["is_deletion"])
-    answer = await control_plane(method, path, headers, body, query_params)
     match = re.match(r"/v2/apis/([^/]+)", path)
+    scope = scope_of(match.group(1)) if match else None
+    answer = rejected(scope, method, path, body) if match else None
+    if answer is None:
+        answer = await control_plane(method, path, headers, body, query_params)
     if match and answer[0] < 300:
-        scope = scope_of(match.group(1))
+        deploy_by_hand(scope, method, path, body, answer)
         if method == "DELETE" and re.fullmatch(r"/v2/apis/[^/]+(/stages/[^/]+)?/?", path):
             served.pop(scope, None)
         elif is_deployed(method, path, body):

@@ -44,6 +44,14 @@ pub(crate) fn early_deletions(account: &Account) -> Vec<String> {
     paths.iter().map(|path| path.as_str().expect("a path").to_owned()).collect()
 }
 
+/// Waits until a deployment that a test creates has a later time than all changes before this call. Times have a
+/// resolution of one second.
+pub(crate) fn wait_for_a_later_second(account: &Account) {
+    let time = || status(account)["time"].as_u64().expect("a number");
+    let now = time();
+    until("the second is over", || time() > now);
+}
+
 fn pending(account: &Account) -> u64 {
     status(account)["pending"].as_u64().expect("a number")
 }

@@ -167,7 +167,7 @@ pub(crate) async fn update(
 /// Deletes an authorizer. AWS rejects this while a route uses it.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let api_id = root_id(operation)?;
-    before_deletion(operation, api_id, Awaited::CreatesAndUpdates).await?;
+    before_deletion(operation, api_id, Awaited::CreatesAndUpdates, entry).await?;
     let delete = || async {
         let client = client(operation.session).await;
         client.delete_authorizer().api_id(api_id).authorizer_id(&entry.id).send().await

@@ -121,7 +121,7 @@ pub(crate) async fn update(
 /// Deletes a route.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let api_id = root_id(operation)?;
-    before_deletion(operation, api_id, Awaited::CreatesAndUpdates).await?;
+    before_deletion(operation, api_id, Awaited::CreatesAndUpdates, entry).await?;
     let (_lock, change) = change(operation, api_id, "DeleteRoute").await;
     let delete =
         || async { client(operation.session).await.delete_route().api_id(api_id).route_id(&entry.id).send().await };

@@ -171,6 +171,12 @@ pub(crate) async fn update(
     untag(session, &arn, tags.remove, &Mutation { action: "UntagResource", ..change }).await
 }
 
+/// Sets automatic deployment, which is on, once more: AWS may deploy again.
+pub(super) async fn set_again(session: &Session, api_id: &str) -> Result<(), Failure> {
+    let call = client(session).await.update_stage().api_id(api_id).stage_name(DEFAULT).auto_deploy(true);
+    call.send().await.map(|_| ()).map_err(|error| error.failure("UpdateStage"))
+}
+
 /// Adds tags to the stage.
 pub(crate) async fn add_tags(
     operation: &Operation<'_>,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use aws_smithy_runtime_api::box_error::BoxError;
 use aws_smithy_runtime_api::client::interceptors::Intercept;
 use aws_smithy_runtime_api::client::interceptors::context::{
-    BeforeDeserializationInterceptorContextRef, BeforeTransmitInterceptorContextRef,
+    BeforeTransmitInterceptorContextRef, FinalizerInterceptorContextRef,
 };
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::DateTime;
@@ -62,6 +62,14 @@ impl DeployedChanges {
         }
     }
 
+    /// Records the changes of an earlier process, the last of which was made at this time.
+    pub(crate) fn add_earlier(&self, region: &str, api_id: &str, at: i64) {
+        let is_later = self.last(region, api_id).is_none_or(|last| last.at < Some(at));
+        if is_later {
+            self.add(region, api_id, false, Some(at));
+        }
+    }
+
     /// The last change that is not known to be deployed. `None` if there is none.
     pub(crate) fn undeployed(&self, region: &str, api_id: &str, awaited: Awaited) -> Option<Change> {
         let apis = self.lock();
@@ -87,12 +95,17 @@ impl DeployedChanges {
         }
     }
 
+    fn last(&self, region: &str, api_id: &str) -> Option<Change> {
+        self.lock().get(&(region.to_string(), api_id.to_string())).map(|api| api.last)
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<(String, String), ApiChanges>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Records the changes of a client of API Gateway, with the times of their answers.
+/// Records the changes of a client of API Gateway, with the times of their answers. A change without an answer, or with
+/// one that reports an internal error, counts too, because AWS may have executed it.
 #[derive(Debug)]
 pub(crate) struct RecordDeployedChanges {
     /// The changes of the process.
@@ -101,7 +114,7 @@ pub(crate) struct RecordDeployedChanges {
     pub(crate) region: String,
 }
 
-/// The change that a request makes, until its answer arrives.
+/// The change that a request makes, while it is in flight.
 #[derive(Debug)]
 struct Requested {
     api_id: String,
@@ -130,18 +143,21 @@ impl Intercept for RecordDeployedChanges {
         Ok(())
     }
 
-    fn read_before_deserialization(
+    fn read_after_attempt(
         &self,
-        context: &BeforeDeserializationInterceptorContextRef<'_>,
+        context: &FinalizerInterceptorContextRef<'_>,
         _: &RuntimeComponents,
         bag: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        let response = context.response();
-        if let Some(requested) = bag.load::<Requested>().filter(|_| response.status().is_success()) {
-            let date = response.headers().get("date");
+        let Some(Requested { api_id, is_deletion }) = bag.load::<Requested>() else { return Ok(()) };
+        let answer = context.response().filter(|response| !response.status().is_server_error());
+        if answer.is_none_or(|response| response.status().is_success()) {
+            let date = answer.and_then(|response| response.headers().get("date"));
             let at = date.and_then(|date| DateTime::from_str(date, Format::HttpDate).ok()).map(|at| at.secs());
-            self.changes.add(&self.region, &requested.api_id, requested.is_deletion, at);
+            self.changes.add(&self.region, api_id, *is_deletion, at);
         }
+        // An attempt that fails before it is sent changes nothing.
+        bag.interceptor_state().unset::<Requested>();
         Ok(())
     }
 }
@@ -203,5 +219,20 @@ mod tests {
         assert_eq!(changes.failure("r", "a", all), Some(failure));
         changes.add("r", "a", false, Some(8));
         assert_eq!(changes.failure("r", "a", undeployed(Awaited::All).unwrap()), None, "a later change is awaited");
+    }
+
+    #[test]
+    fn changes_of_an_earlier_process_are_awaited_once() {
+        let changes = DeployedChanges::default();
+        changes.add_earlier("r", "a", 7);
+        let all = changes.undeployed("r", "a", Awaited::All).unwrap();
+        assert_eq!((changes.undeployed("r", "a", Awaited::CreatesAndUpdates), all.at), (Some(all), Some(7)));
+        changes.conclude("r", "a", all, &Ok(()));
+        changes.add_earlier("r", "a", 7);
+        assert_eq!(changes.undeployed("r", "a", Awaited::All), None);
+        // A stage that is set again has no time of its own.
+        changes.add("r", "a", false, None);
+        changes.add_earlier("r", "a", 9);
+        assert_eq!(changes.undeployed("r", "a", Awaited::All).unwrap().at, Some(9));
     }
 }

@@ -49,15 +49,8 @@ where
         };
         let missing = missing_id(cause, &message);
         let request_id = self.request_id().map(str::to_string);
-        Failure {
-            cause,
-            action: action.to_string(),
-            code,
-            message,
-            missing,
-            request_id,
-            retry_after: retry_after(self),
-        }
+        let (action, retry_after) = (action.to_string(), retry_after(self));
+        Failure { cause, action, code, message, missing, request_id, retry_after, undeployed_since: None }
     }
 
     fn is_lost(&self) -> bool {
@@ -81,6 +74,7 @@ pub(crate) fn item_failure(action: &str, code: Option<&str>, message: Option<&st
         message,
         request_id: None,
         retry_after: None,
+        undeployed_since: None,
     }
 }
 

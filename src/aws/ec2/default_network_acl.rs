@@ -9,10 +9,9 @@ use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
 use crate::aws::calls::{AwsError, Operation};
 use crate::aws::ec2::observed::Shown;
-use crate::aws::ec2::slots::tier_and_index;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
-use crate::model::{DefaultNetworkAcl, Entry, Key, Learned, NetworkAclRule, Spec, Tier};
+use crate::model::{DefaultNetworkAcl, Entry, Key, Learned, NetworkAclRule, Spec, TakenSubnet};
 
 /// The ACL as AWS returns it. Its list of subnets is the applied one, so that a subnet that has been associated with
 /// another ACL since is not drift.
@@ -22,7 +21,6 @@ pub(super) fn read(
     applied: Option<&DefaultNetworkAcl>,
     acl: &NetworkAcl,
 ) -> Option<Observed> {
-    let subnets = applied.map_or_else(|| associated(shown, acl), |applied| applied.subnets.clone());
     Some(Observed {
         id: acl.network_acl_id()?.to_string(),
         key,
@@ -30,24 +28,14 @@ pub(super) fn read(
             vpc: shown.vpc.clone(),
             ingress: Input::Known(rules::of_entries(acl.entries(), false)),
             egress: Input::Known(rules::of_entries(acl.entries(), true)),
-            subnets,
+            taken: applied.map(|applied| applied.taken.clone()).unwrap_or_default(),
             tags: tags::own(acl.tags()),
         }),
         learned: Learned::new(),
     })
 }
 
-/// The managed subnets that are associated with this ACL. Subnets of the transit tier are left out, because the
-/// provider never associates them.
-fn associated(shown: &Shown<'_>, acl: &NetworkAcl) -> Vec<Key> {
-    let of_acl = acl.associations().iter().filter_map(|it| shown.key(it.subnet_id()?));
-    let is_not_transit = |subnet: &&Key| tier_and_index(&subnet.slot).is_some_and(|(tier, _)| tier != Tier::Transit);
-    let mut subnets: Vec<Key> = of_acl.filter(is_not_transit).cloned().collect();
-    subnets.sort();
-    subnets
-}
-
-/// Adopts the ACL: sets its tags, among them the ownership tags, and its rules, and associates it with the subnets.
+/// Adopts the ACL: sets its tags, among them the ownership tags, and its rules, and takes subnets from other ACLs.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &DefaultNetworkAcl) -> Result<(), Failure> {
     let vpc_id = operation.id(&spec.vpc)?;
     let deadlines = operation.deadlines(wait::PROPAGATION);
@@ -62,10 +50,10 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DefaultNetworkAcl) 
     operation.record_id(&id);
     tags::set(operation, &id, &ownership::tags_on_create(operation, &spec.tags)?).await?;
     apply(operation, &id, &acl, operation.known(&spec.ingress)?, operation.known(&spec.egress)?).await?;
-    associate(operation, &id, vpc_id, &spec.subnets).await
+    take(operation, &id, vpc_id, &spec.taken).await
 }
 
-/// Updates rules and tags, and associates new subnets. A subnet that is removed from the list keeps the ACL, because
+/// Updates rules and tags, and takes further subnets. A subnet that is removed from the list keeps the ACL, because
 /// every subnet has one.
 pub(crate) async fn update(
     operation: &Operation<'_>,
@@ -88,11 +76,11 @@ pub(crate) async fn update(
     // After a failed update, only the current rules and tags are uncertain. Subnets of the last apply that have another
     // ACL got it outside Terraform.
     let before = match (from, operation.work.before) {
-        (Some(from), _) | (None, Some(Spec::DefaultNetworkAcl(from))) => from.subnets.as_slice(),
+        (Some(from), _) | (None, Some(Spec::DefaultNetworkAcl(from))) => from.taken.as_slice(),
         _ => &[],
     };
-    let new: Vec<Key> = to.subnets.iter().filter(|subnet| !before.contains(subnet)).cloned().collect();
-    associate(operation, id, operation.id(&to.vpc)?, &new).await?;
+    let new: Vec<TakenSubnet> = to.taken.iter().filter(|taken| !before.contains(taken)).cloned().collect();
+    take(operation, id, operation.id(&to.vpc)?, &new).await?;
     tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
 }
 
@@ -170,42 +158,57 @@ async fn has_ipv6(operation: &Operation<'_>) -> Result<bool, Failure> {
     Ok(states.any(|state| matches!(state, VpcCidrBlockStateCode::Associated | VpcCidrBlockStateCode::Associating)))
 }
 
-/// Associates the ACL with those of the subnets that have another one. One call reads the associations of all subnets.
-async fn associate(operation: &Operation<'_>, id: &str, vpc_id: &str, subnets: &[Key]) -> Result<(), Failure> {
+/// Associates the ACL with subnets that have the ACL of the plan. One call reads the associations of all subnets.
+async fn take(operation: &Operation<'_>, id: &str, vpc_id: &str, taken: &[TakenSubnet]) -> Result<(), Failure> {
     let mut rest = Vec::new();
-    for subnet in subnets {
-        rest.push(operation.id(subnet)?);
+    for TakenSubnet { subnet, from } in taken {
+        rest.push((operation.id(subnet)?, from.as_str()));
     }
     let deadlines = operation.deadlines(wait::PROPAGATION);
     let mut backoff = Backoff::new(wait::SECONDS);
     while !rest.is_empty() {
         let acls = describe(operation, [filter("vpc-id", vpc_id)]).await?;
+        let found = rest.iter().map(|(subnet_id, from)| association(&acls, id, subnet_id, from));
+        // Nothing is taken if one of the subnets has moved.
+        let found = found.collect::<Result<Vec<Option<String>>, Failure>>()?;
         let mut later = Vec::new();
-        for subnet_id in rest {
-            let mut associations = acls.iter().flat_map(|acl| acl.associations());
-            match associations.find(|it| it.subnet_id() == Some(subnet_id)) {
-                Some(it) if it.network_acl_id() == Some(id) => {}
-                Some(it) => {
-                    if !replace(operation, id, it.network_acl_association_id().unwrap_or_default()).await? {
-                        later.push(subnet_id);
-                    }
-                }
-                None if operation.session.process.created.contains(subnet_id) => later.push(subnet_id),
-                None => {
-                    let message = format!("{subnet_id} has no network ACL, so it no longer exists");
-                    return Err(Failure::new(Cause::NotFound, "DescribeNetworkAcls", message));
-                }
+        for (taken, association_id) in rest.into_iter().zip(found) {
+            if let Some(association_id) = association_id
+                && !replace(operation, id, &association_id).await?
+            {
+                later.push(taken);
             }
         }
         rest = later;
         if !rest.is_empty()
             && let Err(ended) = backoff.pause(&deadlines, None).await
         {
-            let seen = format!("{} are not associated with the default network ACL yet", rest.join(", "));
+            let ids: Vec<&str> = rest.iter().map(|(id, _)| *id).collect();
+            let seen = format!("{} are not associated with the default network ACL yet", ids.join(", "));
             return Err(ended.failure("ReplaceNetworkAclAssociation", &backoff, &seen));
         }
     }
     Ok(())
+}
+
+/// The ID of the association of a subnet with the ACL of the plan. `None` if it has the ACL `id` already.
+fn association(acls: &[NetworkAcl], id: &str, subnet_id: &str, from: &str) -> Result<Option<String>, Failure> {
+    let found = acls.iter().flat_map(|acl| acl.associations()).find(|it| it.subnet_id() == Some(subnet_id));
+    let Some(found) = found else {
+        let message = format!("{subnet_id} has no network ACL, so it no longer exists");
+        return Err(Failure::new(Cause::NotFound, "DescribeNetworkAcls", message));
+    };
+    match found.network_acl_id().unwrap_or_default() {
+        now if now == id => Ok(None),
+        now if now == from => Ok(Some(found.network_acl_association_id().unwrap_or_default().to_string())),
+        now => {
+            let message = format!(
+                "{subnet_id} now has the network ACL {now}, and the plan showed {from}, so it keeps {now}. Run plan again: \
+                 it shows the change"
+            );
+            Err(Failure::new(Cause::Other, "ReplaceNetworkAclAssociation", message))
+        }
+    }
 }
 
 /// Changes the ACL of an association, which replaces the association's id. Returns `false` if the association no longer
@@ -234,6 +237,7 @@ async fn describe(
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::model::Tier;
     use crate::model::keys::network as keys;
 
     const DONE: &str = "<return>true</return>";
@@ -279,12 +283,13 @@ mod tests {
         keys::subnet(Tier::Public, index, "use1-az1", &Input::Known(format!("10.0.{index}.0/24")))
     }
 
-    fn spec(ingress: Vec<NetworkAclRule>, subnets: &[u32]) -> DefaultNetworkAcl {
+    /// An ACL that takes these subnets from `acl-9`.
+    fn spec(ingress: Vec<NetworkAclRule>, taken: &[u32]) -> DefaultNetworkAcl {
         DefaultNetworkAcl {
             vpc: Key::new("vpc"),
             ingress: Input::Known(ingress),
             egress: Input::Known(original_rules(false)),
-            subnets: subnets.iter().map(|index| subnet(*index)).collect(),
+            taken: taken.iter().map(|index| TakenSubnet { subnet: subnet(*index), from: "acl-9".into() }).collect(),
             tags: Input::Known([("Name".to_string(), Input::Known("shop".to_string()))].into()),
         }
     }
@@ -347,6 +352,18 @@ mod tests {
         let calls = aws.calls("ReplaceNetworkAclAssociation");
         let tried: Vec<&str> = calls.iter().map(|call| call["AssociationId"].as_str()).collect();
         assert_eq!(tried, ["aclassoc-1", "aclassoc-2"], "the removed subnet keeps its ACL");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_taken_if_a_subnet_has_moved_since_the_plan() {
+        let other = acl("acl-9", &[], &[("aclassoc-0", "subnet-0")]);
+        let third = acl("acl-8", &[], &[("aclassoc-1", "subnet-1")]);
+        let aws = Recorded::default().on("DescribeNetworkAcls", &set(&[other, third]));
+        let (from, to) = (spec(vec![], &[]), spec(vec![], &[0, 1]));
+        let call = async |operation: &Operation<'_>| update(operation, "acl-1", Some(&from), &to).await;
+        let failure = run(&aws, &Notes::default(), call).await.unwrap_err();
+        assert!(failure.message.contains("subnet-1 now has the network ACL acl-8, and the plan showed acl-9"));
+        assert_eq!(aws.actions(), ["DescribeNetworkAcls"]);
     }
 
     #[tokio::test(start_paused = true)]

@@ -116,7 +116,6 @@ fn network_acl(it: &NetworkAcl) -> FoundNetworkAcl {
         tags: all(it.tags()),
         ingress: network_acl_rules::of_entries(it.entries(), false),
         egress: network_acl_rules::of_entries(it.entries(), true),
-        associated: it.associations().iter().filter_map(|it| it.subnet_id().map(str::to_string)).collect(),
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) async fn read(
         addresses(session, owner, root_id, &known, [slots, consented]),
         vpc_endpoint::in_vpc(session, root_id),
         default_groups(session, root_id),
-        default_acls(session, root_id),
+        network_acls(session, root_id),
     );
     let vpcs = vpcs?;
     let Some(vpc) = vpcs.iter().find(|vpc| vpc.vpc_id() == Some(root_id)) else {
@@ -65,6 +65,7 @@ pub(crate) async fn read(
     };
     let (attributes, subnets, tables, gateways) = (attributes?, subnets?, tables?, gateways?);
     let (mut nats, addresses, mut endpoints, groups, acls) = (nats?, addresses?, endpoints?, groups?, acls?);
+    let (acls, other_acls): (Vec<_>, Vec<_>) = acls.into_iter().partition(|acl| acl.is_default() == Some(true));
     nats.retain(nat_gateway::exists);
     endpoints.retain(|it| vpc_endpoint::exists(it) && vpc_endpoint::is_gateway(it));
 
@@ -107,6 +108,7 @@ pub(crate) async fn read(
     add_ipv6_blocks(&mut shown, vpc, &subnets, &session.scope.region);
     add_internet_gateways(&mut shown, &gateways);
     add_subnets(&mut shown, &subnets);
+    learn_network_acls(&mut shown, &subnets, &other_acls);
     learn_unmanaged_subnets(&mut shown, root_id, &subnets);
     add_route_tables(&mut shown, &tables);
     let implicit = main_table.map(|main| learn_implicit_subnets(&mut shown, main, &tables, &subnets));
@@ -214,6 +216,15 @@ fn add_subnets(shown: &mut Shown<'_>, subnets: &[Subnet]) {
             _ => continue,
         };
         shown.add(subnet::read(shown, key, place, it));
+    }
+}
+
+/// Records, for each managed subnet, the ACL with which it is associated instead of the default one.
+fn learn_network_acls(shown: &mut Shown<'_>, subnets: &[Subnet], others: &[NetworkAcl]) {
+    for subnet_id in subnets.iter().filter_map(|subnet| subnet.subnet_id()) {
+        let mut associations = others.iter().flat_map(|acl| acl.associations());
+        let acl = associations.find(|it| it.subnet_id() == Some(subnet_id)).and_then(|it| it.network_acl_id());
+        shown.learn(subnet_id, keys::NETWORK_ACL_ID.to_string(), acl.map(str::to_string));
     }
 }
 
@@ -441,9 +452,8 @@ async fn default_groups(session: &Session, root_id: &str) -> Result<Vec<Security
     found.map_err(|error| error.failure("DescribeSecurityGroups"))
 }
 
-async fn default_acls(session: &Session, root_id: &str) -> Result<Vec<NetworkAcl>, Failure> {
-    let call = session.ec2.describe_network_acls();
-    let call = call.filters(filter("vpc-id", root_id)).filters(filter("default", "true"));
+async fn network_acls(session: &Session, root_id: &str) -> Result<Vec<NetworkAcl>, Failure> {
+    let call = session.ec2.describe_network_acls().filters(filter("vpc-id", root_id));
     let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
     found.map_err(|error| error.failure("DescribeNetworkAcls"))
 }

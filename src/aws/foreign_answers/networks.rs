@@ -327,7 +327,7 @@ fn of_defaults() -> Vec<Deletion> {
         vpc: Key::new("vpc"),
         ingress: Input::Known(vec![]),
         egress: Input::Known(vec![allow]),
-        subnets: vec![],
+        taken: vec![],
         tags: tagged(),
     });
     let web = SecurityGroupRule {

@@ -222,7 +222,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     };
     // The deployed stage may still call the function.
     if !matches!(spec.caller, Caller::LogGroup(_)) {
-        before_deletion(operation, operation.root_id()?, Awaited::All).await?;
+        before_deletion(operation, operation.root_id()?, Awaited::All, entry).await?;
     }
     let place = FunctionPolicy::of(operation, spec)?;
     let _lock = operation.session.process.locks.lock(format!("lambda {}", place.function_arn)).await;

@@ -5,10 +5,10 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::inventory::{normalize_inventory, pending};
-use super::pending_deletion::{Found, cancel_pending_deletion, defer_deletes, take_not_attached};
+use super::pending_deletion::{Found, cancel_pending_deletion, defer_deletes, defer_unstarted, take_not_attached};
 use super::run::{Run, Setup, Shared, SharedInventory};
 use crate::cloud::retries::RetryLimits;
-use crate::cloud::{Cause, Cloud, GuardDutyObjects, RootState};
+use crate::cloud::{Cause, Cloud, Failure, GuardDutyObjects, RootState};
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::duplicates::Comparison;
 use crate::composite::managed_roots::{BegunCreate, Found as FoundRoots};
@@ -18,7 +18,7 @@ use crate::composite::protected::Protection;
 use crate::composite::{adoption, diagnostics, facts, guardduty, import, state, takeover};
 use crate::model::{Facts, Inventory, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Severity, Value};
-use crate::reconcile::Outcome;
+use crate::reconcile::{Outcome, Plan};
 use crate::topology::{ProtectedObjects, Topology};
 
 /// The time that an update waits for the dependents of an object that it deletes. It is short because Terraform updates
@@ -263,16 +263,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
             }
         };
         let root_id = inventory.at(P::KIND.root()).map(|root| root.id.clone());
-        if let Some(root_id) = &root_id {
-            match not_deployed {
-                // Several deletions have waited for the same deployment.
-                Some(failure) => diagnostics::not_deployed::<P>(root_id, &failure, true, diagnostics),
-                None if !plan.is_empty() && !has_rejected_credentials(&outcome) => {
-                    self.verify_deployment(run, root_id, diagnostics).await;
-                }
-                None => {}
-            }
-        }
+        self.report_deployment(run, (plan, &outcome), not_deployed, &mut inventory, diagnostics).await;
         run.report(plan, &outcome, &dependents, diagnostics);
         self.private.pending = pending(plan, &outcome, &inventory);
         self.private.pending.extend(not_attached);
@@ -292,14 +283,37 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         StateEncoder::<P> { attributes, config, scope: cloud.scope().clone(), unmanaged }.encode(&private)
     }
 
-    async fn verify_deployment(&self, run: &Run<'_, P>, root_id: &str, diagnostics: &mut Diagnostics) {
-        match self.cloud.verify_deployment(P::KIND, root_id, &run.deadlines()).await {
-            // An error would make Terraform replace a new root.
-            Err(failure) if matches!(failure.cause, Cause::TimedOut | Cause::Stopped) => {
-                diagnostics::still_deploying::<P>(root_id, &failure, diagnostics);
+    /// Reports whether AWS has deployed the changes. `deferred` is the failure of the deletions that waited for it.
+    async fn report_deployment(
+        &self,
+        run: &Run<'_, P>,
+        (plan, outcome): (&Plan, &Outcome),
+        deferred: Option<Failure>,
+        inventory: &mut Inventory,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let Some(root_id) = inventory.at(P::KIND.root()).map(|root| root.id.clone()) else { return };
+        let is_deferred = deferred.is_some();
+        let failure = match deferred {
+            Some(failure) => failure,
+            None if plan.is_empty() || has_rejected_credentials(outcome) => return,
+            None => match self.cloud.verify_deployment(P::KIND, &root_id, &run.deadlines()).await {
+                Ok(()) => return,
+                Err(failure) => failure,
+            },
+        };
+        match failure.cause {
+            Cause::AwaitsDeployment => {
+                defer_unstarted(plan, outcome, &failure, inventory);
+                // Terraform rejects pending deletions that the plan excluded, unless the apply fails.
+                let is_planned = self.request.planned.get("pending_deletion").is_unknown();
+                diagnostics::awaits_deployment::<P>(&root_id, &failure, (inventory, is_planned), diagnostics);
             }
-            Err(failure) => diagnostics::not_deployed::<P>(root_id, &failure, false, diagnostics),
-            Ok(()) => {}
+            // An error would make Terraform replace a new root.
+            Cause::TimedOut | Cause::Stopped if !is_deferred => {
+                diagnostics::still_deploying::<P>(&root_id, &failure, diagnostics);
+            }
+            _ => diagnostics::not_deployed::<P>(&root_id, &failure, is_deferred, diagnostics),
         }
     }
 

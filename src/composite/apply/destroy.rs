@@ -10,7 +10,7 @@ use crate::cloud::{Cloud, Failure};
 use crate::composite::observe::{drift, is_not_adopted};
 use crate::composite::private_state::Private;
 use crate::composite::{diagnostics, guardduty, import, location, protected, refresh, state};
-use crate::model::Scope;
+use crate::model::{Entry, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::reconcile::{self, Plan};
 use crate::topology::Topology;
@@ -30,6 +30,7 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
     let private = match limits.scope(existing::<P>(cloud, root_id, &request)).await {
         Ok(Some(mut private)) => {
             import::keep_rules(&mut private);
+            private.inventory.entries.iter_mut().for_each(Entry::forget_deployment);
             private
         }
         Ok(None) => return nothing(diagnostics),

@@ -30,8 +30,8 @@ pub(super) struct Found<'a> {
 /// Marks the objects that an update could not delete as `pending_deletion`.
 ///
 /// In an update that deletes subnets, a failure with [`Cause::InUse`] is not an error, because Terraform updates the
-/// dependents only after this resource. Deletions that failed because the changes are not deployed are one error, which
-/// is returned. If another operation failed, a deletion that did not start is marked only if a replacement of its
+/// dependents only after this resource. Deletions that failed because the changes are not deployed are one failure,
+/// which is returned. If another operation failed, a deletion that did not start is marked only if a replacement of its
 /// object exists. Otherwise the object keeps its slot.
 pub(super) fn defer_deletes(
     plan: &Plan,
@@ -47,6 +47,7 @@ pub(super) fn defer_deletes(
     }
     // Deletions that waited in vain for a deployment.
     let not_deployed = take_failed_deletes(plan, outcome, inventory, Cause::NotDeployed);
+    let awaiting = take_failed_deletes(plan, outcome, inventory, Cause::AwaitsDeployment);
     let failed = !outcome.failed.is_empty() || outcome.stopped || !plan.deferred().is_empty();
     let mut deferred: Vec<usize> = outcome
         .undone()
@@ -54,14 +55,13 @@ pub(super) fn defer_deletes(
         // Without failures, operations that have not started depend only on deletions that have to wait.
         .filter(|position| !failed || is_replaced(plan, plan.ops[*position].action.key().slot.as_str()))
         .collect();
-    let failure = not_deployed.first().map(|(_, failure)| failure.clone());
-    if failure.is_some() {
-        // The next plan updates it, so that AWS deploys again before the deletions.
-        for entry in inventory.entries.iter_mut().filter(|entry| entry.spec().is_deployed_by_aws()) {
-            entry.mark_unfinished();
-        }
+    let failure = not_deployed.first().or(awaiting.first()).map(|(_, failure)| failure.clone());
+    let is_updated = !not_deployed.is_empty() && update_stage(inventory);
+    let waiting = not_deployed.iter().filter(|_| !is_updated).chain(&awaiting);
+    for (position, failure) in waiting {
+        defer_until_deployed(plan, *position, failure, inventory);
     }
-    deferred.extend(in_use.into_iter().chain(not_deployed).map(|(position, _)| position));
+    deferred.extend(in_use.into_iter().chain(not_deployed).chain(awaiting).map(|(position, _)| position));
     if !failed {
         outcome.not_started.retain(|position| !deferred.contains(position));
         defer_late_updates(plan, outcome, inventory);
@@ -72,6 +72,33 @@ pub(super) fn defer_deletes(
         }
     }
     failure
+}
+
+/// Lets the next plan update the stage, so that AWS deploys again before the deletions. A stage whose drift is ignored
+/// stays as it is. Returns whether there is one to update.
+fn update_stage(inventory: &mut Inventory) -> bool {
+    let mut has_stage = false;
+    for entry in inventory.entries.iter_mut().filter(|entry| entry.spec().is_deployed_by_aws() && !entry.ignored) {
+        entry.mark_unfinished();
+        has_stage = true;
+    }
+    has_stage
+}
+
+/// Lets a deletion wait for a deployment in the next apply too.
+fn defer_until_deployed(plan: &Plan, position: usize, failure: &Failure, inventory: &mut Inventory) {
+    let Some(deleted) = deleted(plan, position) else { return };
+    if let Some(entry) = inventory.entries.iter_mut().find(|it| it.id == deleted.id && it.key == deleted.key) {
+        entry.defer_until_deployed(failure.undeployed_since);
+    }
+}
+
+/// Lets the deletions that this apply has not begun wait for a deployment that a person has to create.
+pub(super) fn defer_unstarted(plan: &Plan, outcome: &Outcome, failure: &Failure, inventory: &mut Inventory) {
+    let is_affected = |position: &usize| plan.ops[*position].action.spec().is_part_of_unmanaged_object();
+    for position in outcome.undone().filter(is_affected) {
+        defer_until_deployed(plan, position, failure, inventory);
+    }
 }
 
 /// Removes the late updates from an outcome. They remove references to objects that stay, so the spec before them is

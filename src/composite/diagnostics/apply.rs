@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::text::{dependents, detail, message, shortened};
 use crate::cloud::{Cause, Dependents, DependentsByOp, Failure, GuardDutyObjects, Namesake};
-use crate::model::{Key, printable};
+use crate::model::{Entry, Inventory, Key, printable};
 use crate::plugin::Diagnostics;
 use crate::reconcile::{Outcome, Plan};
 use crate::topology::Topology;
@@ -258,6 +258,37 @@ pub(in crate::composite) fn still_deploying<P: Topology>(
         format!("{} {root_id} is not deployed yet", P::TYPE_NAME),
         format!("All changes were made. {}: {}.", printable(&failure.action), message(failure)),
     );
+}
+
+/// Changes that a person has to deploy, and the deletions that wait for it. They are an error if the plan could not
+/// show them.
+pub(in crate::composite) fn awaits_deployment<P: Topology>(
+    root_id: &str,
+    failure: &Failure,
+    (inventory, is_planned): (&Inventory, bool),
+    diagnostics: &mut Diagnostics,
+) {
+    let waits = |entry: &&Entry| entry.pending_deletion && entry.undeployed_since().is_some();
+    let waiting: Vec<String> = inventory.present().filter(waits).map(|entry| entry.key.to_string()).collect();
+    let mut text = format!(
+        "{}: {}.\n\nAWS deploys the changes only when automatic deployment is on, or when someone deploys the API. Until \
+         then, the stage serves the previous deployment.",
+        printable(&failure.action),
+        message(failure)
+    );
+    text.push_str(&match waiting.is_empty() {
+        true => " Deploy the API.".to_string(),
+        false => format!(
+            " That deployment may need these objects, so they were not deleted, and the attribute pending_deletion lists \
+             them: {}.\n\nDeploy the API, then apply: the apply deletes them.",
+            shortened(&waiting)
+        ),
+    });
+    let summary = format!("{} {root_id} has no automatic deployment", P::TYPE_NAME);
+    match waiting.is_empty() || is_planned {
+        true => diagnostics.warning(summary, text),
+        false => diagnostics.error(summary, text),
+    }
 }
 
 /// An object that an update could not delete and the next apply deletes.

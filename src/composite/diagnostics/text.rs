@@ -43,6 +43,7 @@ pub(in crate::composite) fn detail(failure: &Failure) -> String {
         Cause::NotDeployed => {
             "The stage still serves the previous deployment. Fix the cause, then run Terraform again."
         }
+        Cause::AwaitsDeployment => "Deploy the API, then run Terraform again.",
         Cause::TimedOut => "Run Terraform again to continue, with a longer timeout if AWS needs more time.",
         Cause::Lost => "Run Terraform again: it reads the object and continues.",
         Cause::Other if failure.code.is_some() => "AWS rejected the call. Fix the cause, then run Terraform again.",

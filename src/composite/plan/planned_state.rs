@@ -7,7 +7,7 @@ use crate::composite::decision::Decision;
 use crate::composite::generate::configuration_of;
 use crate::composite::private_state::Private;
 use crate::composite::{location, state};
-use crate::model::{Ids, Inventory, Key, Object, ResolvedObject, Scope};
+use crate::model::{Entry, Ids, Inventory, Key, Object, ResolvedObject, Scope};
 use crate::plugin::{Attribute, AttributeType, Mode, Nested, Value};
 use crate::reconcile::Action;
 use crate::topology::Topology;
@@ -48,8 +48,12 @@ impl<P: Topology> Announcement<'_, P> {
         } else {
             planned.set("unmanaged_objects", Value::Unknown);
         }
+        let is_manual = private.inventory.is_deployed_by_hand();
+        let may_wait = |entry: &Entry| {
+            entry.spec().holds_network_interfaces() || (is_manual && entry.spec().is_part_of_unmanaged_object())
+        };
         let may_defer = private.inventory.present().any(|entry| entry.pending_deletion)
-            || (!prior.is_null() && decision.plan.deleted().any(|entry| entry.spec().holds_network_interfaces()));
+            || (!prior.is_null() && decision.plan.deleted().any(may_wait));
         planned.set("pending_deletion", if may_defer { Value::Unknown } else { Value::Map(BTreeMap::new()) });
         if decision.plan.is_empty() && private.is_observed_only(&decision.objects) {
             // All drift already matches the configuration, so no change is needed.

@@ -4,7 +4,7 @@ use crate::cloud::Observed;
 use crate::model::{Caller, Entry, Input, Key, Learned, Object, Ref, Spec};
 
 /// Returns a spec as a read with this known entry does. For a known route table, a read returns only the applied
-/// propagating gateways. The subnets of a known network ACL are never read.
+/// propagating gateways. The subnets that a known network ACL has taken are never read.
 pub(super) fn as_known(spec: &Spec, known: Option<&Entry>) -> Spec {
     let mut spec = spec.clone();
     if let (Spec::Api(_) | Spec::Authorizer(_), Some(known)) = (&spec, known) {
@@ -15,7 +15,7 @@ pub(super) fn as_known(spec: &Spec, known: Option<&Entry>) -> Spec {
     if let (Spec::DefaultNetworkAcl(acl), Some(Entry { applied: Spec::DefaultNetworkAcl(applied), .. })) =
         (&mut spec, known)
     {
-        acl.subnets.clone_from(&applied.subnets);
+        acl.taken.clone_from(&applied.taken);
     }
     if let (Spec::RouteTable(table), Some(Entry { applied: Spec::RouteTable(applied), .. })) = (&mut spec, known)
         && let (Input::Known(gateways), Input::Known(ours)) =

@@ -313,14 +313,18 @@ async fn the_default_group_and_acl_may_stay_unmanaged() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_adoption_associates_no_network_acl() {
-    let inputs = [("apply_default_nacl_rules", true.into()), ("associate_default_nacl_to_subnets", false.into())];
-    let (terraform, generated) = imported::<FourTierVpc>(&network(&inputs)).await;
-    assert_eq!(generated.get("associate_default_nacl_to_subnets"), &false.into());
+async fn an_adoption_takes_no_subnet_from_another_network_acl() {
+    let inputs = [("apply_default_nacl_rules", true.into())];
+    let (mut terraform, generated) = imported::<FourTierVpc>(&network(&inputs)).await;
     let mut other = generated.clone();
     other.set("associate_default_nacl_to_subnets", true.into());
-    let refused = &terraform.plan(&other).await.diagnostics.0[0];
-    assert_eq!(refused.summary, "An adoption changes nothing but tags");
+    assert_eq!(terraform.plan(&other).await.diagnostics, Diagnostics::default(), "all subnets have the default ACL");
+    terraform.account.associate_network_acl("subnet.public.0", "acl-9");
+    terraform.refresh().await;
+    assert_eq!(terraform.plan(&generated).await.diagnostics, Diagnostics::default());
+    let diagnostics = terraform.plan(&other).await.diagnostics.0;
+    let refused = diagnostics.iter().find(|it| it.summary == "An adoption changes nothing but tags");
+    let refused = refused.unwrap_or_else(|| panic!("{diagnostics:?}"));
     assert!(refused.detail.contains("associate_default_nacl_to_subnets = false instead of true"), "{refused:?}");
 }
 

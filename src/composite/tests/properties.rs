@@ -148,6 +148,13 @@ pub(super) fn warned_outages(plan: &PlanResponse) -> BTreeSet<String> {
     lines.map(|line| format!("route.{}", line.split(' ').next().unwrap())).collect()
 }
 
+/// The IDs of the subnets of which a plan warns that they move to the default network ACL.
+fn warned_moves(plan: &PlanResponse) -> BTreeSet<String> {
+    let moves = plan.diagnostics.0.iter().filter(|it| it.summary.ends_with(": associate_default_nacl_to_subnets"));
+    let parts = moves.flat_map(|it| it.detail.split(") moves from acl-9"));
+    parts.filter_map(|part| Some(part.rsplit_once('(')?.1.to_string())).filter(|id| id.starts_with("subnet.")).collect()
+}
+
 /// An event before an apply.
 #[derive(Clone, Debug)]
 enum Event {
@@ -158,6 +165,8 @@ enum Event {
     UnmanagedSubnet(&'static str),
     /// The configuration lists the addresses that the network has created.
     OwnAddresses,
+    /// The subnets of an AZ get another network ACL outside Terraform.
+    OtherAcl(u32),
 }
 
 fn some_event() -> impl Strategy<Value = Event> {
@@ -167,6 +176,7 @@ fn some_event() -> impl Strategy<Value = Event> {
         2 => (0..3_u32).prop_map(Event::DeletedNatGateway),
         1 => block.prop_map(Event::UnmanagedSubnet),
         2 => Just(Event::OwnAddresses),
+        2 => (0..2_u32).prop_map(Event::OtherAcl),
     ]
 }
 
@@ -196,6 +206,11 @@ fn check_sequence<P: Topology>(configs: &[(Value, Event)]) {
                 Event::Nothing => {}
                 Event::DeletedNatGateway(number) => terraform.account.delete_outside(&format!("nat_gateway.{number}")),
                 Event::UnmanagedSubnet(block) => terraform.account.create_unmanaged_subnet(block),
+                Event::OtherAcl(zone) => {
+                    for tier in ["public", "private_app", "private_persistence"] {
+                        terraform.account.associate_network_acl(&format!("subnet.{tier}.{zone}"), "acl-9");
+                    }
+                }
                 Event::OwnAddresses => {
                     custom = with_own_addresses(&terraform, config);
                     config = &custom;
@@ -203,6 +218,7 @@ fn check_sequence<P: Topology>(configs: &[(Value, Event)]) {
             }
             terraform.refresh().await;
             let nats = terraform.account.ids_of("nat_gateway.");
+            let acls = terraform.account.network_acls.lock().unwrap().clone();
             let plan = terraform.plan(config).await;
             let invalid = terraform.resource.validate(&terraform.config(config)).has_errors();
             if invalid || plan.diagnostics.has_errors() {
@@ -224,6 +240,10 @@ fn check_sequence<P: Topology>(configs: &[(Value, Event)]) {
             let slots = terraform.account.slots();
             blackholes.retain(|slot| slots.contains(slot) || !lost_before.contains(slot));
             assert_eq!(blackholes, warned_outages(&plan), "routes without a target, and those in the warning");
+            let subnets = terraform.account.ids_of("subnet.");
+            let kept = terraform.account.network_acls.lock().unwrap().clone();
+            let taken = acls.into_keys().filter(|id| subnets.contains(id) && !kept.contains_key(id));
+            assert_eq!(taken.collect::<BTreeSet<_>>(), warned_moves(&plan), "subnets that the default ACL takes");
             let now = terraform.account.ids_of("nat_gateway.");
             let kept: Vec<&String> = nats.intersection(&now).collect();
             assert!(blackholes.is_empty() || kept.is_empty(), "{blackholes:?} although {kept:?} exist");

@@ -196,6 +196,10 @@ pub const DEFAULT_ROUTE_TABLE_ID: &str = "default_route_table_id";
 /// are none any more.
 pub const IMPLICIT_SUBNETS: &str = "implicit_subnets";
 
+/// The name under which a subnet's entry stores the ID of its network ACL in `learned`, if that is not the default one.
+/// An empty value means that it is the default one again.
+pub const NETWORK_ACL_ID: &str = "network_acl_id";
+
 /// `vpc_endpoint.<objectstore|keyvalue>`, fixed by service name.
 pub fn vpc_endpoint(service: EndpointService, service_name: &Input<String>) -> Key {
     Key::fixed(format!("vpc_endpoint.{}", service.slot()), service_name.clone())

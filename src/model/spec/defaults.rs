@@ -69,11 +69,6 @@ impl DefaultNetworkAcl {
             released(egress, rules(&self.egress), rules(&found.egress)),
         ]
     }
-
-    /// Whether an update to `wanted` would associate further subnets.
-    pub(super) fn associates_more(&self, wanted: &DefaultNetworkAcl) -> bool {
-        wanted.subnets.iter().any(|subnet| !self.subnets.contains(subnet))
-    }
 }
 
 #[cfg(test)]
@@ -112,7 +107,7 @@ mod tests {
             vpc: Key::new("vpc"),
             ingress: Input::Known(ingress.to_vec()),
             egress: Input::Known(vec![rule(100, "0.0.0.0/0")]),
-            subnets: vec![],
+            taken: vec![],
             tags: Input::Known(Default::default()),
         }
     }

@@ -191,11 +191,20 @@ pub struct DefaultNetworkAcl {
     pub ingress: Input<Vec<NetworkAclRule>>,
     /// Outbound rules by number, without the default rule of AWS that denies the rest.
     pub egress: Input<Vec<NetworkAclRule>>,
-    /// Subnets that are associated with this ACL when they are added to this list, sorted. A subnet that is associated
-    /// with another ACL later keeps that one.
-    pub subnets: Vec<Key>,
+    /// Subnets that have another ACL and are associated with this one when they are added to this list, sorted. All
+    /// other subnets keep their ACLs. AWS associates this one with new subnets.
+    pub taken: Vec<TakenSubnet>,
     /// Tags.
     pub tags: Tags,
+}
+
+/// A subnet that the default network ACL takes from another one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TakenSubnet {
+    /// The subnet.
+    pub subnet: Key,
+    /// The ID of the ACL that it had in the plan. It is not taken from any other ACL.
+    pub from: String,
 }
 
 /// One rule of a network ACL.
@@ -438,7 +447,7 @@ impl DefaultNetworkAcl {
     /// The list only records associations, so the subnets are deleted in any order.
     pub(super) fn needs(&self) -> Vec<Need> {
         let mut needs = vec![Need::new(&self.vpc, Restrict)];
-        needs.extend(self.subnets.iter().map(|subnet| Need::new(subnet, NoAction)));
+        needs.extend(self.taken.iter().map(|taken| Need::new(&taken.subnet, NoAction)));
         needs
     }
 
@@ -455,11 +464,6 @@ impl DefaultNetworkAcl {
             }
         }
         self
-    }
-
-    /// AWS associates new subnets with this ACL itself, so another ACL was associated outside this resource.
-    pub(super) fn mask_unowned(&mut self, wanted: &DefaultNetworkAcl) {
-        self.subnets = wanted.subnets.clone();
     }
 }
 

@@ -9,6 +9,7 @@ use super::config::Config;
 use super::nat::{self, Nat};
 use super::private_nat::{self, PrivateNat};
 use super::route_table_layout::{self, Layout};
+use super::subnet_acls::SubnetAcls;
 use super::tier_zones::TierZones;
 use super::zones::{self, SubnetSlot, ZoneSlot};
 use super::{canonical_json, ipv6, name_tags, network_acl, security_group, tags, vpc, warnings};
@@ -34,8 +35,6 @@ struct Structure {
     nat_gateways: bool,
     endpoints: bool,
     default_network_acl: bool,
-    /// Whether the subnets are associated with the default network ACL.
-    associates_acl: bool,
     default_security_group: bool,
 }
 
@@ -96,7 +95,7 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     draft.nat_routes(&structure, &tables, &gateways);
     warnings.extend(warnings::nat_gateways(&gateways, &draft.objects, context.existing));
     if structure.default_network_acl {
-        draft.default_network_acl(structure.associates_acl, &subnets);
+        draft.default_network_acl(&subnets);
     }
     if structure.default_security_group {
         draft.default_security_group();
@@ -129,6 +128,8 @@ impl Structure {
         if *config.allow_transit_internet_access.known()? {
             nat_tiers.push(Tier::Transit);
         }
+        // It decides which subnets the default network ACL takes.
+        config.associate_default_nacl_to_subnets.known()?;
         Some(Structure {
             internet_gateway: *config.create_igw.known()? && tiers.contains(&Tier::Public),
             ipv6: *config.enable_ipv6.known()?,
@@ -139,7 +140,6 @@ impl Structure {
             nat_gateways: config.num_nat_gateways != Input::Known(0),
             endpoints: *config.create_vpc_endpoints.known()?,
             default_network_acl: *config.apply_default_nacl_rules.known()?,
-            associates_acl: *config.associate_default_nacl_to_subnets.known()?,
             default_security_group: *config.enable_default_security_group.known()?,
         })
     }
@@ -346,17 +346,18 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn default_network_acl(&mut self, associates: bool, subnets: &BTreeMap<SubnetSlot, Key>) {
+    fn default_network_acl(&mut self, subnets: &BTreeMap<SubnetSlot, Key>) {
         let config = self.context.config;
-        let given = subnets.iter().filter(|((tier, _), _)| associates && *tier != Tier::Transit);
-        let mut subnets: Vec<Key> = given.map(|(_, key)| key.clone()).collect();
-        subnets.sort();
+        let given = subnets.iter().filter(|((tier, _), _)| *tier != Tier::Transit);
+        let subnets: Vec<Key> = given.map(|(_, key)| key.clone()).collect();
+        let acls = SubnetAcls::of(self.context, &subnets);
+        self.warnings.extend(acls.warning());
         let key = keys::default_network_acl();
         let spec = DefaultNetworkAcl {
             vpc: self.vpc.clone(),
             ingress: network_acl::rules(&config.default_nacl_ingress_rules),
             egress: network_acl::rules(&config.default_nacl_egress_rules),
-            subnets,
+            taken: acls.taken(&subnets),
             tags: self.tags(&key, &[]),
         };
         self.add(&key, Spec::DefaultNetworkAcl(spec));

@@ -37,7 +37,7 @@ pub(super) fn classify(landscape: &Landscape) -> Classification {
     classifier.internet_gateway(&subnets);
     classifier.nat_gateways(&subnets);
     classifier.endpoints();
-    classifier.network_acl(&subnets);
+    classifier.network_acl();
     classifier.security_group();
     classifier.result
 }

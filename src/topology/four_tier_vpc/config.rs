@@ -254,10 +254,11 @@ crate::attributes! {
         /// the new rules allow is never blocked, but traffic that both deny may pass briefly. Turning this off
         /// restores AWS's original rules, which allow all traffic or, after an import, the rules that were found.
         apply_default_nacl_rules: Input<bool> = default(false).in_place(),
-        /// Whether to associate the public, private app and private persistence subnets with the default network ACL.
-        /// Used only with `apply_default_nacl_rules`. If a subnet is later associated with another network ACL outside
-        /// Terraform, it keeps that association. Turning this off keeps existing associations.
-        associate_default_nacl_to_subnets: Input<bool> = default(true).in_place(),
+        /// Whether to associate public, private app and private persistence subnets that have another network ACL with
+        /// the default one. Used only with `apply_default_nacl_rules`. Setting this to `true` associates them once; the
+        /// plan names each subnet and both ACLs. A subnet that gets another network ACL later keeps it. With
+        /// `false`, subnets keep their network ACLs. AWS itself associates each new subnet with the default one.
+        associate_default_nacl_to_subnets: Input<bool> = default(false).in_place(),
         /// Whether to manage the rules of the VPC's default security group. Turning this off revokes the rules that
         /// this resource set. After an import, these are the rules that it has added since.
         enable_default_security_group: Input<bool> = default(true).in_place(),

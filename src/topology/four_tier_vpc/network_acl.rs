@@ -77,7 +77,6 @@ mod tests {
     use super::super::config::tests::config;
     use super::super::fixtures::{applied, blueprint, objects};
     use super::*;
-    use crate::model::Spec;
     use crate::plugin::Value;
     use crate::topology::Blueprint;
 
@@ -154,29 +153,6 @@ mod tests {
         let numbers = ["all", "-1", "Tcp", "17", "ICMPv6", "ospf", "255"].map(|text| protocol(text).unwrap());
         assert_eq!(numbers, ["-1", "-1", "6", "17", "58", "89", "255"]);
         assert_eq!(["http", "256", "-2", ""].map(protocol), [None, None, None, None]);
-    }
-
-    #[test]
-    fn the_acl_is_associated_with_all_but_transit_subnets() {
-        let on = [("apply_default_nacl_rules", true.into()), ("create_transit_subnets", true.into())];
-        let objects = objects(&config(&on), "ab");
-        let acl = objects.iter().find(|it| it.key.slot == "default_network_acl").unwrap();
-        let Spec::DefaultNetworkAcl(acl) = &acl.spec else { unreachable!() };
-        let slots: Vec<&str> = acl.subnets.iter().map(|key| key.slot.as_str()).collect();
-        let expected = [
-            "subnet.private_app.0",
-            "subnet.private_app.1",
-            "subnet.private_persistence.0",
-            "subnet.private_persistence.1",
-            "subnet.public.0",
-            "subnet.public.1",
-        ];
-        assert_eq!(slots, expected);
-        let alone = [on[0].clone(), ("associate_default_nacl_to_subnets", false.into())];
-        let objects = super::super::fixtures::objects(&config(&alone), "ab");
-        let acl = objects.iter().find(|it| it.key.slot == "default_network_acl").unwrap();
-        let Spec::DefaultNetworkAcl(acl) = &acl.spec else { unreachable!() };
-        assert_eq!(acl.subnets, []);
     }
 
     #[test]

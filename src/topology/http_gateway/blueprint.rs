@@ -11,7 +11,7 @@ pub(super) use authorizers::default_ttl;
 pub(super) use domain::certificate_domain;
 
 use super::config::{CorsConfig, GatewayConfig, RouteConfig};
-use super::warnings::warnings;
+use super::warnings::{deploys_again, warnings};
 use crate::model::keys::gateway as keys;
 use crate::model::{
     AccessLog, Api, ApiRoute, Caller, Cors, Facts, FunctionArn, Inventory, Key, LambdaPermission, MOST_TAGS, Object,
@@ -29,7 +29,7 @@ pub(super) fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprin
         api: keys::api(),
         objects: Vec::new(),
         protections: BTreeMap::new(),
-        warnings: warnings(context.config),
+        warnings: warnings(context.config).into_iter().chain(deploys_again(context)).collect(),
         missing: Vec::new(),
         // CloudWatch Logs accepts every tag that API Gateway accepts.
         problems: context.scope.default_tag_problems(TaggingService::ApiGateway, &AttributePath::new("api_tags")),

@@ -6,8 +6,10 @@
 use std::collections::BTreeMap;
 
 use super::config::GatewayConfig;
-use crate::model::Destination;
+use crate::model::keys::gateway as keys;
+use crate::model::{Destination, Spec};
 use crate::plugin::{AttributePath, Input, Problem};
+use crate::topology::{Context, IgnoredDrift};
 
 /// AWS's default quota of routes per API.
 const MOST_ROUTES: usize = 300;
@@ -21,6 +23,21 @@ const DISTRIBUTION: &str = "access_log_logservice_group_subscription_distributio
 const PATTERN: &str = "access_log_logservice_group_subscription_filter_pattern";
 const ROLE: &str = "access_log_logservice_group_subscription_role_arn";
 const FORMAT: &str = "custom_access_log_format";
+
+/// The warning that the apply turns automatic deployment on again.
+pub(super) fn deploys_again(context: &Context<'_, GatewayConfig>) -> Option<Problem> {
+    let entry = context.existing.at(&keys::stage().slot)?;
+    let is_off = matches!(&entry.observed, Some(Spec::Stage(stage)) if !stage.auto_deploy);
+    let is_kept = IgnoredDrift::of(&context.config.ignore_drift).covers(&entry.key.slot);
+    (is_off && !is_kept && !entry.missing).then(|| {
+        Problem::new(
+            AttributePath::new("ignore_drift"),
+            "Automatic deployment of the stage was turned off outside Terraform. The apply turns it on again, and AWS then \
+             deploys all changes of the API that were held back.",
+            "To keep it off, add \"stage\" to ignore_drift.",
+        )
+    })
+}
 
 /// All warnings that follow from the configuration alone.
 pub(super) fn warnings(config: &GatewayConfig) -> Vec<Problem> {

@@ -135,16 +135,18 @@ pub(super) fn first_objects<P: Topology>(config: &Json, facts: fn(&Json) -> Fact
     objects::<P>(&decoded::<P>(config), None, &Inventory::default(), &facts(config))
 }
 
-/// The inventory after these objects have been created, with ranges as IPAM pools and Amazon assign them.
+/// The inventory after these objects have been created, with ranges as IPAM pools and Amazon assign them,
+/// and with another network ACL than the default one for each subnet.
 fn created(objects: &[Object]) -> Inventory {
     let entry = |object: &Object| {
         let mut entry = Entry::new(object.key.clone(), format!("id-{}", object.key), object.spec.clone());
         let chosen = match object.key.slot.as_str() {
             keys::VPC => Some(("cidr_block", "10.0.0.0/16")),
             keys::IPV6_CIDR_BLOCK => Some(("ipv6_cidr_block", "2001:db8::/52")),
+            _ if matches!(object.spec, Spec::Subnet(_)) => Some((keys::NETWORK_ACL_ID, "acl-0123456789abcdef0")),
             _ => None,
         };
-        entry.learned.extend(chosen.map(|(name, range)| (name.to_owned(), range.to_owned())));
+        entry.learned.extend(chosen.map(|(name, value)| (name.to_owned(), value.to_owned())));
         entry
     };
     Inventory { entries: objects.iter().map(entry).collect() }

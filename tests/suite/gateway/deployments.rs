@@ -169,24 +169,110 @@ fn a_failed_deployment_in_between_does_not_fail_the_apply() {
 
 #[test]
 fn a_failed_deployment_leaves_deletions_pending() {
-    let env = TestEnv::new();
-    let routes = |function: &str| json!({ "route_config": { "GET /a": env.to(function), "GET /b": env.to("users") } });
-    env.apply(&routes("orders"));
-    let failure = Some("Unable to deploy API because of an invalid route");
-    env.proxy.deployments(Deployments { failure, ..Deployments::default() });
-    env.config(&routes("users"));
-    env.proxy.clear_calls();
-    let run = env.workspace.apply(&[]);
-    run.failed_with("Error deploying fgw_http_gateway");
-    run.failed_with("Nothing that it uses was deleted");
-    assert!(!run.says("Error deleting"), "one error for all deletions: {run}");
-    let deletions = ["DeleteIntegration", "RemovePermission"].map(|action| env.proxy.count(action));
-    assert_eq!(deletions, [0, 0]);
-    assert_eq!(env.send("GET", "/a", None).body, "orders /a", "the previous deployment still works");
+    // A stage whose drift is ignored is not updated, but it is deployed again.
+    for ignore_drift in [json!([]), json!(["stage"])] {
+        let env = TestEnv::new();
+        let routes = |function: &str| {
+            let routes = json!({ "GET /a": env.to(function), "GET /b": env.to("users") });
+            json!({ "route_config": routes, "ignore_drift": ignore_drift })
+        };
+        env.apply(&routes("orders"));
+        let failure = Some("Unable to deploy API because of an invalid route");
+        env.proxy.deployments(Deployments { failure, ..Deployments::default() });
+        env.config(&routes("users"));
+        env.proxy.clear_calls();
+        let run = env.workspace.apply(&[]);
+        run.failed_with("Error deploying fgw_http_gateway");
+        run.failed_with("Nothing that it uses was deleted");
+        assert!(!run.says("Error deleting"), "one error for all deletions: {run}");
+        let deletions = ["DeleteIntegration", "RemovePermission"].map(|action| env.proxy.count(action));
+        assert_eq!(deletions, [0, 0]);
+        assert_eq!(env.send("GET", "/a", None).body, "orders /a", "the previous deployment still works");
 
-    env.proxy.deployments(Deployments::default());
-    env.apply_config();
-    assert_eq!(env.send("GET", "/a", None).body, "users /a");
+        env.proxy.deployments(Deployments::default());
+        env.apply_config();
+        assert_eq!(env.send("GET", "/a", None).body, "users /a");
+        assert_eq!(env.attribute("pending_deletion"), json!({}));
+        env.destroy();
+    }
+}
+
+impl TestEnv {
+    /// A gateway with the routes `GET /a` and `GET /b` whose automatic deployment a person has turned off.
+    fn deployed_by_hand(ignore_drift: &Value) -> (Self, Value) {
+        let env = Self::new();
+        let (one, two) = (env.to("orders"), env.to("users"));
+        env.apply(&json!({ "route_config": { "GET /a": one, "GET /b": two }, "ignore_drift": ignore_drift }));
+        deployments::wait(env.proxy.account());
+        env.api_call("update_stage", json!({ "StageName": "$default", "AutoDeploy": false }));
+        let without = json!({ "route_config": { "GET /b": two }, "ignore_drift": ignore_drift });
+        (env, without)
+    }
+
+    fn stage(&self) -> Value {
+        self.api_call("get_stage", json!({ "StageName": "$default" }))
+    }
+
+    /// Creates a deployment and gives it to the stage, as a person does.
+    fn deploy(&self) {
+        let created = self.api_call("create_deployment", json!({}));
+        let id = json!({ "StageName": "$default", "DeploymentId": created["DeploymentId"] });
+        self.api_call("update_stage", id);
+    }
+
+    /// Applies the configuration, and returns the numbers of deletions of routes, integrations and statements.
+    fn applied_deletions(&self, warning: Option<&str>) -> [usize; 3] {
+        self.proxy.clear_calls();
+        let run = self.workspace.apply(&[]);
+        run.succeeded();
+        assert!(warning.is_none_or(|warning| run.says(warning)), "{run}");
+        assert_eq!(run.says("automatic deployment"), warning.is_some(), "{run}");
+        assert_eq!(self.proxy.count("UpdateStage"), 0, "automatic deployment stays off");
+        ["DeleteRoute", "DeleteIntegration", "RemovePermission"].map(|action| self.proxy.count(action))
+    }
+}
+
+#[test]
+fn permissions_stay_until_someone_deploys_the_api() {
+    let (env, without) = TestEnv::deployed_by_hand(&json!(["stage"]));
+    env.config(&without);
+    // It contains nothing of the next apply, although it is only a moment older.
+    env.deploy();
+    let warning = Some("Deploy the API, then apply");
+    assert_eq!(env.applied_deletions(warning), [1, 1, 0], "nothing waits for a deployment");
+    assert_eq!(env.attribute("pending_deletion").as_object().expect("a map").len(), 1);
+    assert_eq!(env.send("GET", "/a", None).body, "orders /a", "the deployed snapshot still works");
+    assert_eq!(env.applied_deletions(warning), [0, 0, 0], "it is not deployed yet");
+    assert_eq!(env.send("GET", "/a", None).body, "orders /a");
+
+    deployments::wait_for_a_later_second(env.proxy.account());
+    env.deploy();
+    assert_eq!(env.applied_deletions(None), [0, 0, 1]);
     assert_eq!(env.attribute("pending_deletion"), json!({}));
+    assert_eq!(env.stage()["AutoDeploy"], false);
+    assert_eq!(env.send("GET", "/a", None).status, 404);
+    env.workspace.assert_nothing_to_do();
+    env.destroy();
+}
+
+#[test]
+fn a_gateway_with_undeployed_changes_is_destroyed() {
+    let (env, without) = TestEnv::deployed_by_hand(&json!(["stage"]));
+    env.config(&without);
+    assert_eq!(env.applied_deletions(Some("Deploy the API, then apply")), [1, 1, 0]);
+    env.destroy();
+}
+
+#[test]
+fn automatic_deployment_that_was_turned_off_is_drift() {
+    let (env, without) = TestEnv::deployed_by_hand(&json!([]));
+    env.config(&without);
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says("Automatic deployment of the stage was turned off outside Terraform"), "{plan}");
+    assert!(plan.says("\"stage\" to ignore_drift"), "{plan}");
+    env.apply_config();
+    assert_eq!(env.stage()["AutoDeploy"], true);
+    assert_eq!(env.attribute("pending_deletion"), json!({}));
+    assert_eq!(env.send("GET", "/a", None).status, 404);
     env.destroy();
 }

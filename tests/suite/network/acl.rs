@@ -233,6 +233,84 @@ fn associate(env: &TestEnv, subnet: &str, acl: &str) {
     env.ec2("replace_network_acl_association", replaced);
 }
 
+const TAKING: &str = "  associate_default_nacl_to_subnets = true";
+
+/// The subnets that hold databases, with an ACL of their own, in a network that does not manage its default ACL.
+fn with_strict_acl(env: &TestEnv) -> ([&'static str; 2], String) {
+    env.change(&with_databases(PUBLIC));
+    let strict = ["subnet.private_persistence.0", "subnet.private_persistence.1"];
+    (strict, associate_another_acl(env, &strict))
+}
+
+fn with_databases(rules: &str) -> String {
+    rules.replace("  create_private_persistence_subnets = false\n", "")
+}
+
+#[test]
+fn subnets_keep_their_acl_when_the_default_rules_are_turned_on() {
+    let env = TestEnv::with_terraform();
+    let (strict, acl) = with_strict_acl(&env);
+    let on = with_databases(&ruled(&[INSIDE, HTTPS], ""));
+    env.config(&on);
+    let plan = env.workspace.plan(&[]);
+    let kept = format!("subnet.private_persistence.0 ({}) keeps {acl}", env.id(strict[0]));
+    assert!(plan.says(&kept) && plan.says("associate_default_nacl_to_subnets to true"), "{plan}");
+    assert!(!plan.says("subnet.public.0 ("), "it has the default ACL: {plan}");
+    let applied = env.change(&on);
+    assert_eq!(applied.calls, "CreateNetworkAclEntry 2, CreateTags 1, ReplaceNetworkAclEntry 1");
+    assert_eq!(acls_of(&env, &strict), [&*acl, &*acl]);
+
+    let taking = format!("{on}\n{TAKING}");
+    env.config(&taking);
+    let plan = env.workspace.plan(&[]);
+    let default = env.id("default_network_acl");
+    let taken = format!("subnet.private_persistence.1 ({}) moves from {acl} to {default}", env.id(strict[1]));
+    assert!(plan.says(&taken), "{plan}");
+    assert_eq!(env.change(&taking).calls, "ReplaceNetworkAclAssociation 2");
+    assert_eq!(acls_of(&env, &strict), [&*default, &*default]);
+    env.ec2("delete_network_acl", json!({"NetworkAclId": acl}));
+    env.destroy();
+}
+
+#[test]
+fn rules_and_association_are_turned_on_together() {
+    let env = TestEnv::new();
+    let (strict, acl) = with_strict_acl(&env);
+    let taking = with_databases(&ruled(&[INSIDE, HTTPS], TAKING));
+    env.config(&taking);
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says(&format!("({}) moves from {acl} to acl-", env.id(strict[0]))), "{plan}");
+    let calls = env.change(&taking).calls;
+    assert!(calls.contains("ReplaceNetworkAclAssociation 2"), "{calls}");
+    let default = env.id("default_network_acl");
+    assert_eq!(acls_of(&env, &strict), [&*default, &*default]);
+    env.ec2("delete_network_acl", json!({"NetworkAclId": acl}));
+    env.destroy();
+}
+
+#[test]
+fn a_subnet_that_moves_after_the_plan_is_not_taken() {
+    let env = TestEnv::new();
+    let (strict, acl) = with_strict_acl(&env);
+    env.config(&with_databases(&ruled(&[INSIDE, HTTPS], TAKING)));
+    env.workspace.plan(&[]);
+    let other = associate_another_acl(&env, &[strict[0], "subnet.public.0"]);
+    let run = env.workspace.apply_plan();
+    run.failed_with(&format!("{} now has the network ACL {other}, and the plan showed {acl}", env.id(strict[0])));
+    run.failed_with("Run plan again");
+    let all = [strict[0], "subnet.public.0"];
+    assert_eq!(acls_of(&env, &all), [&*other, &*other]);
+
+    let calls = env.apply().calls;
+    assert!(calls.contains("ReplaceNetworkAclAssociation"), "{calls}");
+    let default = env.id("default_network_acl");
+    assert_eq!(acls_of(&env, &all), [&*default, &*default], "the second plan has shown both");
+    for acl in [acl, other] {
+        env.ec2("delete_network_acl", json!({"NetworkAclId": acl}));
+    }
+    env.destroy();
+}
+
 #[test]
 fn a_subnet_with_another_acl_gets_the_default_one_only_once() {
     let env = TestEnv::new();
@@ -241,14 +319,14 @@ fn a_subnet_with_another_acl_gets_the_default_one_only_once() {
     let other = associate_another_acl(&env, &["subnet.public.0", "subnet.public.1"]);
     env.workspace.assert_nothing_to_do();
 
-    let on = env.change(&ruled(&[INSIDE, HTTPS], ""));
+    let on = env.change(&ruled(&[INSIDE, HTTPS], TAKING));
     assert_eq!(on.calls, "ReplaceNetworkAclAssociation 2");
     assert!(on.new.iter().any(|line| line.starts_with("acl default main") && line.ends_with("2 subnets")), "{on:#?}");
 
     // An association that is changed back outside Terraform stays through all later changes.
     associate(&env, "subnet.public.1", &other);
     env.workspace.assert_nothing_to_do();
-    let changed = env.change(&ruled(&[INSIDE], ""));
+    let changed = env.change(&ruled(&[INSIDE], TAKING));
     assert_eq!(changed.calls, "DeleteNetworkAclEntry 1");
     let third = ruled(&[INSIDE], "").replace("num_availability_zones = 2", "num_availability_zones = 3");
     let added = env.change(&third);
@@ -319,7 +397,7 @@ fn a_retried_adoption_still_associates_the_subnets() {
     env.change(PUBLIC);
     let subnets = ["subnet.public.0", "subnet.public.1"];
     let other = associate_another_acl(&env, &subnets);
-    let calls = applied_after_refusal(&env, &ruled(&[INSIDE, HTTPS], ""), "CreateNetworkAclEntry");
+    let calls = applied_after_refusal(&env, &ruled(&[INSIDE, HTTPS], TAKING), "CreateNetworkAclEntry");
     assert!(calls.contains("ReplaceNetworkAclAssociation 2"), "{calls}");
     let default = env.id("default_network_acl");
     assert_eq!(acls_of(&env, &subnets), [&*default, &*default]);

@@ -91,7 +91,7 @@ fn original_rules_are_adopted() {
     assert_eq!([env.id("default_security_group"), env.id("default_network_acl")], [&*found.group, &*found.acl]);
     assert_eq!(env.attribute("enable_default_security_group"), json!(true));
     assert_eq!(env.attribute("apply_default_nacl_rules"), json!(true));
-    assert_eq!(env.attribute("associate_default_nacl_to_subnets"), json!(true));
+    assert_eq!(env.attribute("associate_default_nacl_to_subnets"), json!(false));
 
     env.proxy.clear_calls();
     env.destroy();
@@ -144,7 +144,7 @@ fn defaults_that_no_input_expresses_stay_unmanaged() {
     let found = Found::new(&env);
     let all = json!({ "GroupId": found.group, "IpPermissions": found.described(&env)[0]["IpPermissions"] });
     env.ec2("revoke_security_group_ingress", all);
-    // Another network ACL serves one of the subnets.
+    // Another network ACL serves one of the subnets, and the adoption of the default one leaves it.
     let other = text(&env.ec2("create_network_acl", json!({ "VpcId": found.vpc }))["NetworkAcl"]["NetworkAclId"]);
     let associations = found.described(&env)[1]["Associations"].clone();
     let of_subnet = associations.as_array().expect("a list").iter().find(|it| it["SubnetId"] == *found.subnets[1]);
@@ -155,17 +155,15 @@ fn defaults_that_no_input_expresses_stay_unmanaged() {
     let generated = generate(&env.workspace, THIS, &found.vpc, "");
     let plan = env.workspace.plan(&[]);
     assert!(plan.says(&format!("{}: it has no inbound rules", found.group)), "{plan}");
-    let of_one = format!("it is the network ACL of {} and not of {}", found.subnets[0], found.subnets[1]);
-    assert!(plan.says(&format!("{}: {of_one}", found.acl)), "{plan}");
     // Consent changes nothing about it.
     let entry = format!("  adopt = {{\n    \"default_security_group\" = \"{}\"\n", found.group);
     env.workspace.write("generated.tf", &generated.replace("  adopt = {\n", &entry));
     env.workspace.plan(&[]).failed_with("cannot be adopted: it has no inbound rules");
     std::fs::remove_file(env.workspace.path().join("generated.tf")).expect("it was written");
 
-    assert_eq!(adopt(&env, &found), 5);
-    for name in ["enable_default_security_group", "apply_default_nacl_rules"] {
-        assert_eq!(env.attribute(name), json!(false), "{name}");
+    assert_eq!(adopt(&env, &found), 6);
+    for (name, value) in [("enable_default_security_group", false), ("apply_default_nacl_rules", true)] {
+        assert_eq!(env.attribute(name), json!(value), "{name}");
     }
     // AWS does not delete a VPC with another network ACL.
     let back = json!({ "AssociationId": replaced["NewAssociationId"], "NetworkAclId": found.acl });

@@ -1,7 +1,7 @@
 use super::*;
 use crate::aws::ec2::recorded::{OWNER, Recorded};
 use crate::cloud::{Observed, RootState};
-use crate::model::{Eip, RouteTableAssociation, RuleSource, Tier};
+use crate::model::{Eip, RouteTableAssociation, RuleSource, TakenSubnet, Tier};
 use crate::model::{Ref, Route};
 
 fn tags(pairs: &[(&str, &str)]) -> String {
@@ -21,6 +21,9 @@ fn subnet_item(id: &str, tags: &str, cidr: &str) -> String {
          <mapPublicIpOnLaunch>true</mapPublicIpOnLaunch>{tags}</item>"
     )
 }
+
+const DEFAULT_ACL: &str =
+    "<networkAclSet><item><networkAclId>acl-1</networkAclId><default>true</default></item></networkAclSet>";
 
 const EMPTY: [(&str, &str); 9] = [
     ("DescribeSubnets", "<subnetSet/>"),
@@ -111,10 +114,7 @@ async fn the_root_has_its_name_attributes_and_default_objects() {
     let main = "<routeTableSet><item><routeTableId>rtb-main</routeTableId><associationSet><item>\
         <routeTableAssociationId>rtbassoc-0</routeTableAssociationId><routeTableId>rtb-main</routeTableId>\
         <main>true</main></item></associationSet></item></routeTableSet>";
-    let aws = network(&[
-        ("DescribeRouteTables", main),
-        ("DescribeNetworkAcls", "<networkAclSet><item><networkAclId>acl-1</networkAclId></item></networkAclSet>"),
-    ]);
+    let aws = network(&[("DescribeRouteTables", main), ("DescribeNetworkAcls", DEFAULT_ACL)]);
     let objects = objects(&aws, &[]).await;
     assert_eq!(objects.len(), 1, "the main table and the default group are unmanaged: {objects:#?}");
     let root = at(&objects, "vpc");
@@ -347,14 +347,16 @@ async fn the_default_acl_is_found_by_tag_and_its_subnets_never_drift() {
     };
     let acls = |tags: &str| {
         format!(
-            "<networkAclSet><item><networkAclId>acl-1</networkAclId><entrySet>{}{}{}</entrySet><associationSet>{}{}{}\
-             </associationSet>{tags}</item></networkAclSet>",
+            "<networkAclSet><item><networkAclId>acl-1</networkAclId><default>true</default><entrySet>{}{}{}</entrySet>\
+             <associationSet>{}{}{}</associationSet>{tags}</item><item><networkAclId>acl-9</networkAclId>\
+             <associationSet>{}</associationSet></item></networkAclSet>",
             entry(32767, false),
             entry(200, false),
             entry(100, false),
             association("subnet-1"),
             association("subnet-2"),
             association("subnet-9"),
+            "<item><networkAclId>acl-9</networkAclId><subnetId>subnet-3</subnetId></item>",
         )
     };
     let subnets = format!(
@@ -368,18 +370,45 @@ async fn the_default_acl_is_found_by_tag_and_its_subnets_never_drift() {
         objects(&aws, known).await.into_iter().find(|it| it.key == keys::default_network_acl())
     };
     assert_eq!(read("", &[]).await, None, "an ACL without the tag is unmanaged");
-    let public = keys::subnet(Tier::Public, 0, "use1-az6", &Input::Known("10.0.0.0/21".into()));
     let found = read(&below("default_network_acl"), &[]).await.expect("it has the ownership tag");
     let Spec::DefaultNetworkAcl(spec) = &found.spec else { panic!("{found:?}") };
     let numbers: Vec<i64> = spec.ingress.known().unwrap().iter().map(|rule| rule.rule_no).collect();
     assert_eq!((numbers, spec.egress.known().unwrap().len()), (vec![100, 200], 0));
-    assert_eq!(spec.subnets, [public], "the transit tier is left out");
+    assert_eq!(spec.taken, []);
 
     let mut applied = spec.clone();
-    applied.subnets = vec![];
+    let public = keys::subnet(Tier::Public, 0, "use1-az6", &Input::Known("10.0.0.0/21".into()));
+    applied.taken = vec![TakenSubnet { subnet: public, from: "acl-9".into() }];
     let known = Entry::new(keys::default_network_acl(), "acl-1", Spec::DefaultNetworkAcl(applied.clone()));
     let found = read("", &[known]).await.expect("it is in state");
     assert_eq!(found.spec, Spec::DefaultNetworkAcl(crate::model::DefaultNetworkAcl { tags: none(), ..applied }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subnet_has_learned_an_acl_that_is_not_the_default_one() {
+    let of = |subnet: &str| {
+        let default = "<item><networkAclId>acl-1</networkAclId><default>true</default></item>";
+        format!(
+            "<networkAclSet>{default}<item><networkAclId>acl-9</networkAclId><associationSet><item><networkAclId>acl-9\
+             </networkAclId><subnetId>{subnet}</subnetId></item></associationSet></item></networkAclSet>"
+        )
+    };
+    let subnets =
+        format!("<subnetSet>{}</subnetSet>", subnet_item("subnet-1", &below("subnet.public.0"), "10.0.0.0/21"));
+    let read = async |acls: &str, known: &[Entry]| {
+        let aws = network(&[("DescribeNetworkAcls", acls), ("DescribeSubnets", &subnets)]);
+        let found = objects(&aws, known).await;
+        let vpc = found.iter().find(|it| it.key.slot == "vpc").expect("it exists");
+        assert_eq!(vpc.learned["default_network_acl_id"], "acl-1");
+        assert!(found.iter().all(|it| it.id != "acl-9"), "it is unmanaged: {found:?}");
+        found.into_iter().find(|it| it.id == "subnet-1").expect("it exists")
+    };
+    let found = read(&of("subnet-1"), &[]).await;
+    assert_eq!(found.learned[keys::NETWORK_ACL_ID], "acl-9");
+    let mut known = Entry::new(found.key, found.id, found.spec);
+    known.learned = found.learned;
+    assert_eq!(read(&of("subnet-2"), &[known]).await.learned[keys::NETWORK_ACL_ID], "", "it has the default ACL again");
+    assert_eq!(read(&of("subnet-2"), &[]).await.learned.get(keys::NETWORK_ACL_ID), None);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,8 +1,8 @@
 //! The default network ACL and the default security group, if the inputs reproduce them exactly.
 
-use super::{Classifier, Placed};
+use super::Classifier;
 use crate::model::keys::network as keys;
-use crate::model::{FoundNetworkAcl, FoundSecurityGroup, NetworkAclRule, RuleSource, SecurityGroupRule, Tier};
+use crate::model::{FoundNetworkAcl, FoundSecurityGroup, NetworkAclRule, RuleSource, SecurityGroupRule};
 use crate::plugin::{AttributePath, Nested, Problem, Value};
 use crate::topology::four_tier_vpc::config::{NaclRule, SecurityGroupRule as ConfiguredRule};
 use crate::topology::four_tier_vpc::import::rules as imported;
@@ -10,9 +10,9 @@ use crate::topology::four_tier_vpc::{network_acl, security_group, validate};
 
 impl<'a> Classifier<'a> {
     /// Places the default network ACL.
-    pub(super) fn network_acl(&mut self, subnets: &Placed<'a>) {
+    pub(super) fn network_acl(&mut self) {
         let Some(acl) = &self.landscape.default_network_acl else { return };
-        match fault_of_acl(acl, subnets) {
+        match fault_of_acl(acl) {
             Some(reason) => self.reject(&acl.id, reason),
             None if self.is_free(&acl.id) => self.place(&acl.id, keys::default_network_acl().slot),
             None => {}
@@ -31,21 +31,13 @@ impl<'a> Classifier<'a> {
 }
 
 /// Why the inputs cannot express an ACL.
-fn fault_of_acl(acl: &FoundNetworkAcl, subnets: &Placed<'_>) -> Option<String> {
+fn fault_of_acl(acl: &FoundNetworkAcl) -> Option<String> {
     for (direction, rules) in [("inbound", &acl.ingress), ("outbound", &acl.egress)] {
         if let Some(rule) = rules.iter().find(|rule| !is_reproduced_acl_rule(rule)) {
             return Some(format!("the inputs cannot express its {direction} rule {}", rule.rule_no));
         }
     }
-    // This resource associates all subnets but those of the transit tier, or none.
-    let own: Vec<&String> =
-        subnets.iter().filter(|((tier, _), _)| *tier != Tier::Transit).map(|(_, subnet)| &subnet.id).collect();
-    let (mut with, mut without) = (own.iter(), own.iter());
-    let with = with.find(|id| acl.associated.contains(id))?;
-    let without = without.find(|id| !acl.associated.contains(id))?;
-    Some(format!(
-        "it is the network ACL of {with} and not of {without}, and associate_default_nacl_to_subnets covers both"
-    ))
+    None
 }
 
 /// Why the inputs cannot express a group.

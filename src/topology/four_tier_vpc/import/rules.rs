@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{
-    DefaultNetworkAcl, DefaultSecurityGroup, Inventory, NetworkAclRule, RuleSource, SecurityGroupRule, Spec, Tier,
+    DefaultNetworkAcl, DefaultSecurityGroup, Inventory, NetworkAclRule, RuleSource, SecurityGroupRule, Spec,
 };
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{AttributePath, Nested, Value};
@@ -16,7 +16,7 @@ pub(super) fn rules(inventory: &Inventory, attributes: &mut Value) {
     let acl = found.specs().find_map(|(_, it)| if let Spec::DefaultNetworkAcl(acl) = it { Some(acl) } else { None });
     attributes.set("apply_default_nacl_rules", acl.is_some().into());
     if let Some(acl) = acl {
-        network_acl(acl, inventory, attributes);
+        network_acl(acl, attributes);
     }
     let group =
         found.specs().find_map(|(_, it)| if let Spec::DefaultSecurityGroup(group) = it { Some(group) } else { None });
@@ -26,10 +26,7 @@ pub(super) fn rules(inventory: &Inventory, attributes: &mut Value) {
     }
 }
 
-fn network_acl(acl: &DefaultNetworkAcl, inventory: &Inventory, attributes: &mut Value) {
-    let tiers = [Tier::Public, Tier::PrivateApp, Tier::PrivatePersistence];
-    let has_subnets = tiers.into_iter().any(|tier| !super::subnets(inventory, tier).is_empty());
-    attributes.set("associate_default_nacl_to_subnets", (!acl.subnets.is_empty() || !has_subnets).into());
+fn network_acl(acl: &DefaultNetworkAcl, attributes: &mut Value) {
     for (name, rules) in [("default_nacl_ingress_rules", &acl.ingress), ("default_nacl_egress_rules", &acl.egress)] {
         let Some(rules) = rules.known() else { continue };
         if !is_default(rules) {

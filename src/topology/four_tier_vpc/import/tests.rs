@@ -100,7 +100,7 @@ fn acl_rules_keep_their_numbers_and_default_rules_their_names() {
         vpc: vpc_key(&inventory),
         ingress: Input::Known(vec![ping, acl_rule(101, "::/0")]),
         egress: Input::Known(vec![acl_rule(100, "0.0.0.0/0"), acl_rule(101, "::/0")]),
-        subnets: vec![],
+        taken: vec![],
         tags: Input::Known(BTreeMap::new()),
     };
     add(&mut inventory, "default_network_acl", Spec::DefaultNetworkAcl(acl));

@@ -173,7 +173,7 @@ async fn rules_of_a_default_group_that_is_only_tagged_stay() {
     )
     .await;
     let acl = format!(
-        "<networkAclSet><item><networkAclId>acl-1</networkAclId>{}</item></networkAclSet>",
+        "<networkAclSet><item><networkAclId>acl-1</networkAclId><default>true</default>{}</item></networkAclSet>",
         below("default_network_acl")
     );
     assert_unmanaged(

@@ -245,7 +245,7 @@ async fn the_fields_of_each_object_are_read() {
 #[tokio::test(start_paused = true)]
 async fn the_rules_of_the_default_objects_are_read() {
     let objects = objects(&whole_network(), &[]).await;
-    let Spec::DefaultNetworkAcl(DefaultNetworkAcl { ingress, egress, subnets, .. }) =
+    let Spec::DefaultNetworkAcl(DefaultNetworkAcl { ingress, egress, taken, .. }) =
         &at(&objects, "default_network_acl").spec
     else {
         panic!("no ACL")
@@ -260,7 +260,8 @@ async fn the_rules_of_the_default_objects_are_read() {
     };
     let original = Input::Known(vec![rule(100, "0.0.0.0/0"), rule(101, "::/0")]);
     assert_eq!((ingress, egress), (&original, &original));
-    assert_eq!(subnets, &[at(&objects, "subnet.public.0").key.clone()]);
+    assert_eq!(taken, &[]);
+    assert_eq!(at(&objects, "subnet.public.0").learned.get(keys::NETWORK_ACL_ID), None);
     let Spec::DefaultSecurityGroup(DefaultSecurityGroup { ingress, egress, .. }) =
         &at(&objects, "default_security_group").spec
     else {

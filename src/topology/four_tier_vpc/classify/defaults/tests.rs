@@ -23,13 +23,12 @@ fn range(cidr: &str) -> RuleSource {
     RuleSource::CidrIpv4(cidr.into())
 }
 
-/// The default network ACL with AWS's original rules, for all subnets.
+/// The default network ACL with AWS's original rules.
 fn original_acl() -> FoundNetworkAcl {
     FoundNetworkAcl {
         id: "acl-1".into(),
         ingress: vec![allow_all(100, "0.0.0.0/0")],
         egress: vec![allow_all(100, "0.0.0.0/0")],
-        associated: landscape().subnets.iter().map(|subnet| subnet.id.clone()).collect(),
         ..FoundNetworkAcl::default()
     }
 }
@@ -57,7 +56,6 @@ fn assert_reproduced(acl: FoundNetworkAcl, group: FoundSecurityGroup) {
         match &mut entry.applied {
             Spec::DefaultNetworkAcl(spec) => {
                 (spec.ingress, spec.egress) = (Input::Known(acl.ingress.clone()), Input::Known(acl.egress.clone()));
-                spec.subnets.retain(|_| !acl.associated.is_empty());
             }
             Spec::DefaultSecurityGroup(spec) => {
                 spec.ingress = Input::Known(Some(group.ingress.clone()));
@@ -92,18 +90,9 @@ fn original_rules_are_reproduced() {
 }
 
 #[test]
-fn an_acl_without_rules_or_without_subnets_is_reproduced() {
-    let acl = FoundNetworkAcl { ingress: vec![], associated: vec![], ..original_acl() };
+fn an_acl_without_rules_is_reproduced() {
+    let acl = FoundNetworkAcl { ingress: vec![], ..original_acl() };
     assert_reproduced(acl, original_group());
-}
-
-#[test]
-fn an_acl_of_only_some_subnets_stays_unmanaged() {
-    let mut acl = original_acl();
-    acl.associated.retain(|id| id != "subnet-ab");
-    let result = classified(acl, original_group());
-    assert!(reason(&result, "acl-1").contains("not of subnet-ab"), "{result:?}");
-    assert_eq!(slot(&result, "sg-1"), "default_security_group");
 }
 
 #[test]
