@@ -6,7 +6,6 @@ pub(crate) mod default_network_acl;
 pub(crate) mod default_security_group;
 mod dependents;
 pub(crate) mod eip;
-mod endpoint_policy;
 mod guardduty;
 pub(crate) mod internet_gateway;
 mod ipam;

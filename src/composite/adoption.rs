@@ -147,19 +147,17 @@ fn wrong_entry(inventory: &Inventory, unmanaged: &[Unmanaged], slot: &str, id: &
 
 /// What a plan would do besides adding tags.
 fn refused(inventory: &Inventory, decision: &Decision) -> Vec<Difference> {
+    let difference =
+        |key: &Key, what: String, can_be_ignored| Some(Difference { slot: key.slot.clone(), what, can_be_ignored });
     let of_op = |action: &Action| match action {
         Action::Create(object) if inventory.allows_in_adoption(&object.spec) => None,
-        Action::Create(object) => {
-            Some(Difference { slot: object.key.slot.clone(), what: "would be created".to_string() })
-        }
-        Action::Delete { entry, .. } => {
-            Some(Difference { slot: entry.key.slot.clone(), what: format!("{} would be deleted", entry.id) })
-        }
+        Action::Create(object) => difference(&object.key, "would be created".to_string(), false),
+        Action::Delete { entry, .. } => difference(&entry.key, format!("{} would be deleted", entry.id), false),
         Action::Update { before, to, id, .. } => {
             let changes = changes(before, &to.spec);
             let is_adoption = inventory.awaits_adoption(&to.key) && changes.is_empty();
             let what = format!("{id} would be changed: {}", changes.join("; "));
-            (!is_adoption).then(|| Difference { slot: to.key.slot.clone(), what })
+            difference(&to.key, what, true).filter(|_| !is_adoption)
         }
     };
     decision.plan.ops.iter().filter_map(|op| of_op(&op.action)).collect()
@@ -329,7 +327,10 @@ fn differing<P: Topology>(
     (inventory, count): (&Inventory, usize),
     refused: fn(&Inventory, &Decision) -> Vec<Difference>,
 ) -> DifferingInputs {
-    let inputs = P::Config::attributes().into_iter().filter(|attribute| attribute.name != "adopt");
+    let inputs = P::Config::attributes().into_iter().filter(|Attribute { name, .. }| {
+        let texts = filled.get(name).as_str().zip(before.get(name).as_str());
+        name != "adopt" && !texts.is_some_and(|(one, other)| P::is_same_text(name, one, other))
+    });
     let both_values = |input: Attribute| DifferingInput::all(&input, filled.get(&input.name), before.get(&input.name));
     let all: Vec<DifferingInput> = inputs.flat_map(both_values).collect();
     let is_cause = |input: &&DifferingInput| {

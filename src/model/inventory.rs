@@ -123,7 +123,8 @@ impl Entry {
     }
 
     /// Records the spec found in AWS.
-    pub fn observe(&mut self, spec: Spec) {
+    pub fn observe(&mut self, mut spec: Spec) {
+        spec.take_forms(&self.applied);
         self.observed = (spec != self.applied).then_some(spec);
     }
 
@@ -199,6 +200,9 @@ impl Entry {
                 tags.retain(|key, _| wanted.contains_key(key));
             }
             spec.mask_unowned(wanted);
+            if self.not_adopted {
+                spec.mask_status(wanted);
+            }
         }
         spec
     }

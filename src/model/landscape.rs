@@ -14,6 +14,8 @@ pub struct Landscape {
     pub vpc_id: String,
     /// Its tags.
     pub vpc_tags: FoundTags,
+    /// Its primary IPv4 CIDR block.
+    pub vpc_cidr_block: String,
     /// The subnets.
     pub subnets: Vec<FoundSubnet>,
     /// The route tables.
@@ -74,7 +76,7 @@ pub struct FoundSubnet {
     pub tags: FoundTags,
     /// The name of its AZ.
     pub zone: String,
-    /// Its IPv4 CIDR block.
+    /// Its IPv4 CIDR block; empty for an IPv6-only subnet.
     pub cidr_block: String,
 }
 

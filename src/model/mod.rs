@@ -12,6 +12,8 @@ mod facts;
 mod inventory;
 pub mod keys;
 mod landscape;
+mod log_format;
+mod policy;
 pub(crate) mod route_key;
 mod scope;
 mod spec;
@@ -38,6 +40,8 @@ pub use landscape::{
     Classification, Classify, FoundEndpoint, FoundNatGateway, FoundNetworkAcl, FoundObject, FoundRouteTable,
     FoundSecurityGroup, FoundSubnet, FoundTags, Landscape, STACK,
 };
+pub use log_format::{is_same_format, without_newline};
+pub use policy::{is_same_policy, shown_policy};
 pub use route_key::RouteKey;
 pub use scope::{IgnoreTags, Location, Scope, TagSettings, partition_of, unusable_region};
 pub use spec::{

@@ -58,20 +58,20 @@ impl<'a> RouteKey<'a> {
                 "A route key matches only a path; remove the rest.".to_string(),
             ));
         }
-        let mut parts = Vec::new();
-        for text in rest.split('/') {
+        if let Some(shorter) = key.strip_suffix('/').filter(|_| !rest.is_empty()) {
+            let hint = format!("Write {:?}.", shorter.trim_end_matches('/'));
+            return Err((format!("{key:?} ends with a slash, which API Gateway rejects."), hint));
+        }
+        let mut parts = if rest.is_empty() { vec![Part::Literal("")] } else { Vec::new() };
+        for text in rest.split('/').filter(|_| !rest.is_empty()) {
             if matches!(parts.last(), Some(Part::Greedy(_))) {
                 return Err((
                     format!("{key:?} continues after a greedy variable, which matches the rest of the path."),
                     "Make the greedy variable the last part of the path.".to_string(),
                 ));
             }
-            let part = Part::parse(text).map_err(|problem| {
-                (
-                    format!("{text:?} in {key:?} {problem}."),
-                    "Write a variable as a whole part: `{name}` or `{name+}`.".to_string(),
-                )
-            })?;
+            let part = Part::parse(text)
+                .map_err(|(problem, hint)| (format!("{text:?} in {key:?} {problem}."), hint.to_string()))?;
             if let Some(name) = part.variable().filter(|name| parts.iter().any(|it: &Part| it.variable() == Some(name)))
             {
                 return Err((
@@ -128,19 +128,32 @@ impl<'a> RouteKey<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn parse(text: &'a str) -> Result<Part<'a>, &'static str> {
+    /// Parses a part as API Gateway does, which requires that it matches `^({[\w.:-]+\+?}|[a-zA-Z0-9.:_-]+)$`. The
+    /// error is the end of a message and a hint.
+    fn parse(text: &'a str) -> Result<Part<'a>, (String, &'static str)> {
+        let whole = "Write a variable as a whole part: `{name}` or `{name+}`.";
+        let is_allowed = |it: char| it.is_ascii_alphanumeric() || "._-:".contains(it);
         let Some(variable) = text.strip_prefix('{').and_then(|it| it.strip_suffix('}')) else {
-            return match text.contains(['{', '}']) {
-                true => Err("contains braces but is not a variable"),
-                false => Ok(Part::Literal(text)),
+            return match text.chars().find(|it| !is_allowed(*it)) {
+                _ if text.is_empty() => Err(("is an empty part".to_string(), "Write single slashes between parts.")),
+                None => Ok(Part::Literal(text)),
+                Some('{' | '}') => Err(("contains braces but is not a variable".to_string(), whole)),
+                Some('*') => Err((
+                    "contains a wildcard that API Gateway does not support".to_string(),
+                    "Write `{name}` for any part, or `{proxy+}` at the end for the rest of the path.",
+                )),
+                Some(other) => Err((
+                    format!("contains {other:?}, which API Gateway does not accept"),
+                    "Use only letters without accents, digits, and . _ - :, or a variable such as `{name}`.",
+                )),
             };
         };
         let (name, greedy) = match variable.strip_suffix('+') {
             Some(name) => (name, true),
             None => (variable, false),
         };
-        if name.is_empty() || !name.chars().all(|it| it.is_ascii_alphanumeric() || "._-:".contains(it)) {
-            return Err("is not a variable: a name consists of letters, digits, and . _ - :");
+        if name.is_empty() || !name.chars().all(is_allowed) {
+            return Err(("is not a variable: a name consists of letters, digits, and . _ - :".to_string(), whole));
         }
         Ok(if greedy { Part::Greedy(name) } else { Part::Variable(name) })
     }
@@ -214,9 +227,29 @@ mod tests {
 
     #[test]
     fn valid_keys_are_parsed() {
-        for key in ["$default", "ANY /", "GET /orders/{id}", "HEAD /a.b/{x}/c", "POST /{proxy+}", "PUT /a/", "GET /a:b"]
+        for key in
+            ["$default", "ANY /", "GET /orders/{id}", "HEAD /a.b/{x}/c", "POST /{proxy+}", "GET /a:b_c-1/{d.e:f}"]
         {
             assert!(RouteKey::parse(key).is_ok(), "{key}");
+        }
+    }
+
+    #[test]
+    fn parts_that_api_gateway_rejects_have_a_way_out() {
+        for (key, message, hint) in [
+            ("GET /orders/", "\"GET /orders/\" ends with a slash", "Write \"GET /orders\"."),
+            ("GET /orders//", "ends with a slash", "Write \"GET /orders\"."),
+            ("PUT /x/{a}/", "ends with a slash", "Write \"PUT /x/{a}\"."),
+            ("GET /voice/*", "\"*\" in \"GET /voice/*\"", "{proxy+}"),
+            ("GET /a*/b", "wildcard", "{name}"),
+            ("GET //a", "\"\" in \"GET //a\" is an empty part", "single slashes"),
+            ("GET /a%20b", "'%'", "Use only"),
+            ("GET /a~b", "'~'", "Use only"),
+            ("GET /b\u{fc}cher", "'\u{fc}'", "without accents"),
+            ("GET /a/b;c", "';'", "Use only"),
+        ] {
+            let (found, way_out) = RouteKey::parse(key).expect_err(key);
+            assert!(found.contains(message) && way_out.contains(hint), "{key}: {found} {way_out}");
         }
     }
 

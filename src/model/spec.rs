@@ -7,6 +7,7 @@ mod defaults;
 mod gateway;
 mod moves;
 mod network;
+mod phrases;
 mod references;
 mod units;
 
@@ -15,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::keys::network::UNMANAGED_ROUTES;
-use super::{Claim, Key, Need, Ref, Tags, printable};
+use super::{Claim, Key, Need, Ref, Tags};
 use crate::plugin::Input;
 
 pub use gateway::{
@@ -397,6 +398,21 @@ impl Spec {
         }
     }
 
+    /// Replaces what AWS reports about past changes by the values of `wanted`. An adoption does not repeat these
+    /// changes; a later plan does.
+    pub(super) fn mask_status(&mut self, wanted: &Spec) {
+        if let (Spec::Stage(found), Spec::Stage(wanted)) = (self, wanted) {
+            found.deployment_failure.clone_from(&wanted.deployment_failure);
+        }
+    }
+
+    /// Replaces texts by those of the applied spec that mean the same, so that another form of a text is no drift.
+    pub(super) fn take_forms(&mut self, applied: &Spec) {
+        if let (Spec::Stage(found), Spec::Stage(applied)) = (self, applied) {
+            found.take_forms(applied);
+        }
+    }
+
     /// This spec after the creation of another object of the topology, which AWS may let change this one.
     #[must_use]
     pub fn after_creation_of(self, created: &Spec) -> Spec {
@@ -419,23 +435,20 @@ impl Spec {
         !contains_unknown(&self.fields())
     }
 
-    /// The differences of another spec of the same kind from this one, for messages: one phrase per field with both
-    /// values. For tags, the phrases contain only keys, because the values may be confidential.
+    /// The differences of another spec of the same kind from this one, for messages: one phrase per field, with both
+    /// values or, for a list, with the elements that only the other spec (`+`) or only this one has (`-`). For tags,
+    /// the phrases contain only keys, because the values may be confidential.
     pub fn differences(&self, other: &Spec) -> Vec<String> {
         let (mine, others) = (self.fields(), other.fields());
-        let mut phrases = Vec::new();
+        let mut differences = Vec::new();
         for (field, value) in &mine {
             let other = others.get(field).unwrap_or(&serde_json::Value::Null);
             if value == other {
                 continue;
             }
-            if field == "tags" {
-                phrases.extend(tag_differences(value, other));
-            } else {
-                phrases.push(format!("{field} is {} instead of {}", phrase(other), phrase(value)));
-            }
+            differences.extend(phrases::differences(field, value, other));
         }
-        phrases
+        differences
     }
 
     fn fields(&self) -> serde_json::Map<String, serde_json::Value> {
@@ -457,35 +470,4 @@ fn contains_unknown(fields: &serde_json::Map<String, serde_json::Value>) -> bool
         }
     }
     fields.values().any(unknown)
-}
-
-fn tag_differences(applied: &serde_json::Value, found: &serde_json::Value) -> Vec<String> {
-    let empty = serde_json::Map::new();
-    let applied = applied.as_object().unwrap_or(&empty);
-    let found = found.as_object().unwrap_or(&empty);
-    let keys: BTreeMap<&String, ()> = applied.keys().chain(found.keys()).map(|key| (key, ())).collect();
-    keys.into_keys()
-        .filter(|key| applied.get(*key) != found.get(*key))
-        .map(|key| match (applied.contains_key(key), found.contains_key(key)) {
-            (true, false) => format!("tag {} is missing", printable(key)),
-            (false, true) => format!("tag {} is added", printable(key)),
-            _ => format!("tag {} has another value", printable(key)),
-        })
-        .collect()
-}
-
-/// The value of a field, for messages. A reference appears as its slot or ID.
-fn phrase(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::Null => "absent".to_string(),
-        serde_json::Value::String(text) => printable(text).into_owned(),
-        serde_json::Value::Array(items) => format!("[{}]", items.iter().map(phrase).collect::<Vec<_>>().join(", ")),
-        serde_json::Value::Object(fields) => match (fields.get("key"), fields.get("id"), fields.get("slot")) {
-            (Some(key), None, None) => phrase(key),
-            (None, Some(id), None) => phrase(id),
-            (None, None, Some(slot)) => phrase(slot),
-            _ => printable(&value.to_string()).into_owned(),
-        },
-        other => other.to_string(),
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{IgnoreTags, Scope, Tags};
+use super::{Scope, Tags};
 use crate::plugin::{AttributePath, Input, Problem};
 
 /// The maximum number of configured tags of an object. AWS allows 50, and the provider sets up to 3: `fgw:resource`,
@@ -101,11 +101,7 @@ pub(crate) fn check_count(subject: &str, count: usize, path: &AttributePath) -> 
 
 /// The first problem of a default tag, as message and hint. Its characters are not checked here, because the services
 /// that will store it are unknown; [`Scope::default_tag_problems`] checks them.
-pub(crate) fn check_tag(key: &str, value: &Input<String>, ignored: &IgnoreTags) -> Option<(String, &'static str)> {
-    if ignored.ignores(key) {
-        let message = format!("The tag {key:?} is also excluded by ignore_tags.");
-        return Some((message, "Remove it from default_tags or from ignore_tags."));
-    }
+pub(crate) fn check_tag(key: &str, value: &Input<String>) -> Option<(String, &'static str)> {
     let value = value.known().map(String::as_str).unwrap_or_default();
     faults(TaggingService::Ec2, key, value).into_iter().next()
 }
@@ -307,14 +303,12 @@ mod tests {
     fn default_tags_are_checked_per_service_unless_ignored() {
         let (mut scope, path) = (scope(), AttributePath::new("tags"));
         scope.default_tags = tags(&[("a#b", "x")]);
-        let value = Input::Known("x".to_string());
-        assert_eq!(check_tag("a#b", &value, &scope.ignore_tags), None);
+        assert_eq!(check_tag("a#b", &Input::Known("x".to_string())), None);
         assert_eq!(scope.default_tag_problems(Ec2, &path), []);
         let problems = scope.default_tag_problems(ApiGateway, &path);
         assert_eq!(problems.len(), 1);
         assert!(problems[0].hint.contains("default_tags"), "{problems:?}");
         scope.ignore_tags.keys = vec!["a#b".into()];
         assert_eq!(scope.default_tag_problems(ApiGateway, &path), []);
-        assert!(check_tag("a#b", &value, &scope.ignore_tags).is_some_and(|it| it.0.contains("ignore_tags")));
     }
 }

@@ -86,7 +86,7 @@ fn default(text: &str) -> u64 {
 pub fn duration() -> Check {
     let rule = "a duration such as 30s, 10m or 1h30m";
     Check::new(rule, move |value| match value.as_str() {
-        Some(text) if seconds(text).is_none() => Err(format!("{value} is not {rule}.")),
+        Some(text) if seconds(text).is_none() => Err(format!("{value} is not a duration.")),
         _ => Ok(()),
     })
 }

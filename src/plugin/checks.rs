@@ -1,6 +1,6 @@
 //! Checks of every configuration before it reaches the provider, and normalization of every state.
 
-use super::{Attribute, AttributePath, AttributeType, Diagnostics, Mode, Nesting, Severity, Type, Value, schema};
+use super::{Attribute, AttributePath, AttributeType, Diagnostics, Mode, Nesting, Severity, Step, Type, Value, schema};
 
 /// Checks a configuration against the schema alone.
 pub(super) fn check_config(attributes: &[Attribute], config: &Value) -> Diagnostics {
@@ -19,6 +19,19 @@ pub(super) fn add_findings(diagnostics: &mut Diagnostics, found: Diagnostics) {
         it.severity != Severity::Error || !it.path.as_ref().is_some_and(|path| reported.contains(path))
     };
     diagnostics.0.extend(found.0.into_iter().filter(is_new));
+}
+
+/// Shortens the paths of diagnostics to what Terraform finds in a configuration: an attribute or one of its elements.
+/// Terraform would look up an attribute within an element at the top of the block, where another one may have its name.
+/// Paths through blocks stay, and so do the summaries, which contain the whole path.
+pub(super) fn end_at_places(attributes: &[Attribute], diagnostics: &mut Diagnostics) {
+    for path in diagnostics.0.iter_mut().filter_map(|it| it.path.as_mut()) {
+        let Some(Step::Attribute(name)) = path.0.first() else { continue };
+        if attributes.iter().any(|it| it.name == *name && it.mode != Mode::Block) {
+            let has_element = matches!(path.0.get(1), Some(Step::Key(_) | Step::Index(_)));
+            path.0.truncate(if has_element { 2 } else { 1 });
+        }
+    }
 }
 
 /// Replaces null lists and maps of blocks with empty ones, at every depth. Terraform reports a null one as a bug in the
@@ -179,6 +192,35 @@ mod tests {
         let used = Value::map([("code", Value::from("1234"))]);
         let found = check_config(&attributes, &used);
         assert_eq!((&found.0[0].summary[..], &found.0[0].detail[..]), ("code is deprecated", "Use a key."));
+    }
+
+    #[test]
+    fn paths_end_where_terraform_finds_the_place() {
+        let screw = || nested("screw", Nesting::Single, vec![plain("size", Type::Number)]);
+        let attributes = [
+            nested("hinges", Nesting::Map, vec![plain("code", Type::String), screw()]),
+            nested("frame", Nesting::Single, vec![plain("colors", Type::List(Box::new(Type::String)))]),
+            nested("key", Nesting::List, vec![plain("tags", Type::Map(Box::new(Type::String)))]).block(),
+            plain("code", Type::String),
+        ];
+        let hinge = || AttributePath::new("hinges").key("top");
+        let mut diagnostics = Diagnostics::default();
+        for path in [
+            hinge().attribute("code"),
+            hinge().attribute("screw").attribute("size"),
+            AttributePath::new("frame").attribute("colors").index(1),
+            AttributePath::new("key").index(0).attribute("tags").key("a"),
+            AttributePath::new("code"),
+            AttributePath::new("unknown").attribute("x"),
+        ] {
+            diagnostics.attribute_error(path, "s", "d");
+        }
+        diagnostics.error("s", "d");
+        end_at_places(&attributes, &mut diagnostics);
+        let paths = diagnostics.0.iter().map(|it| it.path.as_ref().map(ToString::to_string).unwrap_or_default());
+        // Terraform would show the first one at the attribute `code` of the resource.
+        let expected = ["hinges[\"top\"]", "hinges[\"top\"]", "frame", "key[0].tags[\"a\"]", "code", "unknown.x", ""];
+        assert_eq!(paths.collect::<Vec<_>>(), expected);
     }
 
     #[test]

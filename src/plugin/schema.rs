@@ -136,7 +136,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// A rule with a function that checks it. The error names the invalid value and the rule.
+    /// A rule with a function that checks it. The error names the invalid value; the hint names the rule.
     pub fn new(rule: impl Into<String>, test: impl Fn(&Value) -> Result<(), String> + Send + Sync + 'static) -> Check {
         Check { rule: rule.into(), test: Arc::new(test) }
     }
@@ -144,8 +144,8 @@ impl Check {
     /// The value is one of these strings.
     pub fn one_of(allowed: &'static [&'static str]) -> Check {
         let rule = format!("one of {}", allowed.join(", "));
-        Check::new(rule.clone(), move |value| match value.as_str() {
-            Some(text) if !allowed.contains(&text) => Err(format!("{value} is not {rule}.")),
+        Check::new(rule, move |value| match value.as_str() {
+            Some(text) if !allowed.contains(&text) => Err(format!("{value} is not a valid value.")),
             _ => Ok(()),
         })
     }
@@ -153,9 +153,9 @@ impl Check {
     /// The value is a whole number from `lowest` to `highest`, both included.
     pub fn between(lowest: i64, highest: i64) -> Check {
         let rule = format!("a whole number from {lowest} to {highest}");
-        Check::new(rule.clone(), move |value| match value {
+        Check::new(rule, move |value| match value {
             Value::Number(number) if number.as_i64().is_some_and(|it| (lowest..=highest).contains(&it)) => Ok(()),
-            Value::Number(_) => Err(format!("{value} is not {rule}.")),
+            Value::Number(_) => Err(format!("{value} is not a valid value.")),
             _ => Ok(()),
         })
     }

@@ -152,6 +152,7 @@ impl<P: Provider> Server<P> {
         let resource = served.resource.clone();
         let found = self.run(async move { resource.validate(&config) }).await.unwrap_or_else(panicked);
         checks::add_findings(&mut diagnostics, found);
+        checks::end_at_places(&served.block.attributes, &mut diagnostics);
         Ok(diagnostics)
     }
 
@@ -164,6 +165,7 @@ impl<P: Provider> Server<P> {
         let provider = self.provider.clone();
         let found = self.run(async move { provider.validate(&config) }).await.unwrap_or_else(panicked);
         checks::add_findings(&mut diagnostics, found);
+        checks::end_at_places(&self.provider_block.attributes, &mut diagnostics);
         Ok(diagnostics)
     }
 
@@ -231,6 +233,7 @@ impl<P: Provider> Server<P> {
         let what = || format!("planning {}", request.type_name);
         let mut response = self.run_until_stopped(what, async move { resource.plan(plan).await }).await?;
         let planned_state = Some(served.block.encode(response.planned, &mut response.diagnostics));
+        checks::end_at_places(&served.block.attributes, &mut response.diagnostics);
         // The identity of a new object is known only after the apply.
         let planned_identity = request.prior_identity.filter(|_| is_update && response.requires_replace.is_empty());
         Ok(pb::plan_resource_change::Response {

@@ -50,7 +50,8 @@ crate::attributes! {
         /// Tags for every object that supports tags. Tags of a resource override them. The environment variables
         /// `TF_AWS_DEFAULT_TAGS_<key>` add further tags.
         default_tags: Input<Option<Vec<Input<DefaultTags>>>> = block(),
-        /// Tags that the provider ignores: it does not set, remove or read them. The environment variables
+        /// Tags that the provider ignores: it does not set, remove or read them, even if `default_tags` contains them.
+        /// The environment variables
         /// `TF_AWS_IGNORE_TAGS_KEYS` and `TF_AWS_IGNORE_TAGS_KEY_PREFIXES` add further keys and prefixes, separated by
         /// commas.
         ignore_tags: Input<Option<Vec<Input<IgnoreTagsBlock>>>> = block(),

@@ -268,14 +268,11 @@ fn at_most_one(block: &ProviderBlock, found: &mut Vec<Problem>) {
 }
 
 fn tags(block: &ProviderBlock, found: &mut Vec<Problem>) {
-    let ignored = block.ignored();
     for (index, tags) in block.default_tags.known().into_iter().flatten().flatten().enumerate() {
         let path = AttributePath::new("default_tags").index(index).attribute("tags");
         let tags = tags.known().and_then(|block| block.tags.known()).into_iter().flatten();
         for (key, value) in tags.flatten() {
-            found.extend(
-                check_tag(key, value, &ignored).map(|(message, hint)| Problem::new(path.key(key), message, hint)),
-            );
+            found.extend(check_tag(key, value).map(|(message, hint)| Problem::new(path.key(key), message, hint)));
         }
     }
 }

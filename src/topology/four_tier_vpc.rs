@@ -45,7 +45,8 @@ pub use subnet_layout::SubnetLayout;
 
 use crate::model::keys::network as keys;
 use crate::model::{
-    Classify, Entry, Ids, Inventory, Lookup, Object, Scope, Spec, Tags, Timeouts, TopologyKind, timeouts,
+    Classify, Entry, Ids, Inventory, Lookup, Object, Scope, Spec, Tags, Timeouts, TopologyKind, is_same_policy,
+    timeouts,
 };
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
@@ -118,6 +119,11 @@ impl Topology for FourTierVpc {
 
     fn adopt(config: &Config) -> Tags {
         config.adopt.clone().map(Option::unwrap_or_default)
+    }
+
+    fn is_same_text(input: &str, one: &str, other: &str) -> bool {
+        let is_policy = ["objectstore_endpoint_policy", "keyvalue_endpoint_policy"].contains(&input);
+        one == other || is_policy && is_same_policy(one, other)
     }
 
     fn validate(config: &Config) -> Vec<Problem> {

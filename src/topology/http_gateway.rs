@@ -18,6 +18,7 @@ pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
 
 use crate::model::{
     Caller, Classify, Entry, Ids, Inventory, KmsKey, Lookup, Object, Scope, Spec, Tags, Timeouts, TopologyKind,
+    is_same_format,
 };
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
@@ -87,6 +88,10 @@ impl Topology for HttpGateway {
                 | Spec::LambdaPermission(_)
                 | Spec::LogSubscription(_)
         )
+    }
+
+    fn is_same_text(input: &str, one: &str, other: &str) -> bool {
+        one == other || input == "custom_access_log_format" && is_same_format(one, other)
     }
 
     fn validate(config: &GatewayConfig) -> Vec<Problem> {

@@ -90,6 +90,12 @@ pub trait Topology: Send + Sync + 'static {
     /// How a configuration requires such objects, for messages: a sentence.
     const ADOPTED_ONLY_BY_NAME: &'static str = "";
 
+    /// Whether two values of an input mean the same although their texts differ, such as equal JSON in another form. A
+    /// plan then keeps the prior value.
+    fn is_same_text(_input: &str, one: &str, other: &str) -> bool {
+        one == other
+    }
+
     /// Returns every problem that can be found without AWS. An unknown input is not a problem.
     fn validate(config: &Self::Config) -> Vec<Problem>;
 
@@ -207,4 +213,17 @@ pub enum Blueprint {
         /// same run.
         missing: Vec<Problem>,
     },
+}
+
+/// The configured text or, if the existing object has one that means the same, that one, so that another form of a text
+/// alone changes no object. `of` returns the text of a spec.
+fn in_existing_form<'a>(
+    configured: String,
+    existing: Option<&'a Entry>,
+    of: fn(&'a Spec) -> Option<&'a String>,
+    is_same: fn(&str, &str) -> bool,
+) -> String {
+    let specs = existing.into_iter().flat_map(|entry| [Some(&entry.applied), entry.observed.as_ref()]).flatten();
+    let same = specs.filter_map(of).find(|text| is_same(text, &configured));
+    same.cloned().unwrap_or(configured)
 }

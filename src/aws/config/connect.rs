@@ -177,15 +177,11 @@ fn configured_attempts(settings: &Settings, sources: &Sources) -> Result<Option<
 /// The settings of tags in the provider configuration and in the environment.
 pub(crate) fn tags(settings: &Settings) -> Result<TagSettings, ConfigError> {
     let ignore_tags = ignore_tags(settings, std::env::vars());
-    Ok(TagSettings { default_tags: default_tags(settings, &ignore_tags, std::env::vars())?, ignore_tags })
+    Ok(TagSettings { default_tags: default_tags(settings, std::env::vars())?, ignore_tags })
 }
 
 /// The default tags. The provider configuration takes precedence over the environment.
-fn default_tags(
-    settings: &Settings,
-    ignored: &IgnoreTags,
-    variables: impl Iterator<Item = (String, String)>,
-) -> Result<Tags, ConfigError> {
+fn default_tags(settings: &Settings, variables: impl Iterator<Item = (String, String)>) -> Result<Tags, ConfigError> {
     let Input::Known(configured) = &settings.default_tags else { return Ok(Input::Unknown) };
     let of_variable = |(name, value): (String, String)| {
         Some((name.strip_prefix("TF_AWS_DEFAULT_TAGS_")?.to_string(), Input::Known(value)))
@@ -193,7 +189,7 @@ fn default_tags(
     let mut tags: BTreeMap<String, Input<String>> = variables.filter_map(of_variable).collect();
     tags.extend(configured.clone());
     for (key, value) in &tags {
-        if let Some((message, hint)) = check_tag(key, value, ignored) {
+        if let Some((message, hint)) = check_tag(key, value) {
             let detail = format!("{message} {hint} The tag is set by default_tags or TF_AWS_DEFAULT_TAGS_{key}.");
             return Err(
                 ConfigError::new("Error configuring the provider: invalid default tag", detail).at("default_tags")

@@ -13,7 +13,7 @@ use crate::aws::calls::{AwsError, Operation};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
-use crate::model::{DefaultSecurityGroup, Entry, Key, Learned, SecurityGroupRule, Spec};
+use crate::model::{DefaultSecurityGroup, Entry, Key, Learned, RuleSource, SecurityGroupRule, Spec};
 
 /// The group as AWS returns it. The rules of an unmanaged direction are left out.
 pub(super) fn read(
@@ -114,8 +114,8 @@ async fn release_rules(
         let matching = all
             .iter()
             .filter(|(direction, it)| *direction == egress && revoked.iter().any(|rule| rules::same(rule, &it.rule)));
-        let rule_ids: Vec<String> = matching.map(|(_, it)| it.id.clone()).collect();
-        revoke(operation, id, egress, rule_ids).await?;
+        let matching: Vec<Existing> = matching.map(|(_, it)| it.clone()).collect();
+        revoke(operation, id, egress, &matching).await?;
     }
     Ok(())
 }
@@ -161,17 +161,53 @@ async fn change(operation: &Operation<'_>, id: &str, egress: bool, difference: D
         // The limit does not allow old and new rules at once, so the old ones are revoked first.
         Err(failure) if codes::is_rule_limit(&failure) => {
             if difference.revoke.is_empty() {
-                return Err(failure);
+                return Err(beyond_limit(failure, &difference));
             }
-            revoke(operation, id, egress, difference.revoke).await?;
-            authorize(operation, id, egress, &difference.authorize).await?;
+            revoke(operation, id, egress, &difference.revoke).await?;
+            if let Err(failure) = authorize(operation, id, egress, &difference.authorize).await {
+                return Err(Box::pin(put_back(operation, id, egress, &difference, failure)).await);
+            }
         }
         authorized => {
             authorized?;
-            revoke(operation, id, egress, difference.revoke).await?;
+            revoke(operation, id, egress, &difference.revoke).await?;
         }
     }
     describe(operation, id, egress, difference.describe).await
+}
+
+/// Adds the revoked rules again after AWS has rejected the new ones. Returns the failure with the state of the rules.
+async fn put_back(
+    operation: &Operation<'_>,
+    id: &str,
+    egress: bool,
+    difference: &Difference,
+    failure: Failure,
+) -> Failure {
+    let revoked: Vec<SecurityGroupRule> = difference.revoke.iter().map(|it| it.rule.clone()).collect();
+    let mut failure = beyond_limit(failure, difference);
+    failure.message = failure.message.trim_end_matches('.').to_string();
+    failure.message += &match authorize(operation, id, egress, &revoked).await {
+        Ok(()) => ". The rules that were revoked to make room exist again".to_string(),
+        Err(second) => {
+            let traffic: Vec<String> = revoked.iter().map(|rule| rule.traffic(egress)).collect();
+            format!(
+                ". These rules were revoked to make room, and are missing, because adding them again failed ({second}): {}",
+                traffic.join(", ")
+            )
+        }
+    };
+    failure
+}
+
+/// The failure with what it means if AWS's limit of rules is the cause.
+fn beyond_limit(mut failure: Failure, difference: &Difference) -> Failure {
+    let has_list = difference.authorize.iter().any(|rule| matches!(rule.source, RuleSource::PrefixList(_)));
+    if has_list && codes::is_rule_limit(&failure) {
+        failure.message = failure.message.trim_end_matches('.').to_string();
+        failure.message += ". A prefix list counts as many rules as its maximum number of entries";
+    }
+    failure
 }
 
 /// All rules of the group, each with whether it is an egress rule.
@@ -202,10 +238,11 @@ async fn authorize(
     }
 }
 
-async fn revoke(operation: &Operation<'_>, id: &str, egress: bool, rule_ids: Vec<String>) -> Result<(), Failure> {
-    if rule_ids.is_empty() {
+async fn revoke(operation: &Operation<'_>, id: &str, egress: bool, rules: &[Existing]) -> Result<(), Failure> {
+    if rules.is_empty() {
         return Ok(());
     }
+    let rule_ids = rules.iter().map(|it| it.id.clone()).collect();
     let ec2 = &operation.session.ec2;
     if egress {
         let call = ec2.revoke_security_group_egress().group_id(id).set_security_group_rule_ids(Some(rule_ids));
@@ -243,7 +280,6 @@ async fn describe(
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::model::RuleSource;
     use crate::model::keys::network as keys;
 
     fn rule(id: &str, egress: bool, inside: &str) -> String {
@@ -309,6 +345,51 @@ mod tests {
         let tags = &aws.calls("CreateTags")[0];
         assert_eq!(tags["Tag.2.Value"], "default_security_group");
         assert_eq!(tags["Tag.3.Value"], "four_tier_vpc/vpc-1");
+    }
+
+    const LIMIT: &str = "RulesPerSecurityGroupLimitExceeded";
+
+    /// An update from two rules to [`spec`] with a prefix list, whose answers follow.
+    async fn update_beyond_limit(aws: Recorded) -> (Failure, Recorded) {
+        let ssh = format!("{}<description>vpn</description>", WEB.replace("443", "22"));
+        let aws = aws
+            .on("DescribeSecurityGroupRules", &rules_set(&[rule("sgr-1", false, SELF), rule("sgr-2", false, &ssh)]))
+            .on("RevokeSecurityGroupIngress", "<return>true</return>");
+        let list = SecurityGroupRule { source: RuleSource::PrefixList("pl-1".into()), ..web() };
+        let to = DefaultSecurityGroup { ingress: Input::Known(Some(vec![list])), ..spec() };
+        let updated = Notes::default()
+            .run(&aws.session(), &keys::default_security_group(), &[], async |operation| {
+                update(operation, "sg-1", None, &to).await
+            })
+            .await;
+        (updated.unwrap_err(), aws)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn rules_that_were_revoked_in_vain_are_put_back() {
+        let action = "AuthorizeSecurityGroupIngress";
+        let limit = |aws: Recorded| aws.fail(action, 400, LIMIT, "The maximum number of rules has been reached.");
+        let aws = limit(limit(Recorded::default())).on(action, "<return>true</return>");
+        let (failure, aws) = update_beyond_limit(aws).await;
+        assert_eq!(failure.code.as_deref(), Some(LIMIT));
+        for text in ["A prefix list counts", "The rules that were revoked to make room exist again"] {
+            assert!(failure.message.contains(text), "{failure}");
+        }
+        let [_, _, restored] = &aws.calls(action)[..] else { panic!("{:?}", aws.actions()) };
+        assert_eq!(restored["IpPermissions.1.Groups.1.GroupId"], "sg-1");
+        assert_eq!(restored["IpPermissions.2.FromPort"], "22");
+        assert_eq!(restored["IpPermissions.2.IpRanges.1.Description"], "vpn");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn rules_that_cannot_be_put_back_are_named() {
+        let action = "AuthorizeSecurityGroupIngress";
+        let limit = |aws: Recorded| aws.fail(action, 400, LIMIT, "The maximum number of rules has been reached.");
+        let aws = limit(limit(Recorded::default())).fail(action, 403, "UnauthorizedOperation", "not you");
+        let (failure, _) = update_beyond_limit(aws).await;
+        for text in ["are missing", "not you", "all traffic from itself, tcp 22 from 10.0.0.0/8"] {
+            assert!(failure.message.contains(text), "{failure}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

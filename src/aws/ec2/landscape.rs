@@ -1,8 +1,8 @@
 //! The objects of a network that something else built, as AWS returns them, for their classification.
 
 use aws_sdk_ec2::types::{
-    ConnectivityType, InternetGateway, NatGateway, NetworkAcl, Route, RouteTable, RouteTableAssociation, SecurityGroup,
-    Subnet, Tag, Vpc, VpcEndpoint,
+    ConnectivityType, InternetGateway, NatGateway, NatGatewayState, NetworkAcl, Route, RouteTable,
+    RouteTableAssociation, SecurityGroup, Subnet, Tag, Vpc, VpcEndpoint,
 };
 
 use super::claims::is_main_table;
@@ -25,13 +25,15 @@ pub(super) fn of(
     Landscape {
         vpc_id: text(vpc.vpc_id()),
         vpc_tags: all(vpc.tags()),
+        vpc_cidr_block: text(vpc.cidr_block()),
         subnets: subnets.iter().map(subnet).collect(),
         route_tables: tables.iter().map(table).collect(),
         internet_gateways: gateways
             .iter()
             .map(|it| FoundObject { id: text(it.internet_gateway_id()), tags: all(it.tags()) })
             .collect(),
-        nat_gateways: nats.iter().map(nat_gateway).collect(),
+        // AWS returns a failed gateway for about an hour. It is no part of the network.
+        nat_gateways: nats.iter().filter(|it| it.state() != Some(&NatGatewayState::Failed)).map(nat_gateway).collect(),
         endpoints: endpoints.iter().map(endpoint).collect(),
         ..Landscape::default()
     }
@@ -136,4 +138,18 @@ fn text(value: Option<&str>) -> String {
 
 fn all(tags: &[Tag]) -> FoundTags {
     tags.iter().filter_map(|tag| Some((tag.key()?.to_string(), tag.value().unwrap_or_default().to_string()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_nat_gateways_are_left_out() {
+        let gateway = |id: &str, state: NatGatewayState| NatGateway::builder().nat_gateway_id(id).state(state).build();
+        let gateways = [gateway("nat-1", NatGatewayState::Failed), gateway("nat-2", NatGatewayState::Pending)];
+        let landscape = of(&Vpc::builder().cidr_block("10.0.0.0/16").build(), &[], &[], &[], &gateways, &[]);
+        let ids: Vec<&str> = landscape.nat_gateways.iter().map(|it| it.id.as_str()).collect();
+        assert_eq!((ids, landscape.vpc_cidr_block.as_str()), (vec!["nat-2"], "10.0.0.0/16"));
+    }
 }

@@ -23,7 +23,7 @@ use crate::cloud::{Failure, Known, Seen, Unmanaged};
 use crate::model::Input;
 use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
-use crate::model::{Classify, Entry, Key, Spec, UnmanagedSubnet};
+use crate::model::{Classify, Entry, Key, Spec, Tier, UnmanagedSubnet};
 
 /// The network as AWS returns it. `None` only if AWS reports that neither the VPC nor an address of it exists.
 ///
@@ -150,13 +150,20 @@ fn incomplete(vpc: &Vpc, nats: &[NatGateway]) -> BTreeSet<String> {
 
 /// Adds the VPC's IPv6 ranges that are in state. Ranges have no tags, so a first read, without state, adopts the range
 /// that contains the range of a managed subnet. If no managed subnet has an IPv6 range, because a run was interrupted,
-/// it adopts the only range that no subnet uses, if there is exactly one. All other ranges are unmanaged. No subnet
-/// uses a range that is associating, which AWS returns as an empty one.
+/// it adopts the only range that no subnet uses, if there is exactly one. A network has one range of each source: of
+/// several, it adopts the one that public subnets use. All other ranges are unmanaged. No subnet uses a range that is
+/// associating, which AWS returns as an empty one.
 fn add_ipv6_blocks(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet], region: &str) {
     let (managed, unmanaged): (Vec<&Subnet>, Vec<&Subnet>) =
         subnets.iter().partition(|it| shown.ours(it.subnet_id()).is_some());
     let ranges_of =
         |subnets: Vec<&Subnet>| -> Vec<Ipv6Net> { subnets.into_iter().filter_map(subnet::ipv6_range).collect() };
+    let is_public = |it: &&Subnet| match shown.ours(it.subnet_id()) {
+        Some(Ours::State(entry)) => tier_and_index(&entry.key.slot).is_some_and(|(tier, _)| tier == Tier::Public),
+        Some(Ours::Slot(slot)) => tier_and_index(slot).is_some_and(|(tier, _)| tier == Tier::Public),
+        None => false,
+    };
+    let public = ranges_of(managed.iter().copied().filter(is_public).collect());
     let (managed, unmanaged) = (ranges_of(managed), ranges_of(unmanaged));
     let blocks = vpc.ipv6_cidr_block_association_set().iter().filter(|block| vpc_ipv6_block::exists(block));
     let is_used = |block: &VpcIpv6CidrBlockAssociation, by: &[Ipv6Net]| {
@@ -169,13 +176,20 @@ fn add_ipv6_blocks(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet], region:
         false => is_used(block, &managed),
     };
     let first_read = shown.is_first_read();
+    let mut blocks: Vec<&VpcIpv6CidrBlockAssociation> = blocks.collect();
+    blocks.sort_by_key(|block| !is_used(block, &public));
+    let mut adopted = BTreeSet::new();
     for block in blocks {
         let known = block.association_id().and_then(|id| shown.known(id));
         let (key, source) = match known {
             Some(Entry { key, applied: Spec::VpcIpv6Block(applied), .. }) => (key.clone(), applied.source.clone()),
             None if first_read && is_adopted(block) => {
                 let source = vpc_ipv6_block::source(block, region);
-                (keys::ipv6_cidr_block(&source), source)
+                let key = keys::ipv6_cidr_block(&source);
+                if !adopted.insert(key.clone()) {
+                    continue;
+                }
+                (key, source)
             }
             _ => continue,
         };

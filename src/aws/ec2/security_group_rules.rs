@@ -20,8 +20,8 @@ pub(super) struct Existing {
 pub(super) struct Difference {
     /// Rules to add.
     pub(super) authorize: Vec<SecurityGroupRule>,
-    /// Ids of rules to revoke.
-    pub(super) revoke: Vec<String>,
+    /// Rules to revoke.
+    pub(super) revoke: Vec<Existing>,
     /// Ids of rules whose description changes, with the wanted rules.
     pub(super) describe: Vec<(String, SecurityGroupRule)>,
 }
@@ -32,7 +32,7 @@ impl Difference {
         let mut difference = Difference::default();
         for it in existing {
             match wanted.iter().find(|rule| same(rule, &it.rule)) {
-                None => difference.revoke.push(it.id.clone()),
+                None => difference.revoke.push(it.clone()),
                 Some(rule) if text(&rule.description) != text(&it.rule.description) => {
                     difference.describe.push((it.id.clone(), rule.clone()));
                 }
@@ -221,8 +221,9 @@ mod tests {
         let web = rule("tcp", Some((443, 443)), RuleSource::CidrIpv4("10.0.0.0/8".into()));
         let all = rule("-1", None, RuleSource::ItSelf);
         let ssh = rule("tcp", Some((22, 22)), RuleSource::CidrIpv4("10.0.0.0/8".into()));
-        let difference = Difference::between(&[found("sgr-1", all), found("sgr-2", web.clone())], &[web, ssh.clone()]);
-        assert_eq!(difference, Difference { authorize: vec![ssh], revoke: vec!["sgr-1".into()], describe: Vec::new() });
+        let all = found("sgr-1", all);
+        let difference = Difference::between(&[all.clone(), found("sgr-2", web.clone())], &[web, ssh.clone()]);
+        assert_eq!(difference, Difference { authorize: vec![ssh], revoke: vec![all], describe: Vec::new() });
     }
 
     #[test]

@@ -14,11 +14,10 @@ use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
-use crate::aws::ec2::endpoint_policy;
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
-use crate::model::{Entry, Key, Learned, Ref, Spec, VpcEndpoint};
+use crate::model::{Entry, Key, Learned, Ref, Spec, VpcEndpoint, shown_policy};
 
 /// How long an endpoint may be pending or deleting.
 const READY: Duration = Duration::from_secs(10 * 60);
@@ -56,7 +55,7 @@ pub(super) fn read(
             vpc: shown.vpc.clone(),
             service_name: Input::Known(endpoint.service_name()?.to_string()),
             route_tables,
-            policy: Input::Known(endpoint_policy::shown(endpoint.policy_document(), applied_policy)),
+            policy: Input::Known(shown_policy(endpoint.policy_document(), applied_policy)),
             tags: tags::own(endpoint.tags()),
         }),
         learned: Learned::new(),

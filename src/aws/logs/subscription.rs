@@ -56,7 +56,7 @@ pub(crate) async fn find_any(session: &Session, group: &str) -> Result<Option<Sh
     Ok(filters.pop().filter(|_| filters.is_empty()))
 }
 
-/// The filters of a log group. AWS allows two, so there is no further page.
+/// The filters of a log group. AWS allows fewer than the 50 of a page, so there is no further one.
 async fn all(session: &Session, group: &str) -> Result<Vec<Shown>, Failure> {
     let answer = session.logs.describe_subscription_filters().log_group_name(group).send().await;
     let found = answer.map_err(|error| error.failure("DescribeSubscriptionFilters"))?;
@@ -211,8 +211,7 @@ fn is_not_ready(failure: &Failure) -> bool {
 
 fn too_many(failure: Failure, group: &str) -> Failure {
     let message = format!(
-        "log group {group} already has two subscription filters, the maximum that AWS allows, and neither is managed \
-         by this resource. List them (aws logs describe-subscription-filters --log-group-name {group}), delete one \
+        "log group {group} has as many subscription filters as AWS allows, and this resource manages none of them. List them (aws logs describe-subscription-filters --log-group-name {group}), delete one \
          (aws logs delete-subscription-filter --log-group-name {group} --filter-name NAME), then apply again: {}",
         failure.message
     );

@@ -251,7 +251,7 @@ fn refused(inventory: &Inventory, decision: &Decision) -> Vec<Difference> {
                 (&to.key.slot, format!("{id} would be changed: {}", changes.join("; ")))
             }
         };
-        Some(Difference { slot: slot.clone(), what })
+        Some(Difference { slot: slot.clone(), what, can_be_ignored: false })
     };
     decision.plan.ops.iter().filter_map(|op| of_op(&op.action)).collect()
 }

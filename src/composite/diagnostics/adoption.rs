@@ -11,6 +11,8 @@ pub(in crate::composite) struct Difference {
     pub(in crate::composite) slot: String,
     /// A clause such as "would be created".
     pub(in crate::composite) what: String,
+    /// Whether it stays if `ignore_drift` contains the slot.
+    pub(in crate::composite) can_be_ignored: bool,
 }
 
 /// An entry of `adopt` that cannot be followed.
@@ -171,7 +173,18 @@ pub(in crate::composite) fn adoption_would_change<P: Topology>(
     }
     let rule = format!("As long as the {} is not adopted, a plan may only add tags.", P::KIND.root_kind());
     let mut detail = differences(&rule, refused, inputs);
-    detail += " A difference that no input can express stays if ignore_drift contains the key of the object.";
+    let slots: Vec<String> =
+        refused.iter().filter(|it| it.can_be_ignored).map(|it| format!("{:?}", printable(&it.slot))).collect();
+    detail += &match inputs.is_empty() && !slots.is_empty() {
+        true => format!(
+            " No input expresses the changed properties. To keep them, set ignore_drift = [{}], and leave it there after \
+             the adoption.",
+            slots.join(", ")
+        ),
+        false => {
+            " A difference that no input can express stays if ignore_drift contains the key of the object.".to_string()
+        }
+    };
     diagnostics.error("An adoption changes nothing but tags".to_string(), detail);
 }
 

@@ -113,7 +113,11 @@ impl<P: Topology> Announcement<'_, P> {
     pub(super) fn base(&self, objects: Option<&[Object]>, ids: &Ids) -> Value {
         let mut planned = state::empty::<P>();
         for (name, value) in state::configured::<P>(self.attributes).as_map().into_iter().flatten() {
-            planned.set(name, value.clone());
+            let prior = self.prior.get(name);
+            // Terraform allows a provider to keep a prior value that means the same.
+            let is_same =
+                prior.as_str().zip(value.as_str()).is_some_and(|(one, other)| P::is_same_text(name, one, other));
+            planned.set(name, if is_same { prior.clone() } else { value.clone() });
         }
         planned.set("id", known_id(self.prior));
         location::write(self.scope, &mut planned);

@@ -161,3 +161,46 @@ async fn a_log_group_with_the_name_of_the_domain_is_distinguished() {
     assert!(!terraform.destroy().await.has_errors());
     assert_eq!(terraform.account.slots(), Vec::<String>::new());
 }
+
+/// A gateway with this log format, without a newline in its text.
+fn with_format(format: &str) -> Value {
+    logging(&[("access_log_format_type", "CUSTOM".into()), ("custom_access_log_format", format.into())])
+}
+
+const SPACED: &str = r#"{ "status": "$context.status", "id": "$context.requestId" }"#;
+const DENSE: &str = r#"{"id":"$context.requestId","status":"$context.status"}"#;
+
+#[tokio::test(start_paused = true)]
+async fn another_form_of_a_json_format_changes_nothing() {
+    let mut terraform = Terraform::<HttpGateway>::new(1);
+    terraform.assert_applies(&with_format(SPACED)).await;
+    terraform.account.take_calls();
+    for form in [DENSE.to_string(), format!("{SPACED}\n"), format!("{DENSE}\n")] {
+        terraform.assert_quiet(&with_format(&form)).await;
+    }
+    // AWS returns the text as it was sent, so this is a change by someone else.
+    terraform.account.change_outside("stage", |spec| {
+        let Spec::Stage(stage) = spec else { panic!("{spec:?}") };
+        stage.access_log.as_mut().expect("access logs are on").format = Input::Known(DENSE.to_string());
+    });
+    terraform.assert_quiet(&with_format(SPACED)).await;
+    assert_eq!(terraform.state.get("drift"), &Value::map::<&str>([]));
+    assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
+    terraform.assert_applies(&with_format(&DENSE.replace("status\"}", "path\"}"))).await;
+    assert_eq!(terraform.account.take_calls(), ["update stage"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_to_what_someone_else_has_set_needs_no_call() {
+    let mut terraform = Terraform::<HttpGateway>::new(1);
+    terraform.assert_applies(&with_format("$context.requestId")).await;
+    terraform.account.take_calls();
+    terraform.account.change_outside("stage", |spec| {
+        let Spec::Stage(stage) = spec else { panic!("{spec:?}") };
+        stage.access_log.as_mut().expect("access logs are on").format = Input::Known(SPACED.to_string());
+    });
+    terraform.refresh().await;
+    assert_ne!(terraform.state.get("drift"), &Value::map::<&str>([]));
+    terraform.assert_applies(&with_format(DENSE)).await;
+    assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
+}

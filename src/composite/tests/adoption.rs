@@ -117,6 +117,67 @@ async fn routes_that_the_configuration_does_not_list_stay_unmanaged() {
     terraform.assert_quiet(&generated).await;
 }
 
+/// Terraform writes JSON as `jsonencode` does, without spaces and with sorted keys.
+#[tokio::test(start_paused = true)]
+async fn an_adoption_accepts_another_form_of_a_json_format() {
+    let format = r#"{ "status": "$context.status", "id": "$context.requestId" }"#;
+    let config = gateway(
+        &[("GET /a", route("a", None))],
+        &[],
+        &[
+            ("access_log_logservice_group_name", "front-logs".into()),
+            ("access_log_format_type", "CUSTOM".into()),
+            ("custom_access_log_format", format.into()),
+        ],
+    );
+    let (mut terraform, mut generated) = imported::<HttpGateway>(&config).await;
+    assert_eq!(generated.get("custom_access_log_format"), &Value::from(format));
+    let dense = r#"{"id":"$context.requestId","status":"$context.status"}"#;
+    generated.set("custom_access_log_format", dense.into());
+    terraform.assert_applies(&generated).await;
+    let inventory = inventory(&terraform.private);
+    let Some(Spec::Stage(stage)) = inventory.at("stage").map(|entry| entry.spec()) else { panic!("{inventory:?}") };
+    let log = stage.access_log.as_ref().expect("access logs are on");
+    assert_eq!(log.format, Input::Known(format.to_string()), "an adoption changes nothing but tags");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_deployment_is_no_difference_of_an_adoption() {
+    let mut terraform = Terraform::<HttpGateway>::new(1);
+    terraform.assert_applies(&gateway(&[("GET /a", route("a", None))], &[], &[])).await;
+    let id = terraform.state.get("id").as_str().expect("it was created").to_string();
+    terraform.account.change_outside("stage", |spec| {
+        let Spec::Stage(stage) = spec else { panic!("{spec:?}") };
+        stage.deployment_failure = Some("Invalid model".to_string());
+    });
+    terraform.account.remove_all_ownership_tags();
+    let generated = import(&mut terraform, &id).await;
+    let plan = terraform.plan(&generated).await;
+    assert!(!plan.diagnostics.has_errors(), "{:?}", plan.diagnostics);
+    let applied = terraform.apply_plan(&generated, plan).await;
+    assert!(!applied.has_errors(), "{applied:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_difference_that_no_input_expresses_names_what_keeps_it() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[])).await;
+    let id = terraform.state.get("id").as_str().expect("it was created").to_string();
+    for slot in ["subnet.private_app.0", "subnet.private_app.1"] {
+        terraform.account.change_outside(slot, |spec| {
+            let Spec::Subnet(subnet) = spec else { panic!("{spec:?}") };
+            subnet.ipv6_cidr_block = Input::Known(Some("2001:db8::/64".to_string()));
+        });
+    }
+    terraform.account.remove_all_ownership_tags();
+    let mut generated = import(&mut terraform, &id).await;
+    let problems = terraform.plan(&generated).await.diagnostics;
+    let keeps = "ignore_drift = [\"subnet.private_app.0\", \"subnet.private_app.1\"]";
+    assert!(problems.0[0].detail.contains(keeps), "{problems:?}");
+    generated.set("ignore_drift", vec!["subnet.private_app.0", "subnet.private_app.1"].into());
+    terraform.assert_applies(&generated).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_adoption_of_an_api_changes_no_route() {
     let config = gateway(&[("GET /a", route("a", None))], &[], &[("description", "theirs".into())]);

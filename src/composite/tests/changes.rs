@@ -66,6 +66,22 @@ async fn rules_that_aws_adds_with_an_ipv6_range_are_removed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn another_form_of_a_policy_changes_nothing() {
+    let policy = |text: &str| network(&[("objectstore_endpoint_policy", text.into())]);
+    let with = |actions: &str| {
+        format!(r#"{{"Statement":[{{"Effect":"Allow","Principal":"*","Action":[{actions}],"Resource":"*"}}]}}"#)
+    };
+    let mut terraform = Terraform::<FourTierVpc>::new(1);
+    terraform.assert_applies(&policy(&with(r#""s3:GetObject","s3:PutObject""#))).await;
+    terraform.account.take_calls();
+    terraform.assert_quiet(&policy(&with(r#""s3:PutObject", "s3:GetObject""#))).await;
+    let spaced = with(r#""s3:GetObject","s3:PutObject""#).replace(':', " : ").replace("s3 : ", "s3:");
+    terraform.assert_quiet(&policy(&spaced)).await;
+    terraform.assert_applies(&policy(&with(r#""s3:GetObject""#))).await;
+    assert_eq!(terraform.account.take_calls(), ["update vpc_endpoint.objectstore"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_replacement_continues_after_a_partial_destroy() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);

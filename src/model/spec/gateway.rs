@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::{DeleteAfter, NoAction, Restrict};
-use crate::model::{Caller, Claim, Key, Need, Ref, RouteKey, Tags};
+use crate::model::{Caller, Claim, Key, Need, Ref, RouteKey, Tags, is_same_format};
 use crate::plugin::Input;
 
 /// An HTTP API, the root of a gateway. Key `api`.
@@ -239,6 +239,18 @@ impl Authorizer {
             && in_order(found, str::to_string) == in_order(sources, str::to_string)
         {
             self.identity_sources = wanted.identity_sources.clone();
+        }
+    }
+}
+
+impl Stage {
+    pub(super) fn take_forms(&mut self, applied: &Stage) {
+        if let (Some(AccessLog { format, .. }), Some(AccessLog { format: applied, .. })) =
+            (&mut self.access_log, &applied.access_log)
+            && let (Input::Known(found), Input::Known(text)) = (&format, applied)
+            && is_same_format(found, text)
+        {
+            format.clone_from(applied);
         }
     }
 }

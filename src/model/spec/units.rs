@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::{Cors, Spec, phrase, printable};
-use crate::model::{Key, Ref};
+use super::phrases::phrase;
+use super::{Cors, Spec};
+use crate::model::{Key, Ref, printable};
 use crate::plugin::Input;
 use crate::plugin::decode::UNKNOWN;
 
@@ -196,7 +197,7 @@ fn overwriting((field, element): &Unit, found: Option<&Value>, required: Option<
     match element {
         _ if found.is_array() && required.is_null() => None,
         Some(key) if field == "tags" => Some(format!("tag {}", printable(key))),
-        _ => Some(format!("{field} {} becomes {}", phrase(found), phrase(required))),
+        _ => Some(format!("{field} {} becomes {}", phrase(field, found), phrase(field, required))),
     }
 }
 

@@ -12,15 +12,15 @@ use super::route_table_layout::{self, Layout};
 use super::subnet_acls::SubnetAcls;
 use super::tier_zones::TierZones;
 use super::zones::{self, SubnetSlot, ZoneSlot};
-use super::{canonical_json, ipv6, name_tags, network_acl, security_group, tags, vpc, warnings};
+use super::{canonical_json, ipv6, name_tags, network_acl, security_group, tags, validate, vpc, warnings};
 use crate::model::keys::network as keys;
 use crate::model::keys::network::EndpointService;
 use crate::model::{
     DefaultNetworkAcl, DefaultSecurityGroup, Eip, InternetGateway, Key, NatGateway, Object, Ref, Spec, Subnet, Tags,
-    Tier, VpcEndpoint,
+    Tier, VpcEndpoint, is_same_policy,
 };
 use crate::plugin::{AttributePath, Input, Problem};
-use crate::topology::{Blueprint, Context};
+use crate::topology::{Blueprint, Context, in_existing_form};
 
 /// The inputs that decide which objects exist.
 struct Structure {
@@ -60,7 +60,8 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     let Some(zones) = TierZones::of(config, &structure.tiers, network, rejected)? else {
         return Ok(Blueprint::Undecided);
     };
-    warnings.extend(zones::warning(zones.used(), available));
+    warnings.extend(warnings::zones::of_state(zones.used(), available));
+    warnings.extend(warnings::zones::unused_inputs(config, zones.network(), available));
     let places_of = |tier, wanted| if wanted { zones.of_tier(tier) } else { &[] };
     let nat_places = places_of(Tier::Public, !structure.private_nat);
     let Some(nats) = nat::nats(config, context.existing, nat_places) else { return Ok(Blueprint::Undecided) };
@@ -306,11 +307,17 @@ impl<'a> Draft<'a> {
                 continue;
             };
             let key = keys::vpc_endpoint(service, &service_name);
+            let existing = self.context.existing.at(&key.slot);
+            let of_endpoint: fn(&Spec) -> Option<&String> = |spec| match spec {
+                Spec::VpcEndpoint(endpoint) => endpoint.policy.known()?.as_ref(),
+                _ => None,
+            };
+            let in_form = |text: String| in_existing_form(canonical_json(&text), existing, of_endpoint, is_same_policy);
             let spec = VpcEndpoint {
                 vpc: self.vpc.clone(),
                 service_name: service_name.clone(),
                 route_tables: route_tables.clone(),
-                policy: policy.clone().map(|policy| policy.map(|policy| canonical_json(&policy))),
+                policy: policy.clone().map(|policy| policy.map(in_form)),
                 tags: self.tags(&key, &[]),
             };
             self.add(&key, Spec::VpcEndpoint(spec));
@@ -381,6 +388,7 @@ impl<'a> Draft<'a> {
             egress: security_group::rules(&config.default_security_group_egress_rules),
             tags: self.tags(&key, &[&config.security_group_tags]),
         };
+        self.problems.extend(validate::descriptions(config));
         self.add(&key, Spec::DefaultSecurityGroup(spec));
     }
 }

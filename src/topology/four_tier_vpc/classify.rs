@@ -86,7 +86,11 @@ impl<'a> Classifier<'a> {
             if !self.is_free(&subnet.id) {
                 continue;
             }
-            match evidence::tier_of(subnet, self.table_of(subnet), landscape) {
+            let tier = match fault_of_block(subnet, landscape) {
+                Some(reason) => Err(reason),
+                None => evidence::tier_of(subnet, self.table_of(subnet), landscape),
+            };
+            match tier {
                 Ok(tier) => by_tier.entry((tier, subnet.zone.as_str())).or_default().push(subnet),
                 Err(reason) => self.reject(&subnet.id, reason),
             }
@@ -178,6 +182,17 @@ impl<'a> Classifier<'a> {
             }
         }
     }
+}
+
+/// Why no input can express the addresses of a subnet.
+fn fault_of_block(subnet: &FoundSubnet, landscape: &Landscape) -> Option<String> {
+    let Ok(block) = subnet.cidr_block.parse::<Ipv4Net>() else {
+        return Some("it has no IPv4 CIDR block, and no input expresses an IPv6-only subnet".to_string());
+    };
+    let primary = landscape.vpc_cidr_block.parse::<Ipv4Net>().ok().filter(|primary| !primary.contains(&block))?;
+    Some(format!(
+        "its CIDR block {block} is in a secondary range of the VPC, which no input expresses; the primary one is {primary}"
+    ))
 }
 
 /// The index of each AZ: the number at the end of the names of its subnets, if these numbers identify the AZs, else its

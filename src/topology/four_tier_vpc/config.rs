@@ -41,7 +41,8 @@ crate::attributes! {
             "the keys in `<tier>_subnets` change too, so resources that use `for_each` over these maps are replaced"
         )),
 
-        /// Number of AZs to use. By default, or if it exceeds the number of AZs, all AZs are used.
+        /// Number of AZs to use. By default, or if it exceeds the number of AZs, all AZs are used; the plan warns about
+        /// the latter.
         num_availability_zones: Input<Option<i64>> = optional_computed().check(Check::between(1, 100)).change(
             PlanEffect::PartialReplace(
                 "to a smaller number removes the AZs with the highest indices and deletes the network's objects in them"
@@ -271,17 +272,24 @@ crate::attributes! {
         default_nacl_egress_rules: Input<BTreeMap<String, Input<NaclRule>>>
             = default(rules::default_nacl_rules()).in_place(),
         /// Inbound rules of the default security group, by a name of your choice; each requires a source. Used only
-        /// with `enable_default_security_group`. An empty map leaves the existing rules unchanged.
+        /// with `enable_default_security_group`. An empty map leaves the existing rules unchanged. A rule cannot refer
+        /// to a security group in this VPC that the same configuration creates, because the group needs the VPC first,
+        /// which is a cycle. For such rules, set `enable_default_security_group` to `false` and manage the group with
+        /// `aws_default_security_group`. AWS allows 60 rules by default, where each range and group counts, and a
+        /// prefix list counts as its maximum number of entries.
         default_security_group_ingress_rules: Input<BTreeMap<String, Input<SecurityGroupRule>>>
             = default(rules::default_ingress_rules()).in_place(),
         /// Outbound rules of the default security group, by a name of your choice; each requires a destination. Used
-        /// only with `enable_default_security_group`. An empty map leaves the existing rules unchanged.
+        /// only with `enable_default_security_group`. An empty map leaves the existing rules unchanged. They cannot
+        /// refer to a security group in this VPC that the same configuration creates, as inbound rules cannot.
         default_security_group_egress_rules: Input<BTreeMap<String, Input<SecurityGroupRule>>>
             = default(rules::default_egress_rules()).in_place(),
 
-        /// IAM policy of the S3 endpoint, in JSON. Null allows all access.
+        /// IAM policy of the S3 endpoint, in JSON. Null allows all access. Another form of the same policy, such as
+        /// another order, changes nothing.
         objectstore_endpoint_policy: Input<Option<String>> = optional().in_place(),
-        /// IAM policy of the DynamoDB endpoint, in JSON. Null allows all access.
+        /// IAM policy of the DynamoDB endpoint, in JSON. Null allows all access. Another form of the same policy, such
+        /// as another order, changes nothing.
         keyvalue_endpoint_policy: Input<Option<String>> = optional().in_place(),
         /// IDs of the virtual private gateways, such as `vgw-0123456789abcdef0`, whose VPN routes propagate to the
         /// public route tables. In all tiers, propagation that was enabled outside Terraform stays enabled. The
@@ -477,7 +485,7 @@ fn tenancy() -> Check {
                              \"default\" and set the tenancy of the instances to \"host\", or use \"dedicated\"."
                 .to_string())
         }
-        Some(text) if !["default", "dedicated"].contains(&text) => Err(format!("{value} is not {rule}.")),
+        Some(text) if !["default", "dedicated"].contains(&text) => Err(format!("{value} is not a tenancy.")),
         _ => Ok(()),
     })
 }

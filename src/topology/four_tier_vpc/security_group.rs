@@ -18,7 +18,14 @@ pub(super) fn rules(rules: &Input<BTreeMap<String, Input<Rule>>>) -> Input<Optio
         let Some(rules) = rule.known().and_then(expand) else { return Input::Unknown };
         all.extend(rules);
     }
-    Input::Known(Some(all.into_iter().collect()))
+    let mut distinct: Vec<SecurityGroupRule> = Vec::new();
+    for rule in all {
+        // AWS rejects a request that contains a permission twice. Different descriptions are a problem.
+        if !distinct.iter().any(|it| it.allows_the_same(&rule) && it.description == rule.description) {
+            distinct.push(rule);
+        }
+    }
+    Input::Known(Some(distinct))
 }
 
 /// The protocol in the form that AWS returns.
@@ -35,6 +42,13 @@ pub(super) fn protocol(text: &str) -> String {
 
 /// One rule per source; `None` while any part is unknown.
 pub(super) fn expand(rule: &Rule) -> Option<Vec<SecurityGroupRule>> {
+    let lists = [&rule.cidr_blocks, &rule.ipv6_cidr_blocks, &rule.prefix_list_ids, &rule.security_groups];
+    let are_known = |list: &&Strings| list.known().is_some_and(|list| list.iter().all(Input::is_known));
+    if rule.self_.is_known() && lists.iter().all(are_known) { of_known_sources(rule) } else { None }
+}
+
+/// One rule per known source; `None` while any other part is unknown.
+pub(super) fn of_known_sources(rule: &Rule) -> Option<Vec<SecurityGroupRule>> {
     let protocol = protocol(rule.protocol.known()?);
     let (from, to) = (*rule.from_port.known()?, *rule.to_port.known()?);
     // AWS stores ports for these protocols only.
@@ -46,11 +60,11 @@ pub(super) fn expand(rule: &Rule) -> Option<Vec<SecurityGroupRule>> {
         Ok(net) => net.trunc().to_string(),
         Err(_) => cidr,
     };
-    sources.extend(texts(&rule.cidr_blocks)?.into_iter().map(canonical).map(RuleSource::CidrIpv4));
-    sources.extend(texts(&rule.ipv6_cidr_blocks)?.into_iter().map(canonical).map(RuleSource::CidrIpv6));
-    sources.extend(texts(&rule.prefix_list_ids)?.into_iter().map(RuleSource::PrefixList));
-    sources.extend(texts(&rule.security_groups)?.into_iter().map(RuleSource::SecurityGroup));
-    if *rule.self_.known()? {
+    sources.extend(known(&rule.cidr_blocks).map(canonical).map(RuleSource::CidrIpv4));
+    sources.extend(known(&rule.ipv6_cidr_blocks).map(canonical).map(RuleSource::CidrIpv6));
+    sources.extend(known(&rule.prefix_list_ids).map(RuleSource::PrefixList));
+    sources.extend(known(&rule.security_groups).map(RuleSource::SecurityGroup));
+    if rule.self_ == Input::Known(true) {
         sources.push(RuleSource::ItSelf);
     }
     let rule = |source| SecurityGroupRule {
@@ -63,8 +77,8 @@ pub(super) fn expand(rule: &Rule) -> Option<Vec<SecurityGroupRule>> {
     Some(sources.into_iter().map(rule).collect())
 }
 
-fn texts(list: &Strings) -> Option<Vec<String>> {
-    list.known()?.iter().map(|item| item.known().cloned()).collect()
+fn known(list: &Strings) -> impl Iterator<Item = String> {
+    list.known().into_iter().flatten().filter_map(|item| item.known().cloned())
 }
 
 #[cfg(test)]
@@ -103,6 +117,23 @@ mod tests {
         let Input::Known(Some(egress)) = rules(&config.default_security_group_egress_rules) else { panic!() };
         let sources: Vec<_> = egress.iter().map(|it| &it.source).collect();
         assert_eq!(sources, [&RuleSource::CidrIpv4("0.0.0.0/0".into()), &RuleSource::CidrIpv6("::/0".into())]);
+    }
+
+    #[test]
+    fn equal_permissions_become_one_rule() {
+        let with = |protocol: &str, groups: Value| {
+            let fields = [("protocol", protocol.into()), ("from_port", 80_i64.into()), ("to_port", 81_i64.into())];
+            let mut rule = Value::map(fields);
+            rule.set("security_groups", groups);
+            rule
+        };
+        let map = Value::map([
+            ("a", with("6", vec!["sg-1", "123456789012/sg-2"].into())),
+            ("b", with("tcp", vec!["123456789012/sg-1", "sg-2", "sg-2"].into())),
+        ]);
+        let config = config(&[("default_security_group_ingress_rules", map)]);
+        let Input::Known(Some(rules)) = rules(&config.default_security_group_ingress_rules) else { panic!() };
+        assert_eq!(rules.len(), 2, "AWS rejects a request with the same permission twice: {rules:?}");
     }
 
     #[test]

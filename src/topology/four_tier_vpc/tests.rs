@@ -576,3 +576,23 @@ fn timeouts_are_read_in_seconds() {
     assert_eq!((timeouts.create, timeouts.update), (Some(3600), None));
     assert_eq!((timeouts.route_table_create, timeouts.route_table_update), (Some(300), Some(120)));
 }
+
+/// Values that were unknown in the plan are not validated again.
+#[test]
+fn different_descriptions_that_become_known_fail_before_any_call() {
+    let rule = |description: &str| {
+        Value::map([
+            ("protocol", Value::from("tcp")),
+            ("from_port", 443_i64.into()),
+            ("to_port", 443_i64.into()),
+            ("cidr_blocks", vec!["10.0.0.0/8"].into()),
+            ("description", description.into()),
+        ])
+    };
+    let rules = |second: &str| {
+        config(&[("default_security_group_ingress_rules", Value::map([("a", rule("office")), ("b", rule(second))]))])
+    };
+    let problems = blueprint(&rules("vpn"), None, &Inventory::default(), "a").unwrap_err();
+    assert!(problems[0].message.contains("\"office\" and \"vpn\""), "{problems:?}");
+    assert!(blueprint(&rules("office"), None, &Inventory::default(), "a").is_ok());
+}

@@ -8,7 +8,7 @@ mod ipv6;
 #[cfg(test)]
 mod rules;
 
-pub(super) use access_rules::{network_acl_rule, security_group_rule};
+pub(super) use access_rules::{descriptions, network_acl_rule, security_group_rule};
 
 use std::collections::BTreeMap;
 
@@ -170,12 +170,4 @@ fn is_az_key(key: &str) -> bool {
 /// Whether this is an AZ ID and not a name: IDs, which are the same in all accounts, end in `-az` and a number.
 fn is_zone_id(text: &str) -> bool {
     text.rsplit_once("-az").is_some_and(|(_, number)| number.parse::<u32>().is_ok())
-}
-
-fn is_ipv4_range(text: &str) -> bool {
-    text.parse::<Ipv4Net>().is_ok_and(|net| net.trunc() == net)
-}
-
-fn is_ipv6_range(text: &str) -> bool {
-    text.parse::<Ipv6Net>().is_ok_and(|net| net.trunc() == net)
 }

@@ -1,6 +1,8 @@
 //! Warnings about configurations that are valid but probably not intended, and about effects of a change.
 
 mod released;
+mod unused;
+pub(super) mod zones;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,6 +64,7 @@ pub(super) fn warnings(context: &Context<'_, Config>) -> Vec<Problem> {
     warnings.extend(access_rules(context));
     warnings.extend(released::security_group(context));
     warnings.extend(without_dns_support(config));
+    warnings.extend(unused::inputs(config));
     warnings
 }
 

@@ -82,14 +82,7 @@ pub(super) fn places(
     }
     places.sort_by_key(|place| place.index);
 
-    if places.is_empty() {
-        return Err(vec![Problem::new(
-            AttributePath::new("availability_zone_ids"),
-            "The inputs that select AZs exclude every AZ of the Region.",
-            "Exclude fewer AZs, or change availability_zone_state.",
-        )]);
-    }
-    Ok(Some(places))
+    if places.is_empty() { Err(vec![choice.rejects_all(available)]) } else { Ok(Some(places)) }
 }
 
 /// Adds each AZ that the inputs admit, unless the AZ or its index is already in the list.
@@ -116,22 +109,6 @@ fn holders(existing: &Inventory, pending_deletion: bool) -> impl Iterator<Item =
         }),
         _ => None,
     })
-}
-
-/// The warning about AZs with subnets that AWS no longer lists or that are not available. It is a single one, because
-/// Terraform shows only the first of several warnings with the same summary.
-pub(super) fn warning<'a>(used: impl Iterator<Item = &'a ZoneSlot>, available: &[AvailabilityZone]) -> Option<Problem> {
-    let of = |place: &ZoneSlot| match available.iter().find(|zone| zone.id == place.id) {
-        None => Some(format!("AWS no longer lists the AZ {} ({}). Its subnets stay.", place.name, place.id)),
-        Some(zone) if zone.state != "available" => {
-            Some(format!("The AZ {} ({}) is {}. It has subnets of this network.", place.name, place.id, zone.state))
-        }
-        Some(_) => None,
-    };
-    let messages: Vec<String> = used.filter_map(of).collect();
-    let hint = "To stop using an AZ, add its ID to availability_zone_exclude_ids.";
-    let path = AttributePath::new("availability_zone_exclude_ids");
-    (!messages.is_empty()).then(|| Problem::new(path, messages.join(" "), hint))
 }
 
 /// The message and the hint of the problem that an AZ is not one of the network's.
@@ -193,6 +170,20 @@ impl Choice<'_> {
         let reason = format!("num_availability_zones is {}", self.count?);
         Some(("num_availability_zones", reason))
     }
+
+    /// The problem that no AZ is left, at an input that excludes one which `availability_zone_ids` admits.
+    fn rejects_all(&self, available: &[AvailabilityZone]) -> Problem {
+        let admitted = available.iter().filter(|zone| self.ids.as_ref().is_none_or(|ids| ids.contains(&&*zone.id)));
+        let rejected: Vec<_> =
+            admitted.filter_map(|zone| Some((&zone.id, self.rejects(&zone.id, available)?))).collect();
+        let input = rejected.first().map_or("availability_zone_ids", |(_, (input, _))| input);
+        let reasons: Vec<String> = rejected.iter().map(|(id, (_, reason))| format!("{id}: {reason}")).collect();
+        let message = match reasons.is_empty() {
+            true => "This account has no AZ in the Region.".to_string(),
+            false => format!("No AZ of the Region can be used. {}.", reasons.join("; ")),
+        };
+        Problem::new(AttributePath::new(input), message, "Exclude fewer AZs, or change availability_zone_state.")
+    }
 }
 
 fn all_known(items: &[Input<String>]) -> Option<Vec<&str>> {
@@ -227,17 +218,33 @@ mod tests {
     }
 
     #[test]
-    fn an_unlisted_or_impaired_az_stays_with_a_warning() {
+    fn an_unlisted_or_impaired_az_stays() {
         let mut available = zones("ab");
         available[0].state = "impaired".into();
-        let places = places(&config(&[]), &existing_in("abc"), &available).unwrap().unwrap();
-        assert_eq!(places.len(), 3);
-        let warning = warning(places.iter(), &available).expect("one, because Terraform would hide a second one");
-        for text in ["The AZ a (az-a) is impaired.", "AWS no longer lists the AZ c (az-c)."] {
-            assert!(warning.message.contains(text), "{warning:?}");
-        }
+        assert_eq!(chosen(&[], &existing_in("abc"), &available), ["0 a", "1 b", "2 c"]);
         let only_available = [("availability_zone_state", "available".into())];
         assert_eq!(chosen(&only_available, &existing_in("abc"), &available), ["0 a", "1 b", "2 c"]);
+    }
+
+    #[test]
+    fn the_exclusion_of_all_azs_is_reported_at_the_input_that_excludes() {
+        for (attributes, path, text) in [
+            (vec![("availability_zone_exclude_ids", vec!["az-a", "az-b"].into())], "exclude_ids", "lists it"),
+            (vec![("availability_zone_exclude_names", vec!["a", "b"].into())], "exclude_names", "its name, a"),
+            (vec![("availability_zone_state", "impaired".into())], "state", "it is available"),
+            (
+                vec![
+                    ("availability_zone_ids", vec!["az-a"].into()),
+                    ("availability_zone_exclude_names", vec!["a"].into()),
+                ],
+                "exclude_names",
+                "az-a: availability_zone_exclude_names",
+            ),
+        ] {
+            let problems = places(&config(&attributes), &Inventory::default(), &zones("ab")).unwrap_err();
+            assert_eq!(problems[0].path, AttributePath::new(&format!("availability_zone_{path}")));
+            assert!(problems[0].message.contains(text), "{problems:?}");
+        }
     }
 
     #[test]

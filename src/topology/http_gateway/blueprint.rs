@@ -15,10 +15,10 @@ use super::warnings::{deploys_again, warnings};
 use crate::model::keys::gateway as keys;
 use crate::model::{
     AccessLog, Api, ApiRoute, Caller, Cors, Facts, FunctionArn, Inventory, Key, LambdaPermission, MOST_TAGS, Object,
-    Ref, RouteKey, Scope, Spec, Stage, TaggingService, Tags, check_count,
+    Ref, RouteKey, Scope, Spec, Stage, TaggingService, Tags, check_count, is_same_format,
 };
 use crate::plugin::{AttributePath, Input, Problem};
-use crate::topology::{Blueprint, Context};
+use crate::topology::{Blueprint, Context, in_existing_form};
 
 /// The objects that the configuration requires. Errors are problems that depend on the account or Region.
 pub(super) fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprint, Vec<Problem>> {
@@ -172,11 +172,18 @@ impl<'a> Draft<'a> {
 
     /// The stage is created after the routes, so that it is deployed once and not once per route.
     fn stage(&mut self, config: &GatewayConfig, log_group: Option<Key>, routes: Vec<Key>) {
+        let of_stage: fn(&Spec) -> Option<&String> = |spec| match spec {
+            Spec::Stage(stage) => stage.access_log.as_ref()?.format.known(),
+            _ => None,
+        };
+        let existing = self.existing.at(&keys::stage().slot);
+        let format = config.access_log_format();
+        let format = format.map(|format| in_existing_form(format, existing, of_stage, is_same_format));
         let spec = Stage {
             api: self.api.clone(),
             auto_deploy: true,
             deployment_failure: None,
-            access_log: log_group.map(|key| AccessLog { log_group: Ref::Key(key), format: config.access_log_format() }),
+            access_log: log_group.map(|key| AccessLog { log_group: Ref::Key(key), format }),
             tags: self.tags("stage_tags", &config.stage_tags),
         };
         self.add(keys::stage(), Spec::Stage(spec), routes);

@@ -39,8 +39,9 @@ crate::attributes! {
         name: Input<String> = required().in_place(),
         /// Routes by route key. A key is `<METHOD> <path>`, such as `GET /orders/{id}`, or `$default` for all requests
         /// that match no other route. The methods are GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS, and ANY, which
-        /// matches every method without a route of its own. A path starts with `/` and may contain variables (`{id}`).
-        /// Its last segment may be a greedy variable (`{proxy+}`), which matches the rest of the path. AWS allows 300
+        /// matches every method without a route of its own. A path starts with `/` and does not end with one. Its parts
+        /// consist of letters, digits, and `. _ - :`, or are variables (`{id}`). The last part may be a greedy variable
+        /// (`{proxy+}`), which matches the rest of the path; there is no wildcard `*`. AWS allows 300
         /// routes per API by default. The routes can have at most 300 different integrations.
         route_config: Input<BTreeMap<String, Input<RouteConfig>>> = required().change(PlanEffect::PartialReplace(
             "updates objects in place or creates new ones, points the routes of changed entries to them, and then \
@@ -88,8 +89,9 @@ crate::attributes! {
         access_log_format_type: Input<String>
             = default("JSON").check(Check::one_of(&["CLF", "JSON", "CUSTOM"])).in_place(),
         /// Custom log format with `$context` variables: one line of at most 3072 bytes that contains
-        /// `$context.requestId` or `$context.extendedRequestId`. Required if `access_log_format_type` is `CUSTOM`. Has
-        /// no effect with another format, or without `access_log_logservice_group_name`.
+        /// `$context.requestId` or `$context.extendedRequestId`, and may end with a newline. Required if
+        /// `access_log_format_type` is `CUSTOM`. Another form of the same JSON changes nothing. Has no effect with
+        /// another format, or without `access_log_logservice_group_name`.
         custom_access_log_format: Input<Option<String>> = optional().in_place(),
         /// Customer-managed KMS key that encrypts log events: its ID, its ARN, an alias (`alias/<name>`) or the ARN of
         /// an alias. The key policy must allow `logs.<region>.amazonaws.com` to use the key. By default, CloudWatch
@@ -279,9 +281,9 @@ pub(super) fn access_log_format_attributes(format: &str) -> (&'static str, Optio
 /// The check of the retention period of log events.
 fn retention() -> Check {
     let rule = format!("one of {} days", RETENTIONS.map(|it| it.to_string()).join(", "));
-    Check::new(rule.clone(), move |value| match value {
+    Check::new(rule, move |value| match value {
         Value::Number(Number::Int(days)) if RETENTIONS.contains(days) => Ok(()),
-        Value::Number(_) => Err(format!("{value} is not {rule}.")),
+        Value::Number(_) => Err(format!("{value} is not a retention period of CloudWatch Logs.")),
         _ => Ok(()),
     })
 }

@@ -205,7 +205,9 @@ fn route_depends_on_permission_of_its_authorizer() {
 
 #[test]
 fn short_authorizer_name_requires_a_known_account() {
-    let config = config(json!({ "faas_authorizers": { "a": { "authorizer_name": "auth" } } }));
+    let route = json!({ "faas_function_arn": ORDERS, "authorizer_name": "a" });
+    let authorizers = json!({ "a": { "authorizer_name": "auth" } });
+    let config = config(json!({ "faas_authorizers": authorizers, "route_config": { "GET /": route } }));
     let scope = Scope { account: None, ..scope() };
     let blueprint = HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope, &Facts::default()));
     let places: Vec<String> = blueprint.unwrap_err().iter().map(|problem| problem.path.to_string()).collect();
@@ -268,7 +270,7 @@ fn integrations_above_the_quota_are_an_error_and_routes_are_not() {
 #[test]
 fn existing_function_in_another_account_gets_no_warning() {
     let attributes = json!({
-        "route_config": { "GET /": { "faas_function_arn": FOREIGN } },
+        "route_config": { "GET /": { "faas_function_arn": FOREIGN, "authorizer_name": "a" } },
         "faas_authorizers": { "a": { "authorizer_name": FOREIGN } },
     });
     let config = config(attributes.clone());
@@ -284,8 +286,8 @@ fn existing_function_in_another_account_gets_no_warning() {
     assert_eq!(decided(&config, &existing, &scope()).1, []);
 
     // Another function is a new one, and so is one whose objects were deleted.
-    let other =
-        with(attributes, json!({ "route_config": { "GET /": { "faas_function_arn": format!("{FOREIGN}2") } } }));
+    let route = json!({ "faas_function_arn": format!("{FOREIGN}2"), "authorizer_name": "a" });
+    let other = with(attributes, json!({ "route_config": { "GET /": route } }));
     assert_eq!(paths(&decided(&self::config(other), &existing, &scope()).1), [of_route]);
     existing.entries.retain(|entry| matches!(entry.applied, Spec::Api(_)));
     let again = decided(&config, &existing, &scope()).1;

@@ -50,7 +50,30 @@ pub(super) fn warnings(config: &GatewayConfig) -> Vec<Problem> {
             warnings.push(no_effect(name, "domain_name is not set", "Set domain_name"));
         }
     }
+    if let (Input::Known(false), Input::Known(Some(_))) = (&config.create_dns_entry, &config.hosted_zone_id) {
+        warnings.push(no_effect("hosted_zone_id", "create_dns_entry is false", "Set create_dns_entry to true"));
+    }
+    warnings.extend(unused_authorizers(config));
     warnings
+}
+
+/// Authorizers that no route uses. A misspelled attribute of a route, which Terraform drops, leaves the route public.
+fn unused_authorizers(config: &GatewayConfig) -> Vec<Problem> {
+    let (Input::Known(routes), Input::Known(authorizers)) = (&config.route_config, &config.faas_authorizers) else {
+        return Vec::new();
+    };
+    let used = routes.values().map(|route| route.known()?.authorizer_name.known());
+    // An unknown value may be the name of any authorizer.
+    let Some(used) = used.collect::<Option<Vec<_>>>() else { return Vec::new() };
+    let unused = authorizers.keys().filter(|name| !used.iter().any(|it| it.as_ref() == Some(*name)));
+    let warning = |name: &String| {
+        Problem::new(
+            AttributePath::new("faas_authorizers").key(name),
+            format!("No route uses the authorizer {name:?}, so it protects nothing."),
+            format!("Set authorizer_name = {name:?} in the routes that it is to protect, or remove it."),
+        )
+    };
+    unused.map(warning).collect()
 }
 
 fn quotas(config: &GatewayConfig) -> Vec<Problem> {
@@ -241,6 +264,34 @@ mod tests {
     }
 
     #[test]
+    fn an_authorizer_that_no_route_uses_causes_a_warning() {
+        let routes = |open: Json, guarded: Json| {
+            json!({
+                "faas_authorizers": {"guard": {"authorizer_name": "auth"}, "spare": {"authorizer_name": "auth"}},
+                "route_config": {
+                    "GET /open": {"faas_function_arn": ORDERS, "authorizer_name": open},
+                    "GET /guarded": {"faas_function_arn": ORDERS, "authorizer_name": guarded},
+                },
+            })
+        };
+        let found = warned(routes(json!(null), json!("guard")));
+        assert_eq!((found.len(), found[0].0.as_str()), (1, "faas_authorizers[\"spare\"]"));
+        assert!(found[0].1.contains("No route uses the authorizer \"spare\""), "{found:?}");
+        assert_eq!(warned(routes(json!(null), json!(null))).len(), 2);
+        assert_eq!(warned(routes(json!("spare"), json!("guard"))), []);
+        assert_eq!(warned(routes(json!(UNKNOWN), json!("guard"))), []);
+    }
+
+    #[test]
+    fn a_hosted_zone_has_no_effect_without_a_record() {
+        let zone = |entry: Json| {
+            attributes(json!({"domain_name": "api.example.com", "hosted_zone_id": "Z1", "create_dns_entry": entry}))
+        };
+        assert_eq!(zone(json!(false)), ["hosted_zone_id"]);
+        assert_eq!((zone(json!(true)), zone(json!(UNKNOWN))), (vec![], vec![]));
+    }
+
+    #[test]
     fn numbers_above_default_quotas_are_warnings() {
         let routes = |count: usize| {
             let routes: Json =
@@ -249,7 +300,9 @@ mod tests {
         };
         let authorizers = |count: usize| {
             let entries: Json = (0..count).map(|it| (format!("a{it}"), json!({"authorizer_name": "auth"}))).collect();
-            json!({"faas_authorizers": entries})
+            let route = |it| json!({"faas_function_arn": ORDERS, "authorizer_name": format!("a{it}")});
+            let routes: Json = (0..count).map(|it| (format!("GET /r{it}"), route(it))).collect();
+            json!({"faas_authorizers": entries, "route_config": routes})
         };
         for (at_most, above, texts) in [
             (routes(300), routes(301), ["route_config", "301 routes", "AWS allows 300"]),

@@ -40,7 +40,9 @@ fn an_api_with_all_kinds_of_objects_is_adopted() {
     ];
     let iam = api.route("GET /admin", "users", &json!({ "AuthorizationType": "AWS_IAM" }));
     let group = api.log_group("/legacy/access", "keeper");
-    let logs = json!({ "DestinationArn": group, "Format": "{\"id\":\"$context.requestId\"}" });
+    // Terraform generates jsonencode(), which writes this without spaces and in another order.
+    let format = "{ \"status\": \"$context.status\", \"id\": \"$context.requestId\" }";
+    let logs = json!({ "DestinationArn": group, "Format": format });
     api.create("stage", json!({ "StageName": "$default", "AutoDeploy": true, "AccessLogSettings": logs }));
     api.create("stage", json!({ "StageName": "test" }));
     api.domain();
@@ -59,6 +61,9 @@ fn an_api_with_all_kinds_of_objects_is_adopted() {
     let integrations = objects.as_object().expect("a map").keys().filter(|key| key.starts_with("integration."));
     assert_eq!(integrations.count(), 3, "one for each route, as they were: {objects}");
     assert_eq!(env.attribute("access_log_logservice_group_retention_in_days"), json!(14));
+    assert_eq!(env.attribute("custom_access_log_format"), json!(format));
+    let stage = account.boto("apigatewayv2", "get_stage", json!({ "ApiId": api.id, "StageName": "$default" }));
+    assert_eq!(stage["AccessLogSettings"]["Format"], json!(format));
     assert_eq!(env.send("GET", "/orders", None).body, "orders /orders");
     let routes = account.boto("apigatewayv2", "get_routes", json!({ "ApiId": api.id })).to_string();
     assert!(routes.contains(&iam), "a route that no input expresses stays: {routes}");

@@ -394,7 +394,7 @@ fn a_third_filter_is_rejected_with_a_hint_and_without_retry() {
     env.config(&forwarding(&env, json!({})));
     env.proxy.clear_calls();
     let run = env.workspace.apply(&[]);
-    run.failed_with("already has two subscription filters");
+    run.failed_with("has as many subscription filters as AWS allows");
     run.failed_with("delete-subscription-filter --log-group-name /shop/access");
     assert_eq!(env.proxy.count("PutSubscriptionFilter"), 1, "an exceeded quota is not retried");
     assert!(text(&env.attribute("drift")["log_subscription"]).starts_with("not yet applied"));

@@ -417,8 +417,8 @@ fn drift_of_rules_and_tags_is_fixed_one_by_one() {
         entry
     };
     let allow_all = json!({"Protocol": "-1", "RuleAction": "allow", "CidrBlock": "0.0.0.0/0"});
-    let inbound = ("default_network_acl", "ingress is ");
-    let outbound = ("default_network_acl", "egress is ");
+    let inbound = ("default_network_acl", "ingress: ");
+    let outbound = ("default_network_acl", "egress: ");
 
     let before = rules(&env);
     env.ec2("create_network_acl_entry", entry(10, false, allow_all.clone()));

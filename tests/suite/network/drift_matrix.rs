@@ -141,15 +141,15 @@ fn changed_attributes_rules_and_targets_are_restored() {
         ("subnet.private_app.0", "map_public_ip_on_launch is true instead of false"),
         ("vpc_endpoint.keyvalue", "policy is "),
         ("vpc_endpoint.objectstore", "policy is "),
-        ("vpc_endpoint.objectstore", "route_tables is "),
+        ("vpc_endpoint.objectstore", "route_tables: "),
         ("route.private_app.0.ipv4", "target is nat_gateway.1 instead of nat_gateway.0"),
         ("route.private_app.1.ipv4", "target is internet_gateway instead of nat_gateway.1"),
         (
             "route_table_association.private_persistence.0",
             "route_table is route_table.transit.1 instead of route_table.private_persistence.0",
         ),
-        ("default_security_group", "ingress is "),
-        ("default_security_group", "egress is "),
+        ("default_security_group", "ingress: "),
+        ("default_security_group", "egress: "),
     ];
     fixes(
         &env,
@@ -188,7 +188,7 @@ fn deleted_objects_are_created_again_and_nothing_else() {
         ("route_table.private_app.1", "is missing"),
         ("route_table_association.private_app.1", "is missing"),
         ("route.private_app.1.ipv4", "is missing"),
-        ("vpc_endpoint.objectstore", "route_tables is "),
+        ("vpc_endpoint.objectstore", "route_tables: "),
     ];
     fixes(
         &env,

@@ -100,7 +100,7 @@ fn an_unmanaged_propagation_is_left_alone_and_drift_is_fixed() {
     let plan = env.workspace.plan_json(&[]);
     let found = drift(&plan);
     let reported = found[table].as_str().unwrap_or_default();
-    let expected = format!("propagating_gateways is [] instead of [{ours}]");
+    let expected = format!("propagating_gateways: - {ours}");
     assert_eq!((reported, found.as_object().map(|it| it.len())), (expected.as_str(), Some(1)), "{found:#}");
     assert_eq!(plan["resource_drift"][0]["change"]["after"]["private_propagating_vgws"], json!([]));
     assert_eq!(env.apply().calls, "EnableVgwRoutePropagation 1");

@@ -1,6 +1,7 @@
 //! The VPC's default security group.
 
 use super::TestEnv;
+use crate::support::proxy::fault::Fault;
 
 const ALONE: &str = "  num_availability_zones = 1\n  num_nat_gateways = 0\n  create_public_subnets = false\n  \
                      create_private_app_subnets = false\n  create_private_persistence_subnets = false\n  \
@@ -59,5 +60,49 @@ fn rules_of_the_default_group_change_one_by_one() {
     assert!(off.new[0].starts_with("group default sg-"), "{off:#?}");
     let on = env.change(ALONE);
     assert_eq!(on.new, ["group default main in(-1 self) out(-1 0.0.0.0/0, -1 ::/0)"]);
+    env.destroy();
+}
+
+/// A fallback that removes the old rules to make room must not leave the group without rules.
+#[test]
+fn rules_that_aws_rejects_leave_the_old_ones() {
+    let env = TestEnv::new();
+    let before = with(HTTPS_AND_SELF);
+    env.change(&before);
+    env.config(&with(&HTTPS_AND_SELF.replace("443", "8443")));
+    let code = "RulesPerSecurityGroupLimitExceeded";
+    let limit = Fault::on("AuthorizeSecurityGroupIngress").first(2);
+    env.proxy.fault(limit.answer(400, code, "The maximum number of rules has been reached."));
+    let failed = env.workspace.apply(&[]);
+    failed.failed_with(code);
+    failed.failed_with("The rules that were revoked to make room exist again");
+    env.proxy.clear_faults();
+    let again = env.change(&before);
+    assert_eq!((again.old, again.new), (vec![], vec![]), "the rules are those from before");
+    env.destroy();
+}
+
+#[test]
+fn a_permission_with_two_descriptions_is_refused_at_plan() {
+    let env = TestEnv::new();
+    let rule = |key: &str, description: &str| {
+        format!(
+            "    {key} = {{ protocol = \"tcp\", from_port = 443, to_port = 443, cidr_blocks = [\"10.0.0.0/8\"], \
+             description = \"{description}\" }}\n"
+        )
+    };
+    let rules = |first: &str, second: &str| {
+        with(&format!("  default_security_group_ingress_rules = {{\n{}{}  }}", rule("a", first), rule("b", second)))
+    };
+    env.config(&rules("office", "vpn"));
+    let plan = env.workspace.plan(&[]);
+    plan.failed_with("The rules \"a\" and \"b\" both allow tcp 443 from 10.0.0.0/8");
+    env.config(&rules("office", "web -> db"));
+    env.workspace.plan(&[]).failed_with("contains the character '>'");
+    let created = env.change(&rules("office", "office")).new;
+    assert!(
+        created.iter().any(|line| line.contains(" in(tcp:443-443 10.0.0.0/8) ")),
+        "equal rules are one: {created:#?}"
+    );
     env.destroy();
 }

@@ -55,7 +55,7 @@ fn validate_reports_all_invalid_values_with_hints() {
             "The tag key \"aws:x\" starts with aws:, which AWS reserves.",
         ),
         ("", "default_tags", "The tag key \"fgw:object\" starts with fgw:, which this provider reserves."),
-        ("ignore_tags {\n keys = [\"owner\"]\n }", "default_tags", "is also excluded by ignore_tags."),
+        ("ignore_tags {\n keys = [\"owner\"]\n }", "ignore_tags", "There are 2 ignore_tags blocks."),
         ("ignore_tags {\n keys = [\"x\"]\n }", "ignore_tags", "There are 2 ignore_tags blocks."),
     ];
     let arguments = invalid.iter().map(|(name, value, ..)| format!("  {name} = {value}\n"));

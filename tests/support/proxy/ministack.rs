@@ -49,6 +49,7 @@ impl Repairs {
             "DeleteAccessLogSettings" => Some(delete_access_log_settings(emulator, call, &message).await?),
             "DeleteRouteSettings" => Some(delete_route_settings(emulator, call, &message).await?),
             "CreateApi" | "UpdateApi" => origin_rejected(call, &message),
+            "CreateRoute" | "UpdateRoute" if path_rejected(call).is_some() => path_rejected(call),
             "CreateRoute" => match route_key_taken(emulator, call, &message).await? {
                 None => quota_reached(emulator, call, &message, "routes", self.route_quota()).await?,
                 taken => taken,
@@ -230,6 +231,20 @@ async fn keep_cors(emulator: &Upstream, call: &Call, message: Message) -> Result
         }
     }
     Ok(Message { body: body.to_string().into(), ..message })
+}
+
+/// AWS checks each part of the path of a route; ministack accepts any path.
+fn path_rejected(call: &Call) -> Option<Reply> {
+    let path = call.param("routeKey").split_once(" /").map(|(_, path)| path).filter(|path| !path.is_empty())?;
+    let is_allowed =
+        |text: &str| !text.is_empty() && text.chars().all(|it| it.is_ascii_alphanumeric() || "._-:".contains(it));
+    let is_valid = |part: &str| match part.strip_prefix('{').and_then(|it| it.strip_suffix('}')) {
+        Some(variable) => is_allowed(variable.strip_suffix('+').unwrap_or(variable)),
+        None => is_allowed(part),
+    };
+    let text = "One or more path parts appear to be invalid. Parts are validated against this regular expression: \
+                ^({[\\w.:-]+\\+?}|[a-zA-Z0-9.:_-]+)$";
+    (!path.split('/').all(is_valid)).then(|| Reply::error(call, 400, "BadRequestException", text))
 }
 
 /// AWS rejects a second route with the same key; ministack accepts it and serves the first.

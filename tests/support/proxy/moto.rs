@@ -4,6 +4,7 @@ mod acls;
 mod associating;
 mod dependencies;
 mod endpoints;
+mod group_rules;
 mod internet_gateways;
 mod ipam;
 mod ipv6;
@@ -66,6 +67,7 @@ impl Repairs {
             "AssignPrivateNatGatewayAddress" => Some(self.nats.assign(call)),
             "UnassignPrivateNatGatewayAddress" => Some(self.nats.unassign(call)),
             "AssociateRouteTable" => associated_with_another_table(emulator, call, &message).await?,
+            "AuthorizeSecurityGroupIngress" | "AuthorizeSecurityGroupEgress" => group_rules::rejected(call),
             "CreateRoute" => route_exists(emulator, call, &message).await?,
             "DeleteSubnet" => {
                 let answer = dependencies::of_subnet(&self.nats, emulator, call, &message).await?;

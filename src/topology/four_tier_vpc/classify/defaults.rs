@@ -2,7 +2,7 @@
 
 use super::Classifier;
 use crate::model::keys::network as keys;
-use crate::model::{FoundNetworkAcl, FoundSecurityGroup, NetworkAclRule, RuleSource, SecurityGroupRule};
+use crate::model::{FoundNetworkAcl, FoundSecurityGroup, NetworkAclRule, SecurityGroupRule};
 use crate::plugin::{AttributePath, Nested, Problem, Value};
 use crate::topology::four_tier_vpc::config::{NaclRule, SecurityGroupRule as ConfiguredRule};
 use crate::topology::four_tier_vpc::import::rules as imported;
@@ -47,7 +47,8 @@ fn fault_of_group(group: &FoundSecurityGroup) -> Option<String> {
             return Some(format!("it has no {direction} rules, which no map of rules requires"));
         }
         if let Some(rule) = rules.iter().find(|rule| !is_reproduced_group_rule(rule)) {
-            return Some(format!("the inputs cannot express its {direction} rule {}", described(rule)));
+            let traffic = rule.traffic(direction == "outbound");
+            return Some(format!("the inputs cannot express its {direction} rule for {traffic}"));
         }
     }
     None
@@ -71,17 +72,6 @@ fn decoded<T: Nested>(entry: &Value, check: fn(&T) -> Vec<Problem>) -> Option<T>
     let rule = T::decode(entry, &AttributePath::root(), &mut problems)?;
     problems.extend(check(&rule));
     problems.is_empty().then_some(rule)
-}
-
-fn described(rule: &SecurityGroupRule) -> String {
-    let source = match &rule.source {
-        RuleSource::CidrIpv4(text)
-        | RuleSource::CidrIpv6(text)
-        | RuleSource::PrefixList(text)
-        | RuleSource::SecurityGroup(text) => text,
-        RuleSource::ItSelf => "itself",
-    };
-    format!("for protocol {} and {source}", rule.protocol)
 }
 
 #[cfg(test)]

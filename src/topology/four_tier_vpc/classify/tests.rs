@@ -28,6 +28,7 @@ pub(super) fn landscape() -> Landscape {
     Landscape {
         vpc_id: "vpc-1".into(),
         vpc_tags: tags(&[("Name", "shop")]),
+        vpc_cidr_block: "10.0.0.0/16".into(),
         subnets: vec![
             subnet("subnet-pa", "shop-public-a", "eu-central-1a", 1),
             subnet("subnet-pb", "shop-public-b", "eu-central-1b", 2),
@@ -79,6 +80,32 @@ fn names_and_routes_give_every_object_its_place() {
     }
     assert_eq!(result.slots.len(), 12);
     assert_eq!(result.unmanaged, BTreeMap::new());
+}
+
+/// In EKS, pods often get addresses of a secondary range, which may sort before the primary one.
+#[test]
+fn a_subnet_in_a_secondary_range_or_without_ipv4_takes_no_place() {
+    let mut found = landscape();
+    let table = found.route_tables.iter_mut().find(|table| table.id == "rtb-private").unwrap();
+    table.associated.retain(|id| id != "subnet-ab");
+    let mut add = |id: &str, cidr_block: &str| {
+        let name = "shop-private-a";
+        found.subnets.push(FoundSubnet { cidr_block: cidr_block.into(), ..subnet(id, name, "eu-central-1a", 0) });
+    };
+    add("subnet-pods", "10.0.0.0/24");
+    add("subnet-v6", "");
+    found.vpc_cidr_block = "10.1.0.0/16".into();
+    for subnet in &mut found.subnets {
+        if subnet.id != "subnet-pods" {
+            subnet.cidr_block = subnet.cidr_block.replace("10.0.", "10.1.");
+        }
+    }
+    let result = classify(&found);
+    assert_eq!(slot(&result, "subnet-aa"), "subnet.private_app.0");
+    let pods = reason(&result, "subnet-pods");
+    assert!(pods.contains("10.0.0.0/24 is in a secondary range of the VPC, which no input expresses"), "{pods}");
+    let v6 = reason(&result, "subnet-v6");
+    assert!(v6.contains("no input expresses an IPv6-only subnet"), "{v6}");
 }
 
 #[test]

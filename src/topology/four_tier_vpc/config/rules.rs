@@ -33,7 +33,8 @@ crate::attributes! {
     pub struct SecurityGroupRule {
         /// IPv4 CIDR blocks.
         cidr_blocks: Strings = default(empty_list()).in_place(),
-        /// Description of the rule, at most 255 characters.
+        /// Description of the rule: at most 255 letters, digits, spaces, and the characters
+        /// `. _ - : / ( ) # , @ [ ] + = & ; { } ! $ *`. Rules that allow the same traffic need the same description.
         description: Input<Option<String>> = optional().in_place(),
         /// First port. For icmp and icmpv6, the ICMP type, where -1 means all. Must be 0 for protocols other than tcp,
         /// udp, icmp and icmpv6.

@@ -190,10 +190,7 @@ fn problems_are_reported_for_their_argument() {
     );
     assert_eq!(rejected("10.0.0.0/8", 3, &[]).0, 0);
     let (argument, message) = rejected("10.0.0.0/16", 0, &[]);
-    assert_eq!(
-        (argument, &message[..]),
-        (1, "0 is not a whole number from 1 to 100. Set it to a whole number from 1 to 100.")
-    );
+    assert_eq!((argument, &message[..]), (1, "0 is not a valid value. Set it to a whole number from 1 to 100."));
     let (argument, message) = rejected("10.0.0.0/16", 12, &[]);
     assert_eq!(argument, 2);
     assert!(

@@ -1,8 +1,13 @@
 //! The rules of the default network ACL and of the default security group.
 
+use ipnet::IpNet;
+
 use super::super::config::{NaclRule, SecurityGroupRule};
 use super::*;
-use crate::model::is_account_id;
+use crate::model::{self, is_account_id};
+
+/// The characters that AWS allows in the description of a rule besides letters and digits (API reference of IpRange).
+const DESCRIPTION: &str = " ._-:/()#,@[]+=&;{}!$*";
 
 /// Only the problems of one rule of the default network ACL.
 pub(in super::super) fn network_acl_rule(rule: &NaclRule) -> Vec<Problem> {
@@ -18,18 +23,24 @@ pub(in super::super) fn security_group_rule(rule: &SecurityGroupRule) -> Vec<Pro
     problems.0
 }
 
+/// Only the problems of rules of the default security group that differ only in their descriptions. Values may be known
+/// only during an apply, before which validation has not seen them.
+pub(in super::super) fn descriptions(config: &Config) -> Vec<Problem> {
+    let mut problems = Problems::default();
+    problems.descriptions(config);
+    problems.0
+}
+
 impl Problems {
     pub(super) fn access_rules(&mut self, config: &Config) {
-        for (name, rules) in [
-            ("default_security_group_ingress_rules", &config.default_security_group_ingress_rules),
-            ("default_security_group_egress_rules", &config.default_security_group_egress_rules),
-        ] {
+        for (name, rules) in group_rules(config) {
             for (key, rule) in rules.known().into_iter().flatten() {
                 if let Input::Known(rule) = rule {
                     self.security_group_rule(&AttributePath::new(name).key(key), rule);
                 }
             }
         }
+        self.descriptions(config);
         for (name, rules) in [
             ("default_nacl_ingress_rules", &config.default_nacl_ingress_rules),
             ("default_nacl_egress_rules", &config.default_nacl_egress_rules),
@@ -45,6 +56,45 @@ impl Problems {
                     let message = format!("Rule {other:?} also has the number {number}.");
                     self.add(path.attribute("rule_no"), message, "Use a unique number for each rule of a direction.");
                 }
+            }
+        }
+    }
+
+    /// Reports rules that differ only in their descriptions: AWS stores one description for each permission, and
+    /// rejects a request that contains a permission twice.
+    fn descriptions(&mut self, config: &Config) {
+        for (name, rules) in group_rules(config) {
+            self.descriptions_of(name, rules.known().into_iter().flatten());
+        }
+    }
+
+    fn descriptions_of<'a>(
+        &mut self,
+        name: &str,
+        rules: impl Iterator<Item = (&'a String, &'a Input<SecurityGroupRule>)>,
+    ) {
+        let mut seen: Vec<(&str, model::SecurityGroupRule)> = Vec::new();
+        for (key, rule) in rules {
+            for rule in rule.known().and_then(security_group::of_known_sources).unwrap_or_default() {
+                let Some((first, other)) = seen.iter().find(|(_, it)| it.allows_the_same(&rule)) else {
+                    seen.push((key, rule));
+                    continue;
+                };
+                if other.description == rule.description {
+                    continue;
+                }
+                let text = |rule: &model::SecurityGroupRule| {
+                    rule.description.as_ref().map_or("none".to_string(), |text| format!("{text:?}"))
+                };
+                let message = format!(
+                    "The rules {first:?} and {key:?} both allow {}, with the descriptions {} and {}, but AWS stores one \
+                     description for it.",
+                    rule.traffic(name.contains("egress")),
+                    text(other),
+                    text(&rule)
+                );
+                let hint = "Use the same description in both rules, or remove the range or group from one of them.";
+                self.add(AttributePath::new(name).key(key), message, hint);
             }
         }
     }
@@ -99,15 +149,9 @@ impl Problems {
             }
             _ => {}
         }
-        for (name, range, is_valid, family, example) in [
-            ("cidr_block", ipv4, is_ipv4_range as Test, "IPv4", "10.0.0.0/16"),
-            ("ipv6_cidr_block", ipv6, is_ipv6_range as Test, "IPv6", "::/0"),
-        ] {
-            if let Some(Some(text)) = range
-                && !is_valid(text)
-            {
-                let message = format!("{text:?} is not an {family} range without host bits.");
-                self.add(path.attribute(name), message, format!("Use a range such as {example}."));
+        for (name, range, family) in [("cidr_block", ipv4, Family::Ipv4), ("ipv6_cidr_block", ipv6, Family::Ipv6)] {
+            if let Some(Some(text)) = range {
+                self.range(path.attribute(name), text, family);
             }
         }
         match (ipv4, ipv6) {
@@ -134,11 +178,8 @@ impl Problems {
 
     fn security_group_rule(&mut self, path: &AttributePath, rule: &SecurityGroupRule) {
         self.sources(path, rule);
-        if let Input::Known(Some(description)) = &rule.description
-            && description.chars().count() > 255
-        {
-            let message = format!("The description has {} characters.", description.chars().count());
-            self.add(path.attribute("description"), message, "Use at most 255 characters.");
+        if let Input::Known(Some(description)) = &rule.description {
+            self.description(&path.attribute("description"), description);
         }
         let (Input::Known(protocol), Input::Known(from), Input::Known(to)) =
             (&rule.protocol, &rule.from_port, &rule.to_port)
@@ -173,12 +214,55 @@ impl Problems {
         }
     }
 
+    fn description(&mut self, path: &AttributePath, text: &str) {
+        let length = text.chars().count();
+        if length > 255 {
+            self.add(path.clone(), format!("The description has {length} characters."), "Use at most 255 characters.");
+        }
+        let is_allowed = |character: &char| character.is_ascii_alphanumeric() || DESCRIPTION.contains(*character);
+        if let Some(character) = text.chars().find(|character| !is_allowed(character)) {
+            let message = format!("{text:?} contains the character {character:?}, which AWS does not allow there.");
+            self.add(
+                path.clone(),
+                message,
+                "Use only letters without accents, digits, spaces, and . _ - : / ( ) # , @ [ ] + = & ; { } ! $ *.",
+            );
+        }
+    }
+
+    /// Reports text that is not a range, and a range with host bits.
+    fn range(&mut self, path: AttributePath, text: &str, family: Family) {
+        let (name, example) = match family {
+            Family::Ipv4 => ("IPv4", "10.0.0.0/16"),
+            Family::Ipv6 => ("IPv6", "::/0"),
+        };
+        match text.parse::<IpNet>() {
+            Ok(net) if matches!(net, IpNet::V4(_)) == (family == Family::Ipv4) => {
+                if net.trunc() != net {
+                    let message = format!("{text} has host bits set; AWS would change it to {}.", net.trunc());
+                    self.add(path, message, format!("Use {}.", net.trunc()));
+                }
+            }
+            _ => {
+                let message = format!("{text:?} is not an {name} CIDR block.");
+                self.add(path, message, format!("Use a CIDR block such as {example}."));
+            }
+        }
+    }
+
     fn sources(&mut self, path: &AttributePath, rule: &SecurityGroupRule) {
-        let (ipv4, ipv6) = ("an IPv4 range without host bits", "an IPv6 range without host bits");
+        for (name, list, family) in [
+            ("cidr_blocks", &rule.cidr_blocks, Family::Ipv4),
+            ("ipv6_cidr_blocks", &rule.ipv6_cidr_blocks, Family::Ipv6),
+        ] {
+            for (index, item) in list.known().into_iter().flatten().enumerate() {
+                if let Input::Known(text) = item {
+                    self.range(path.attribute(name).index(index), text, family);
+                }
+            }
+        }
         let (prefix_list, group) = ("the ID of a prefix list", "the ID of a security group");
-        let lists: [(&str, &Strings, Test, &str, &str); 4] = [
-            ("cidr_blocks", &rule.cidr_blocks, is_ipv4_range, ipv4, "10.0.0.0/16"),
-            ("ipv6_cidr_blocks", &rule.ipv6_cidr_blocks, is_ipv6_range, ipv6, "::/0"),
+        let lists: [(&str, &Strings, Test, &str, &str); 2] = [
             ("prefix_list_ids", &rule.prefix_list_ids, |id| id.starts_with("pl-"), prefix_list, "pl-0123456789abcdef0"),
             (
                 "security_groups",
@@ -191,7 +275,8 @@ impl Problems {
         for (name, list, is_valid, what, example) in lists {
             self.each(&path.attribute(name), list, is_valid, what, &format!("Use a value such as {example}."));
         }
-        let has_none = lists.iter().all(|(_, list, ..)| list.known().is_some_and(Vec::is_empty));
+        let lists = [&rule.cidr_blocks, &rule.ipv6_cidr_blocks, &rule.prefix_list_ids, &rule.security_groups];
+        let has_none = lists.iter().all(|list| list.known().is_some_and(Vec::is_empty));
         if has_none && rule.self_ == Input::Known(false) {
             self.add(
                 path.clone(),
@@ -200,6 +285,21 @@ impl Problems {
             );
         }
     }
+}
+
+/// The rules of both directions of the default security group, with the names of the inputs.
+fn group_rules(config: &Config) -> [(&'static str, &Input<BTreeMap<String, Input<SecurityGroupRule>>>); 2] {
+    [
+        ("default_security_group_ingress_rules", &config.default_security_group_ingress_rules),
+        ("default_security_group_egress_rules", &config.default_security_group_egress_rules),
+    ]
+}
+
+/// The family of a range.
+#[derive(Clone, Copy, PartialEq)]
+enum Family {
+    Ipv4,
+    Ipv6,
 }
 
 /// Whether a rule with this ICMP type or code applies to this one only.

@@ -655,8 +655,16 @@ fn problems(attributes: Json) -> Vec<Problem> {
 }
 
 fn all() -> Vec<Rule> {
-    [addressing(), ipv6(), gateways(), names_and_zones(), access::network_acl_rules(), access::security_group_rules()]
-        .concat()
+    [
+        addressing(),
+        ipv6(),
+        gateways(),
+        names_and_zones(),
+        access::network_acl_rules(),
+        access::security_group_rules(),
+        access::repeated_permissions(),
+    ]
+    .concat()
 }
 
 #[test]

@@ -17,6 +17,7 @@ impl<'a> Draft<'a> {
                 Ok(spec) => spec,
                 Err(problem) => {
                     self.problems.push(problem);
+                    self.protections.insert(name, (keys::authorizer(name), None));
                     continue;
                 }
             };

@@ -1,7 +1,7 @@
 //! Access logs: the log group, their format, and the subscription that forwards log events.
 
 use super::*;
-use crate::model::{Destination, KmsKey, check_role, only};
+use crate::model::{Destination, KmsKey, check_role, only, without_newline};
 
 /// The maximum size of a log format in API Gateway, in bytes.
 const LONGEST_FORMAT: usize = 3072;
@@ -62,8 +62,9 @@ impl Problems {
     }
 
     fn custom_format(&mut self, format: &str, path: AttributePath) {
-        if format.contains(['\n', '\r']) {
-            let message = format!("The format has {} lines; API Gateway allows one.", format.lines().count().max(2));
+        let line = without_newline(format);
+        if line.contains(['\n', '\r']) {
+            let message = format!("The format has {} lines; API Gateway allows one.", line.lines().count().max(2));
             self.add(path.clone(), message, "Write it on one line, for example with jsonencode().");
         }
         if format.len() > LONGEST_FORMAT {

@@ -24,15 +24,16 @@ const MANAGED: (&str, &str, &str, &str) = ("assoc-1", "Amazon", "2600:1F18:0:ab0
 const OLD: (&str, &str, &str, &str) = ("assoc-0", "Amazon", "2600:1f18:0:ab00::/56", "disassociated");
 const UNMANAGED: (&str, &str, &str, &str) = ("assoc-2", "IPAM Managed", "2600:1f18:0:cd00::/56", "associated");
 
+fn part(range: &str, state: &str) -> String {
+    format!(
+        "<assignIpv6AddressOnCreation>true</assignIpv6AddressOnCreation><ipv6CidrBlockAssociationSet><item>\
+         <associationId>a-1</associationId><ipv6CidrBlock>{range}</ipv6CidrBlock><ipv6CidrBlockState>\
+         <state>{state}</state></ipv6CidrBlockState></item></ipv6CidrBlockAssociationSet>"
+    )
+}
+
 /// A managed public subnet with a range in this state, and an unmanaged subnet.
 fn subnets(range: &str, state: &str) -> String {
-    let part = |range: &str, state: &str| {
-        format!(
-            "<assignIpv6AddressOnCreation>true</assignIpv6AddressOnCreation><ipv6CidrBlockAssociationSet><item>\
-             <associationId>a-1</associationId><ipv6CidrBlock>{range}</ipv6CidrBlock><ipv6CidrBlockState>\
-             <state>{state}</state></ipv6CidrBlockState></item></ipv6CidrBlockAssociationSet>"
-        )
-    };
     let managed = subnet_item("subnet-1", &(below("subnet.public.0") + &part(range, state)), "10.0.0.0/21");
     let unmanaged = tags(&[("Name", "unmanaged")]) + &part("2600:1f18:0:cd07::/64", "associated");
     format!("<subnetSet>{managed}{}</subnetSet>", subnet_item("subnet-9", &unmanaged, "10.0.240.0/24"))
@@ -100,6 +101,20 @@ async fn import_adopts_the_range_of_the_managed_subnets() {
         assert_eq!(subnet.ipv6_block.as_ref(), Some(&seen.key));
         assert_eq!(subnet.ipv6_cidr_block, Input::Known(Some(PART.into())));
         assert_eq!(subnet.assign_ipv6_address_on_creation, Input::Known(true));
+    }
+}
+
+/// A network has one range of each source.
+#[tokio::test(start_paused = true)]
+async fn import_adopts_the_range_of_the_public_subnets_of_two_by_amazon() {
+    let private = below("subnet.private_app.0") + &part("2600:1f18:0:ef01::/64", "associated");
+    let private = subnet_item("subnet-2", &private, "10.0.8.0/21");
+    let subnets = subnets(PART, "associated").replace("<subnetSet>", &format!("<subnetSet>{private}"));
+    let other = ("assoc-3", "Amazon", "2600:1f18:0:ef00::/56", "associated");
+    for ranges in [[other, MANAGED], [MANAGED, other]] {
+        let objects = read_with(&ranges, &subnets, &[]).await;
+        let adopted = objects.iter().filter(|it| matches!(it.spec, Spec::VpcIpv6Block(_)));
+        assert_eq!(adopted.map(|it| it.id.as_str()).collect::<Vec<_>>(), ["assoc-1"]);
     }
 }
 

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::super::classify;
 use super::super::tests::{landscape, reason, slot};
 use super::*;
-use crate::model::{Classification, Input, Landscape, Spec};
+use crate::model::{Classification, Input, Landscape, RuleSource, Spec};
 use crate::topology::Topology;
 use crate::topology::four_tier_vpc::FourTierVpc;
 use crate::topology::four_tier_vpc::config::{Config, tests::config};
@@ -121,7 +121,7 @@ fn a_group_rule_that_the_inputs_reject_keeps_it_unmanaged() {
     let mut group = original_group();
     group.egress.push(group_rule("tcp", Some((-1, -1)), range("10.0.0.0/8")));
     let result = classified(original_acl(), group);
-    let expected = "the inputs cannot express its outbound rule for protocol tcp and 10.0.0.0/8";
+    let expected = "the inputs cannot express its outbound rule for tcp -1 to 10.0.0.0/8";
     assert_eq!(reason(&result, "sg-1"), expected);
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Json, Rule, with};
+use super::{Json, Rule, UNKNOWN, with};
 
 pub(super) fn network_acl_rules() -> Vec<Rule> {
     let acl = |more: Json| {
@@ -70,8 +70,15 @@ pub(super) fn network_acl_rules() -> Vec<Rule> {
             "an ACL's range has no host bits",
             acl(json!({"cidr_block": "10.0.0.1/8"})),
             &["default_nacl_ingress_rules[\"r\"].cidr_block"],
-            &["10.0.0.1/8"],
+            &["10.0.0.1/8 has host bits", "Use 10.0.0.0/8."],
             acl(json!({"cidr_block": "10.0.0.1/32"})),
+        ),
+        (
+            "an ACL's IPv6 range has no host bits",
+            acl(json!({"cidr_block": null, "ipv6_cidr_block": "2001:db8::1/32"})),
+            &["default_nacl_ingress_rules[\"r\"].ipv6_cidr_block"],
+            &["2001:db8::1/32 has host bits", "Use 2001:db8::/32."],
+            acl(json!({"cidr_block": null, "ipv6_cidr_block": "2001:db8::1/128"})),
         ),
         (
             "an ACL's IPv6 range is IPv6",
@@ -191,7 +198,7 @@ pub(super) fn security_group_rules() -> Vec<Rule> {
             "a group's range has no host bits",
             group(json!({"cidr_blocks": ["10.0.0.0/8", "10.0.0.1/8"]})),
             &["default_security_group_egress_rules[\"r\"].cidr_blocks[1]"],
-            &["10.0.0.1/8"],
+            &["10.0.0.1/8 has host bits", "Use 10.0.0.0/8."],
             group(json!({"cidr_blocks": ["10.0.0.0/8"]})),
         ),
         (
@@ -221,6 +228,91 @@ pub(super) fn security_group_rules() -> Vec<Rule> {
             &["default_security_group_egress_rules[\"r\"].description"],
             &["256", "255"],
             group(json!({"description": "x".repeat(255)})),
+        ),
+        (
+            "a group's description has only characters that AWS allows",
+            group(json!({"description": "web -> db"})),
+            &["default_security_group_egress_rules[\"r\"].description"],
+            &["\"web -> db\"", "'>'"],
+            group(json!({"description": "aZ9 ._-:/()#,@[]+=&;{}!$*"})),
+        ),
+        (
+            "a group's description has no letters outside ASCII",
+            group(json!({"description": "B\u{fc}ro"})),
+            &["default_security_group_egress_rules[\"r\"].description"],
+            &["'\u{fc}'"],
+            group(json!({"description": null})),
+        ),
+    ]
+}
+
+pub(super) fn repeated_permissions() -> Vec<Rule> {
+    let rule = |more: Json| {
+        let rule = json!({"protocol": "tcp", "from_port": 443, "to_port": 443, "cidr_blocks": ["10.0.0.0/8"]});
+        with(rule, more)
+    };
+    let two = |first: Json, second: Json| json!({"default_security_group_ingress_rules": {"a": first, "b": second}});
+    let described = |text: &str| json!({"description": text});
+    vec![
+        (
+            "one permission has one description",
+            two(rule(described("office")), rule(described("vpn"))),
+            &["default_security_group_ingress_rules[\"b\"]"],
+            &["\"a\" and \"b\"", "tcp 443 from 10.0.0.0/8", "\"office\" and \"vpn\""],
+            two(rule(described("office")), rule(described("office"))),
+        ),
+        (
+            "a permission is one with its protocol as a number and another form of its range",
+            two(
+                rule(with(described("office"), json!({"cidr_blocks": [], "ipv6_cidr_blocks": ["2001:db8:0::/48"]}))),
+                rule(json!({"protocol": "6", "cidr_blocks": [], "ipv6_cidr_blocks": ["2001:DB8::/48"]})),
+            ),
+            &["default_security_group_ingress_rules[\"b\"]"],
+            &["tcp 443 from 2001:db8::/48", "\"office\" and none"],
+            two(rule(json!({"description": ""})), rule(json!({"protocol": "6"}))),
+        ),
+        (
+            "one range of several lists has one description",
+            two(
+                rule(with(described("office"), json!({"cidr_blocks": ["10.0.0.0/8", "192.0.2.0/24"]}))),
+                rule(with(described("vpn"), json!({"cidr_blocks": ["198.51.100.0/24", "192.0.2.0/24"]}))),
+            ),
+            &["default_security_group_ingress_rules[\"b\"]"],
+            &["192.0.2.0/24"],
+            two(
+                rule(with(described("office"), json!({"cidr_blocks": ["10.0.0.0/8", "10.0.0.0/8"]}))),
+                rule(with(described("vpn"), json!({"cidr_blocks": ["198.51.100.0/24"], "to_port": 444}))),
+            ),
+        ),
+        (
+            "a group is one with and without its account",
+            two(
+                rule(with(described("x"), json!({"cidr_blocks": [], "security_groups": ["123456789012/sg-1"]}))),
+                rule(with(described("y"), json!({"cidr_blocks": [], "security_groups": ["sg-1"]}))),
+            ),
+            &["default_security_group_ingress_rules[\"b\"]"],
+            &["sg-1"],
+            two(
+                rule(json!({"cidr_blocks": [], "security_groups": ["123456789012/sg-1"]})),
+                rule(json!({"cidr_blocks": [], "security_groups": ["sg-1"]})),
+            ),
+        ),
+        (
+            "two rules for the group itself have one description",
+            two(
+                rule(with(described("x"), json!({"cidr_blocks": [], "self": true}))),
+                rule(with(described("y"), json!({"cidr_blocks": [UNKNOWN], "self": true}))),
+            ),
+            &["default_security_group_ingress_rules[\"b\"]"],
+            &["itself"],
+            two(rule(described("x")), rule(with(described("y"), json!({"cidr_blocks": [UNKNOWN]})))),
+        ),
+        (
+            "an unknown description is no other description",
+            two(rule(described("office")), rule(with(described("vpn"), json!({"protocol": "all", "from_port": 1})))),
+            &["default_security_group_ingress_rules[\"b\"].from_port"],
+            &["all ports"],
+            two(rule(described("office")), rule(described(UNKNOWN))),
         ),
     ]
 }

@@ -71,6 +71,13 @@ pub(super) fn access_logs() -> Vec<Rule> {
             custom("$context.requestId\\nx"),
         ),
         (
+            "a format has at most one newline at its end",
+            custom("$context.requestId\n\n"),
+            format,
+            &["2 lines"],
+            custom("$context.requestId\n"),
+        ),
+        (
             "a format has at most 3 KB",
             custom(&format!("$context.requestId{}", "x".repeat(3055))),
             format,

@@ -183,7 +183,7 @@ pub(super) fn route_keys() -> Vec<Rule> {
             keys(&["GET /x?y=z"]),
             &["route_config[\"GET /x?y=z\"]"],
             &["GET /x?y=z", "query"],
-            keys(&["GET /x/y=z"]),
+            keys(&["GET /x/y-z"]),
         ),
         (
             "a path has no fragment",

@@ -6,19 +6,19 @@ use serde_json::{Map, Value};
 const FULL_ACCESS: &str =
     r#"{"Version":"2008-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"*","Resource":"*"}]}"#;
 
-/// A policy as AWS returns it, or the text of the applied one if both mean the same. `None` for full access, unless the
-/// applied text grants full access.
-pub(super) fn shown(shown: Option<&str>, applied: Option<&str>) -> Option<String> {
+/// The policy of an endpoint as AWS returns it, or the text of the applied one if both mean the same. `None` for full
+/// access, unless the applied text grants full access.
+pub fn shown_policy(shown: Option<&str>, applied: Option<&str>) -> Option<String> {
     let shown = shown.filter(|text| !text.is_empty()).unwrap_or(FULL_ACCESS);
     match applied {
-        Some(applied) if same(applied, shown) => Some(applied.to_string()),
-        _ if same(FULL_ACCESS, shown) => None,
+        Some(applied) if is_same_policy(applied, shown) => Some(applied.to_string()),
+        _ if is_same_policy(FULL_ACCESS, shown) => None,
         _ => Some(shown.to_string()),
     }
 }
 
 /// Whether two policies mean the same. Texts that are not JSON are compared literally.
-fn same(one: &str, other: &str) -> bool {
+pub fn is_same_policy(one: &str, other: &str) -> bool {
     match (serde_json::from_str(one), serde_json::from_str(other)) {
         (Ok(one), Ok(other)) => policy(one) == policy(other),
         _ => one == other,
@@ -97,22 +97,22 @@ mod tests {
             "Action": ["s3:PutObject", "s3:GetObject"], "Resource": ["*"]}}"#;
         let returned = r#"{"Version":"2008-10-17","Statement":[{"Effect":"Allow","Principal":"*",
             "Action":["s3:GetObject","s3:PutObject"],"Resource":"*"}]}"#;
-        assert_eq!(shown(Some(returned), Some(applied)).as_deref(), Some(applied));
+        assert_eq!(shown_policy(Some(returned), Some(applied)).as_deref(), Some(applied));
         let narrower = returned.replace("s3:PutObject", "s3:ListBucket");
-        assert_eq!(shown(Some(&narrower), Some(applied)), Some(narrower.clone()));
+        assert_eq!(shown_policy(Some(&narrower), Some(applied)), Some(narrower.clone()));
     }
 
     #[test]
     fn full_access_reads_as_no_policy() {
-        assert_eq!(shown(Some(FULL_ACCESS), None), None);
-        assert_eq!(shown(None, None), None);
-        assert_eq!(shown(Some(FULL_ACCESS), Some(FULL_ACCESS)).as_deref(), Some(FULL_ACCESS));
+        assert_eq!(shown_policy(Some(FULL_ACCESS), None), None);
+        assert_eq!(shown_policy(None, None), None);
+        assert_eq!(shown_policy(Some(FULL_ACCESS), Some(FULL_ACCESS)).as_deref(), Some(FULL_ACCESS));
     }
 
     #[test]
     fn a_version_changes_the_meaning_of_a_policy() {
         let newer = FULL_ACCESS.replace("2008-10-17", "2012-10-17");
-        assert!(!same(FULL_ACCESS, &newer));
+        assert!(!is_same_policy(FULL_ACCESS, &newer));
     }
 
     #[test]
@@ -121,16 +121,16 @@ mod tests {
             let statement = r#""Effect":"Allow","Principal":{"AWS":"*"},"Action":"s3:GetObject","Resource":"*""#;
             format!(r#"{{"Version":"2012-10-17","Statement":[{{{sid}{statement}}}]}}"#)
         };
-        assert!(same(&with(""), &with(r#""Sid":"","#)));
-        assert!(!same(&with(""), &with(r#""Sid":"read","#)));
+        assert!(is_same_policy(&with(""), &with(r#""Sid":"","#)));
+        assert!(!is_same_policy(&with(""), &with(r#""Sid":"read","#)));
         let full = FULL_ACCESS.replace(r#""Effect""#, r#""Sid":"","Effect""#);
-        assert_eq!(shown(Some(&full), None), None);
+        assert_eq!(shown_policy(Some(&full), None), None);
     }
 
     #[test]
     fn an_account_id_equals_its_root_arn() {
         let id = r#"{"Statement":[{"Principal":{"AWS":"123456789012"}}]}"#;
         let arn = r#"{"Statement":[{"Principal":{"AWS":"arn:aws:iam::123456789012:root"}}]}"#;
-        assert!(same(id, arn));
+        assert!(is_same_policy(id, arn));
     }
 }

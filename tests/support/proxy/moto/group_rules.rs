@@ -1,0 +1,34 @@
+//! Rules of security groups: the checks that moto does not make.
+
+use std::collections::BTreeMap;
+
+use crate::support::proxy::call::Call;
+use crate::support::proxy::message::Reply;
+
+/// AWS rejects a request that contains a permission twice, whatever its descriptions are, and descriptions with other
+/// characters; moto accepts both. The provider sends one source for each permission.
+pub(super) fn rejected(call: &Call) -> Option<Reply> {
+    let mut permissions: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
+    for (name, value) in &call.params {
+        let Some((number, property)) = name.strip_prefix("IpPermissions.").and_then(|rest| rest.split_once('.')) else {
+            continue;
+        };
+        if !property.ends_with(".Description") {
+            permissions.entry(number).or_default().push((property, value));
+        } else if !value.chars().all(is_allowed) || value.len() > 255 {
+            let text = "Invalid rule description. Valid descriptions are strings less than 256 characters from the \
+                        following set:  a-zA-Z0-9. _-:/()#,@[]+=&;{}!$*";
+            return Some(Reply::error(call, 400, "InvalidParameterValue", text));
+        }
+    }
+    let mut all: Vec<_> = permissions.into_values().collect();
+    let count = all.len();
+    all.sort();
+    all.dedup();
+    let text = "The same permission must not appear multiple times";
+    (all.len() < count).then(|| Reply::error(call, 400, "InvalidParameterValue", text))
+}
+
+fn is_allowed(character: char) -> bool {
+    character.is_ascii_alphanumeric() || " ._-:/()#,@[]+=&;{}!$*".contains(character)
+}
