@@ -287,8 +287,11 @@ impl Problems {
     }
 }
 
+/// Rules of one direction by name.
+type GroupRules = Input<BTreeMap<String, Input<SecurityGroupRule>>>;
+
 /// The rules of both directions of the default security group, with the names of the inputs.
-fn group_rules(config: &Config) -> [(&'static str, &Input<BTreeMap<String, Input<SecurityGroupRule>>>); 2] {
+fn group_rules(config: &Config) -> [(&'static str, &GroupRules); 2] {
     [
         ("default_security_group_ingress_rules", &config.default_security_group_ingress_rules),
         ("default_security_group_egress_rules", &config.default_security_group_egress_rules),
