@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use crate::model::{Classify, Entry, Ids, Learned, Object, Spec, TopologyKind};
+use crate::model::{Classify, Entry, Ids, Key, Learned, Object, Spec, TopologyKind};
 use crate::model::{Facts, Lookup, Scope, TagSettings, Timeouts};
 
 mod failure;
@@ -39,6 +39,9 @@ pub trait Cloud: Send + Sync + 'static {
         root_id: &str,
         objects: &[&Object],
     ) -> Result<Vec<Observed>, Failure>;
+
+    /// Finds the parts of unmanaged objects that AWS has deleted with these. Sends one call for each unmanaged object.
+    async fn lost_parts(&self, owner: TopologyKind, root_id: &str, parts: &[Entry]) -> Result<BTreeSet<Key>, Failure>;
 
     /// Creates an object. Calls `record` as soon as AWS returns the id, before any wait. If the answer of an earlier
     /// create was lost, a second one finds the object by its natural key or by the tag of the request.
@@ -183,8 +186,7 @@ pub struct Known<'a> {
     pub slots: Option<&'a BTreeMap<String, String>>,
     /// Identifies the objects of a topology that something else built. Used only if nothing else is known.
     pub classify: Option<Classify>,
-    /// Further objects that the user names in `adopt`: their slots by id. Objects of a network
-    /// are returned whatever uses them.
+    /// Further objects that `adopt` names: their slots by id. Objects of a network are returned whatever uses them.
     pub consented: Option<&'a BTreeMap<String, String>>,
 }
 
@@ -214,15 +216,13 @@ pub struct Unmanaged {
 /// A topology as read from AWS.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
-    /// The objects. If the root is not among them, it was deleted, and these objects have outlived it: addresses, log
-    /// groups, permissions.
+    /// The objects. If the root is not among them, these objects have outlived it: addresses, log groups, permissions.
     pub objects: Vec<Observed>,
     /// The root's tag `fgw:state`; `None` if it has no such tag, or one with another value.
     pub root_state: Option<RootState>,
     /// The ids of the objects whose creation AWS has not completed yet, such as pending NAT gateways.
     pub incomplete: BTreeSet<String>,
-    /// The objects with the root's ownership tags that are not managed, and consented objects that cannot be, sorted by
-    /// id.
+    /// The objects with the root's tags that are not managed, and consented objects that cannot be, sorted by id.
     pub unmanaged: Vec<Unmanaged>,
     /// For an object that only its tags identify, by its id: the other such objects that it is in, or that use it.
     pub requires: BTreeMap<String, BTreeSet<String>>,

@@ -24,6 +24,7 @@ mod plan;
 mod private_state;
 mod protected;
 mod refresh;
+mod released;
 mod state;
 mod takeover;
 

@@ -1,5 +1,7 @@
 //! The [`Cloud`] that the executor calls. Each operation is implemented in the file of its kind.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 
 use super::clients::Session;
@@ -11,7 +13,7 @@ use crate::cloud::{
     RootState, Seen,
 };
 use crate::model::TopologyKind;
-use crate::model::{Api, Classify, Entry, Object, Spec, Vpc};
+use crate::model::{Api, Classify, Entry, Key, Object, Spec, Vpc};
 use crate::model::{Facts, Lookup, Scope};
 
 #[async_trait]
@@ -177,10 +179,19 @@ impl Cloud for Session {
         match &entry.applied {
             Spec::Eip(_) => ec2::eip::disown(&operation, entry).await,
             Spec::RouteTable(_) => ec2::route_table::disown(&operation, entry).await,
+            // They have no tags.
+            Spec::Authorizer(_) | Spec::Integration(_) | Spec::LambdaPermission(_) => Ok(()),
             other => {
                 let message = format!("a {} cannot be disowned; this is a bug in the provider", other.kind());
                 Err(Failure::new(Cause::Other, entry.key.slot.clone(), message))
             }
+        }
+    }
+
+    async fn lost_parts(&self, owner: TopologyKind, root_id: &str, parts: &[Entry]) -> Result<BTreeSet<Key>, Failure> {
+        match owner {
+            TopologyKind::FourTierVpc => Ok(BTreeSet::new()),
+            TopologyKind::HttpGateway => apigateway::read::lost_parts(self, root_id, parts).await,
         }
     }
 

@@ -6,6 +6,8 @@
 //! `settle` (the check of a deployment) and `mark`. Moments are `before` and `after` the call and, during a create,
 //! `answered` and `recorded`: before and after the executor records the id.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 
 use super::{
@@ -13,7 +15,7 @@ use super::{
     RootState, Seen,
 };
 use crate::model::TopologyKind;
-use crate::model::{Entry, Object, Spec};
+use crate::model::{Entry, Key, Object, Spec};
 use crate::model::{Facts, Lookup, Scope};
 
 /// An account that panics on demand.
@@ -53,6 +55,10 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
     async fn read(&self, owner: TopologyKind, root_id: &str, known: Known<'_>) -> Result<Option<Seen>, Failure> {
         self.at("before", "read", owner.root());
         self.account.read(owner, root_id, known).await
+    }
+
+    async fn lost_parts(&self, owner: TopologyKind, root_id: &str, parts: &[Entry]) -> Result<BTreeSet<Key>, Failure> {
+        self.account.lost_parts(owner, root_id, parts).await
     }
 
     async fn leftovers(

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 
 use super::private_state::{Candidate, Private};
+use super::released;
 use crate::cloud::Observed;
 use crate::model::IgnoreTags;
 use crate::model::{Entry, Inventory, Key, Object, Spec, Unfinished, printable};
@@ -144,7 +145,7 @@ pub(super) fn unmanaged_objects(private: &Private) -> BTreeMap<String, String> {
         };
         (it.id.clone(), format!("{slot}{}{advice}", it.reason))
     });
-    others.chain(candidates).filter(|(id, _)| !is_managed(id)).collect()
+    others.chain(candidates).chain(released::described(private)).filter(|(id, _)| !is_managed(id)).collect()
 }
 
 /// The note on an object that is in state but missing.

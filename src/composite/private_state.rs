@@ -38,6 +38,9 @@ pub(super) struct Private {
     /// Other objects with the ownership tags of this topology that are not managed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) unmanaged: Vec<Unmanaged>,
+    /// The objects that an apply has left in AWS because unmanaged objects use them, by id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) released: BTreeMap<String, Released>,
     /// The names of the CloudFormation stacks of objects that are not adopted yet, by the ids of the objects.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) stacks: BTreeMap<String, String>,
@@ -59,6 +62,14 @@ pub(super) struct Private {
     /// topology, whose objects it does not contain.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) of_create: bool,
+    /// In a plan: the names of the inputs that determine parts of unmanaged objects and are unknown. If the host passes
+    /// this to the plan that it repeats at apply, only the parts that these inputs determine are read again.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) unknown_owners: BTreeSet<String>,
+    /// In a plan: the parts of unmanaged objects that the apply reads again, because an unmanaged object may have been
+    /// replaced since the refresh.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) unread_parts: BTreeSet<Key>,
     /// In the plan of a create: the ids of the roots with the same name that another resource manages. If the host
     /// passes this to the plan that it repeats at apply, they do not stop the create there either.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -71,6 +82,18 @@ pub(super) struct Private {
     /// passes this private state, but not the state.
     #[serde(default, skip_serializing_if = "ProtectedObjects::is_empty")]
     pub(super) protected: ProtectedObjects,
+}
+
+/// An object that was managed and that unmanaged objects use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Released {
+    /// Its slot while it was managed.
+    pub(super) slot: String,
+    /// The id of the object that they use: its own, or that of an object that needs it.
+    pub(super) used: String,
+    /// The object itself, if it outlives the root, so that a destroy deletes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) part: Option<Box<Entry>>,
 }
 
 /// An object that is not in state, although it has the ownership tags of this topology or is part of its objects.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::observe::{drift, is_in_creation, is_not_adopted, missing, named, observe, unmanaged_objects};
 use super::private_state::Private;
-use super::{facts, location, state, takeover};
+use super::{facts, location, released, state, takeover};
 use crate::cloud::{Cause, Cloud, Failure, Known, RootState, Seen};
 use crate::model::{Entry, Inventory, Object};
 use crate::model::{Facts, Scope};
@@ -42,6 +42,7 @@ pub(super) fn observed(known: Option<Private>, seen: Seen, scope: &Scope, ignore
     private.marking_refused &= private.root_state.is_some();
     private.unmanaged = seen.unmanaged;
     private.stacks = seen.stacks;
+    released::forget_unused(&mut private);
     private
 }
 

@@ -5,6 +5,7 @@ mod effects;
 mod outside;
 mod scope;
 mod shapes;
+mod unmanaged;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -13,7 +14,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use shapes::{as_known, is_found, learned, may_be_adopted, named, outlives_root, without_name};
+use shapes::{as_known, is_found, learned, may_be_adopted, named, outlives_root, simulated_failure, without_name};
 
 use crate::cloud::retries::RetryLimits;
 use crate::cloud::{
@@ -23,7 +24,8 @@ use crate::cloud::{
 use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
 use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
-use crate::model::{Claim, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, RouteTable, Spec, UnmanagedSubnet};
+use crate::model::{Claim, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, RouteTable, Spec};
+use crate::model::{UnmanagedInApi, UnmanagedSubnet};
 use crate::plugin::Input;
 
 /// The time that the creation of a NAT gateway takes. Tests pause the clock, so it advances only when no task can run.
@@ -65,8 +67,12 @@ pub(crate) struct Simulation {
     pub(crate) unmanaged_subnets: Mutex<Vec<(&'static str, &'static str)>>,
     /// The network ACLs of the subnets that have another one than the default one, by the ids of the subnets.
     pub(crate) network_acls: Mutex<BTreeMap<String, String>>,
-    /// Ids of unmanaged routes in an API.
-    pub(crate) unmanaged_routes: Mutex<Vec<String>>,
+    /// The unmanaged routes and authorizers in an API.
+    pub(crate) unmanaged: Mutex<UnmanagedInApi>,
+    /// The integrations, authorizers and permissions that an apply has left for unmanaged routes, by id.
+    released: Mutex<BTreeMap<String, Spec>>,
+    /// The slots of the parts of unmanaged objects that applies have read again.
+    pub(crate) part_reads: Mutex<Vec<String>>,
     /// Whether the role has no permission to list dependents.
     pub(crate) denies_dependents: Mutex<bool>,
     /// Slots whose calls panic, and `the end` for a panic after all operations.
@@ -133,7 +139,9 @@ impl Simulation {
             guardduty: Mutex::default(),
             unmanaged_subnets: Mutex::default(),
             network_acls: Mutex::default(),
-            unmanaged_routes: Mutex::default(),
+            unmanaged: Mutex::default(),
+            released: Mutex::default(),
+            part_reads: Mutex::default(),
             denies_dependents: Mutex::default(),
             panicking: Mutex::default(),
             calls: Mutex::default(),
@@ -263,19 +271,6 @@ impl Simulation {
     }
 }
 
-fn simulated_failure() -> Failure {
-    Failure {
-        cause: Cause::Other,
-        action: "Simulate".into(),
-        code: Some("SimulatedFailure".into()),
-        message: "simulated failure".into(),
-        missing: None,
-        request_id: Some("request-1".into()),
-        retry_after: None,
-        undeployed_since: None,
-    }
-}
-
 #[async_trait]
 impl Cloud for Simulation {
     fn scope(&self) -> &Scope {
@@ -356,7 +351,12 @@ impl Cloud for Simulation {
         let in_state = |id: &str| known.iter().any(|entry| entry.id == id);
         let users = users.filter(|(address, nat)| !in_state(address) && !in_state(nat));
         let requires = users.map(|(address, nat)| (address, [nat].into())).collect();
-        let (mut objects, unmanaged): (Vec<Observed>, _) = (seen.collect(), unmanaged.collect());
+        let (mut seen, unmanaged): (Vec<Observed>, _) = (seen.collect(), unmanaged.collect());
+        if let Some(api) = seen.iter_mut().find(|it| matches!(it.spec, Spec::Api(_))) {
+            let known = known.iter().find(|entry| entry.id == api.id);
+            self.learn_unmanaged((&objects, &ids), known, &mut api.learned);
+        }
+        let mut objects = seen;
         if self.is_foreign.load(Ordering::Relaxed) && known.is_empty() && slots.is_none() && classify.is_none() {
             objects.retain(|object| object.key.slot == owner.root());
             without_name(&mut objects);
@@ -384,11 +384,19 @@ impl Cloud for Simulation {
         Ok(found.collect())
     }
 
+    async fn lost_parts(&self, _: TopologyKind, _: &str, parts: &[Entry]) -> Result<BTreeSet<Key>, Failure> {
+        self.part_reads.lock().unwrap().extend(parts.iter().map(|entry| entry.key.slot.clone()));
+        let exists = |key: &Key| self.objects().iter().any(|object| object.key == *key);
+        Ok(parts.iter().map(|entry| entry.key.clone()).filter(|key| !exists(key)).collect())
+    }
+
     async fn create(&self, work: &OpContext<'_>, object: &Object, record: &Recorder<'_>) -> Result<(), Failure> {
         self.yield_some().await;
         self.begin("create", &object.key)?;
         self.check_needs(work, object);
         assert!(!object.spec.depends_on_attachment(), "the creation of {} waits for a gateway", object.key);
+        let equal = self.take_equal_route(work, &object.spec);
+        self.refuse_for_unmanaged(object)?;
         for (id, block) in self.unmanaged_subnets.lock().unwrap().iter() {
             let theirs = Claim::Addresses(block.parse().expect("the test sets valid blocks"));
             let collides = object.spec.claims().iter().any(|claim| claim.collides(&theirs));
@@ -402,6 +410,7 @@ impl Cloud for Simulation {
         if matches!(object.spec, Spec::Eip(_)) {
             id = format!("eipalloc-{id}");
         }
+        id = equal.unwrap_or(id);
         let root = self.ids_of(work.owner.root()).pop_first();
         {
             let mut objects = self.objects();
@@ -480,6 +489,7 @@ impl Cloud for Simulation {
             return Err(Failure::new(Cause::NotAttached, "Simulate", format!("{id} is not attached")));
         }
         self.record_effects(work, to);
+        self.refuse_for_unmanaged(to)?;
         self.rename(id, to);
         let endpoints = self.endpoints_of_subnets();
         {
@@ -526,6 +536,7 @@ impl Cloud for Simulation {
         if self.in_use.lock().unwrap().contains(&entry.key.slot) {
             return Err(Failure::new(Cause::InUse, "Simulate", "a network interface still uses it"));
         }
+        self.refuse_while_used(entry)?;
         let objects = self.objects();
         let created_for = self.created_for.lock().unwrap().clone();
         // Objects created outside Terraform are not checked.
@@ -551,6 +562,7 @@ impl Cloud for Simulation {
         }
         self.blackholes.lock().unwrap().extend(self.current_blackholes().difference(&before).cloned());
         self.record_endpoint_losses(endpoints);
+        self.delete_with_root(&entry.applied);
         self.answer(&entry.key)
     }
 
@@ -558,6 +570,7 @@ impl Cloud for Simulation {
     async fn disown(&self, _: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
         self.yield_some().await;
         self.begin("disown", &entry.key)?;
+        self.release(&entry.id, &entry.applied);
         self.objects().retain(|object| object.key != entry.key);
         self.answer(&entry.key)
     }
@@ -570,19 +583,7 @@ impl Cloud for Simulation {
     /// Returns a network interface for each slot in use.
     async fn dependents(&self, owner: TopologyKind, _: &str, within: DependentScope<'_>, _: &[Entry]) -> Dependents {
         if owner == TopologyKind::HttpGateway {
-            let dependent = |id: &String| Dependent {
-                kind: "route",
-                id: id.clone(),
-                description: "GET /theirs".into(),
-                further: String::new(),
-                owner: None,
-                holds: Vec::new(),
-                guardduty: Vec::new(),
-            };
-            return Dependents {
-                objects: self.unmanaged_routes.lock().unwrap().iter().map(dependent).collect(),
-                unseen: Vec::new(),
-            };
+            return self.unmanaged_dependents();
         }
         if *self.denies_dependents.lock().unwrap() {
             let denied = Failure::new(Cause::Denied, "DescribeNetworkInterfaces", "not authorized");

@@ -28,6 +28,7 @@ mod tier_zones;
 mod unknown_outputs;
 mod unknown_tags;
 mod unknowns;
+mod unmanaged_routes;
 
 use std::sync::Arc;
 

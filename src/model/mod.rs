@@ -21,6 +21,7 @@ mod tags;
 pub mod timeouts;
 mod topology_kind;
 mod undeployed;
+mod unmanaged_in_api;
 mod unmanaged_subnet;
 pub mod waves;
 
@@ -54,6 +55,7 @@ pub use tags::MOST_TAGS;
 pub(crate) use tags::{ALLOWED_CHARACTERS, TaggingService, check_count, check_tag, check_tags};
 pub use timeouts::{OperationTimeouts, Timeouts};
 pub use topology_kind::TopologyKind;
+pub use unmanaged_in_api::{UnmanagedAuthorizer, UnmanagedInApi, UnmanagedRoute, unmanaged_users, used_by_unmanaged};
 pub use unmanaged_subnet::UnmanagedSubnet;
 
 pub use crate::plugin::{Input, printable};

@@ -1,9 +1,9 @@
 //! The differences between the inventory and the blueprint, not yet in the order of execution.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::plan::{Action, Overwritten};
-use crate::model::{Entry, Inventory, Key, Merged, Object, Spec};
+use crate::model::{Entry, Inventory, Key, Merged, Object, Spec, used_by_unmanaged};
 
 /// The differences.
 #[derive(Default)]
@@ -49,9 +49,14 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Differences {
     // The existing objects count too, for a destroy after an update that failed half-way.
     let specs = || wanted.iter().map(|object| &object.spec).chain(existing.present().map(|entry| &entry.applied));
     let main_route_table = existing.main_route_table().map(|table| &table.key);
+    // With the root, AWS deletes what uses them too.
+    let deletes_root = deleted.iter().any(|entry| entry.spec().is_root());
+    let used = if deletes_root { BTreeMap::new() } else { used_by_unmanaged(existing) };
     for entry in deleted.iter().rev() {
         let cascades_from = entry.spec().parent().filter(|parent| deleted_keys.contains(parent)).cloned();
-        let is_kept = main_route_table == Some(&entry.key) || specs().any(|spec| spec.is_given(&entry.id));
+        let is_kept = main_route_table == Some(&entry.key)
+            || used.contains_key(&entry.id)
+            || specs().any(|spec| spec.is_given(&entry.id));
         actions.push(Action::Delete { entry: (*entry).clone(), cascades_from, is_kept });
     }
     Differences { actions, overwritten }

@@ -3,6 +3,7 @@
 mod alternatives;
 mod blueprint;
 mod config;
+mod functions;
 mod import;
 mod outputs;
 mod reflect;
@@ -17,8 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
 
 use crate::model::{
-    Caller, Classify, Entry, Ids, Inventory, KmsKey, Lookup, Object, Scope, Spec, Tags, Timeouts, TopologyKind,
-    is_same_format,
+    Caller, Classify, Entry, Ids, Inventory, Key, KmsKey, Lookup, Object, Scope, Spec, Tags, Timeouts, TopologyKind,
+    UnmanagedInApi, is_same_format,
 };
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
@@ -184,6 +185,18 @@ impl Topology for HttpGateway {
             }
             _ => true,
         }
+    }
+
+    fn unknown_owners(config: &GatewayConfig) -> BTreeSet<String> {
+        functions::unknown(config)
+    }
+
+    fn parts_of(owners: &BTreeSet<String>, config: &GatewayConfig, existing: &Inventory) -> BTreeSet<Key> {
+        functions::permissions(owners, config, existing)
+    }
+
+    fn forget_managed(existing: &mut Inventory) {
+        UnmanagedInApi::forget_managed(existing);
     }
 
     fn restore_keys(attributes: &Value, inventory: &mut Inventory) {

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use ignored::IgnoredDrift;
 pub use protected::{PROTECTED_OBJECTS, ProtectedObjects};
 
-use crate::model::{Classify, Entry, Facts, Ids, Inventory, Lookup, Object, Scope, Spec, Timeouts, TopologyKind};
+use crate::model::{Classify, Entry, Facts, Ids, Inventory, Key, Lookup, Object, Scope, Spec, Timeouts, TopologyKind};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Value};
 
 /// The remark of an argument whose calls neither AWS nor an emulator has ever carried out, so that its tests use only
@@ -151,6 +151,25 @@ pub trait Topology: Send + Sync + 'static {
     /// Keeps the objects of a blueprint clear of unmanaged objects that have the ownership tags of the topology.
     fn avoid(existing: &mut Inventory, unmanaged: &[&Entry]) {
         let _ = (existing, unmanaged);
+    }
+
+    /// The names of the unknown inputs that name the unmanaged objects of which the topology has parts
+    /// (`Spec::is_part_of_unmanaged_object`).
+    fn unknown_owners(config: &Self::Config) -> BTreeSet<String> {
+        let _ = config;
+        BTreeSet::new()
+    }
+
+    /// The existing parts of the unmanaged objects that these inputs name.
+    fn parts_of(owners: &BTreeSet<String>, config: &Self::Config, existing: &Inventory) -> BTreeSet<Key> {
+        let _ = (owners, config, existing);
+        BTreeSet::new()
+    }
+
+    /// Removes objects from the unmanaged ones that a read has found, if the inventory contains them. An apply may
+    /// delete them, and they must not count as unmanaged then.
+    fn forget_managed(existing: &mut Inventory) {
+        let _ = existing;
     }
 
     /// Gives objects that were found in AWS the keys that they have in a state, if their keys do not follow from AWS

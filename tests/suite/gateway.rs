@@ -65,6 +65,8 @@ mod same_run;
 mod scale;
 #[path = "gateway/settings.rs"]
 mod settings;
+#[path = "gateway/shared_objects.rs"]
+mod shared_objects;
 #[path = "gateway/together.rs"]
 mod together;
 #[path = "gateway/load_client.rs"]

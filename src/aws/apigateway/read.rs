@@ -6,11 +6,15 @@ mod dns;
 mod domain;
 mod expressible;
 mod logs;
+mod policies;
+mod unmanaged;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use aws_sdk_apigatewayv2::types;
-use futures::future::join_all;
+
+pub(crate) use policies::lost_parts;
+use policies::{Policies, places_of, policies, read_permission};
 
 use super::{api, authorizer, integration, route, stage};
 use crate::aws::Session;
@@ -18,7 +22,7 @@ use crate::aws::apigateway::read::logs::{Logs, reference_to_group};
 use crate::aws::calls::ownership;
 use crate::aws::calls::ownership::Owner;
 use crate::aws::lambda::permission;
-use crate::aws::lambda::permission::{CallerId, FunctionPolicy, Statement, statement_id};
+use crate::aws::lambda::permission::{CallerId, FunctionPolicy, statement_id};
 use crate::cloud::{Failure, Known, Namesake, Observed, Root, RootState, Seen, Unmanaged};
 use crate::model::FunctionArn;
 use crate::model::Input;
@@ -200,8 +204,6 @@ pub(crate) async fn mark_root(
 /// Why an object with the name and the tags of one in state is not managed.
 const CREATED_AGAIN: &str = "it was deleted and created again outside Terraform";
 
-type Policies = BTreeMap<FunctionPolicy, Vec<Statement>>;
-
 /// The objects of a gateway that AWS returned, both its own and unmanaged ones.
 struct View<'a> {
     scope: &'a Scope,
@@ -377,7 +379,9 @@ impl View<'_> {
             _ => None,
         });
         let key = applied.map_or_else(keys::api, |(key, _)| key.clone());
-        let observed = api::read(&self.api, self.root_id, key.clone(), applied.map(|(_, applied)| applied));
+        let mut observed = api::read(&self.api, self.root_id, key.clone(), applied.map(|(_, applied)| applied));
+        let entry = known.iter().find(|entry| entry.key == key);
+        self.unmanaged(known).learn(&mut observed.learned, entry.map(|entry| &entry.learned));
         (key, vec![observed])
     }
 
@@ -386,11 +390,10 @@ impl View<'_> {
         let spec = authorizer::read(shown, api_key.clone(), None)?;
         let key = keys::authorizer(&spec.name);
         let function = function_to_allow(&spec).filter(|function| self.is_own(function));
-        let name = spec.name.clone();
         let needs_statement = function.is_some();
         let authorizer = authorizer::observed(shown, spec, key.clone())?;
         let statement = function.and_then(|function| {
-            let permission = keys::authorizer_permission(&name, &function);
+            let permission = keys::authorizer_permission(&key, &function);
             self.statement(&function, permission, api_key, Some((&authorizer.id, &key)))
         });
         Some(OwnAuthorizer { authorizer, needs_statement, statement })
@@ -444,28 +447,6 @@ fn outliving(
             .or_else(|| domain::read(domains, entry, root_id, &api_key))
     };
     known.iter().filter_map(read).collect()
-}
-
-fn read_permission(scope: &Scope, policies: &Policies, root_id: &str, entry: &Entry) -> Option<Observed> {
-    let Spec::LambdaPermission(applied) = &entry.applied else { return None };
-    let statements = policies.get(&FunctionPolicy::known(applied)?)?;
-    permission::read(scope, statements, root_id, &entry.id, entry.key.clone(), applied)
-}
-
-fn places_of(known: &[Entry]) -> BTreeSet<FunctionPolicy> {
-    let place = |entry: &Entry| match &entry.applied {
-        Spec::LambdaPermission(applied) => FunctionPolicy::known(applied),
-        _ => None,
-    };
-    known.iter().filter_map(place).collect()
-}
-
-async fn policies(session: &Session, places: BTreeSet<FunctionPolicy>) -> Result<Policies, Failure> {
-    let read = async |place: FunctionPolicy| {
-        let policy = permission::policy(session, &place).await?;
-        Ok((place, policy))
-    };
-    join_all(places.into_iter().map(read)).await.into_iter().collect()
 }
 
 async fn policies_of_functions(session: &Session, view: &View<'_>) -> Result<Policies, Failure> {

@@ -16,7 +16,7 @@ use crate::composite::observe::{drift, is_not_adopted, unmanaged_objects};
 use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
 use crate::composite::{adoption, diagnostics, facts, guardduty, import, state, takeover};
-use crate::model::{Facts, Inventory, Scope};
+use crate::model::{Entry, Facts, Inventory, Key, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Severity, Value};
 use crate::reconcile::{Outcome, Plan};
 use crate::topology::{ProtectedObjects, Topology};
@@ -51,6 +51,7 @@ async fn change<P: Topology>(
     let deadline = Instant::now() + Duration::from_secs(seconds);
     let limits = || RetryLimits { deadline: Some(deadline), stop: request.stop.clone(), ..shared.retry_limits() };
     let facts = limits().scope(change.look_up(diagnostics)).await?;
+    limits().scope(change.find_lost_parts(&facts, diagnostics)).await?;
     let decision = change.decide(&facts, diagnostics)?;
     let begun = match change.creating() {
         true => Some(limits().scope(change.begin_create(diagnostics)).await?),
@@ -147,6 +148,29 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
             facts::completed(cloud, P::lookups(&self.config), planned, |facts| self.misses_something(facts)).await;
         let failed = |failure| diagnostics::failed(format!("Error applying {}", P::TYPE_NAME), &failure, diagnostics);
         facts.map_err(failed).ok()
+    }
+
+    /// Marks the parts of unmanaged objects as missing that AWS has deleted with these objects since the refresh. The
+    /// plan lists the parts that have to be read again. Their ids follow from those of the unmanaged objects and of the
+    /// root, so they are created again with the ids that the plan showed.
+    async fn find_lost_parts(&mut self, facts: &Facts, diagnostics: &mut Diagnostics) -> Option<()> {
+        self.private.unknown_owners.clear();
+        let unread = std::mem::take(&mut self.private.unread_parts);
+        let root_id = self.request.prior.get("id").as_str().filter(|_| !unread.is_empty());
+        let Some(root_id) = root_id else { return Some(()) };
+        let decision = self.decision(facts, &mut Diagnostics::default());
+        let is_required = |key: &Key| decision.iter().flat_map(|it| &it.objects).any(|object| object.key == *key);
+        let is_unread = |entry: &&Entry| unread.contains(&entry.key) && is_required(&entry.key);
+        let parts: Vec<Entry> = self.private.inventory.current().filter(is_unread).cloned().collect();
+        if parts.is_empty() {
+            return Some(());
+        }
+        let failed = |failure| diagnostics::failed(format!("Error applying {}", P::TYPE_NAME), &failure, diagnostics);
+        let lost = self.cloud.lost_parts(P::KIND, root_id, &parts).await.map_err(failed).ok()?;
+        for entry in self.private.inventory.entries.iter_mut().filter(|entry| lost.contains(&entry.key)) {
+            entry.missing = true;
+        }
+        Some(())
     }
 
     fn misses_something(&mut self, facts: &Facts) -> bool {

@@ -9,7 +9,7 @@ use crate::cloud::retries::RetryLimits;
 use crate::cloud::{Cloud, Failure};
 use crate::composite::observe::{drift, is_not_adopted};
 use crate::composite::private_state::Private;
-use crate::composite::{diagnostics, guardduty, import, location, protected, refresh, state};
+use crate::composite::{diagnostics, guardduty, import, location, protected, refresh, released, state};
 use crate::model::{Entry, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::reconcile::{self, Plan};
@@ -31,6 +31,7 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
         Ok(Some(mut private)) => {
             import::keep_rules(&mut private);
             private.inventory.entries.iter_mut().for_each(Entry::forget_deployment);
+            released::reclaim(&mut private);
             private
         }
         Ok(None) => return nothing(diagnostics),

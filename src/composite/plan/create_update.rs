@@ -14,8 +14,10 @@ use crate::composite::duplicates::Comparison;
 use crate::composite::observe::{is_not_adopted, remove_ignored_tags};
 use crate::composite::private_state::Private;
 use crate::composite::protected::{self, Protection};
-use crate::composite::{adoption, dependents, diagnostics, facts, guardduty, import, location, refresh, state};
-use crate::model::{Claim, Entry, Facts, Inventory, Lookup, Object, Scope, TagSettings};
+use crate::composite::{
+    adoption, dependents, diagnostics, facts, guardduty, import, location, refresh, released, state,
+};
+use crate::model::{Claim, Entry, Facts, Inventory, Key, Lookup, Object, Scope, TagSettings};
 use crate::plugin::{AttributePath, Diagnostics, Input, PlanRequest, PlanResponse, Value};
 use crate::reconcile::{Action, Plan};
 use crate::topology::{IgnoredDrift, ProtectedObjects, Topology};
@@ -168,6 +170,7 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         if is_pending {
             adoption::leave_unlisted::<P>(&basis, &mut private.inventory);
         }
+        P::forget_managed(&mut private.inventory);
         let announcement = self.announcement(Some(scope));
         let (mut decision, taken) = self.decide(cloud, roots, &basis, &mut private, &further, diagnostics).await?;
         private.takes_over = !taken.is_empty() || is_pending;
@@ -214,7 +217,10 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
                 }
                 match !has_removed && private.is_as_imported(&decision.plan, &decision.objects) {
                     true => import::kept::<P>(&request.prior, &request.config, attributes),
-                    false => announcement.decided(&private, &decision, private.takes_over),
+                    false => {
+                        let released = released::record(&mut private, &decision.plan);
+                        announcement.decided(&private, &decision, private.takes_over, &released)
+                    }
                 }
             }
         };
@@ -222,9 +228,24 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
             // Terraform replaces a resource only for an attribute whose planned value differs.
             state.set("id", Value::Unknown);
         }
+        private.unread_parts = self.unread_parts(roots, &private.inventory);
+        private.unknown_owners = P::unknown_owners(config);
         private.facts = Some(facts);
         private.protected = ProtectedObjects::of(&request.prior);
         Some(Planned { state, requires_replace, private: private.encode() })
+    }
+
+    /// Returns the parts of unmanaged objects that the apply reads again: those of the objects that were unknown in the
+    /// plan that was shown. If the host does not pass that plan, and this process has not read the topology, all.
+    fn unread_parts(&self, roots: Roots<'_>, inventory: &Inventory) -> BTreeSet<Key> {
+        let PreparedPlan { request, config, .. } = self;
+        let Some(root_id) = request.prior.get("id").as_str() else { return BTreeSet::new() };
+        let parts = || inventory.current().filter(|entry| entry.spec().is_part_of_unmanaged_object());
+        match Private::decode_plan(&request.planned_private) {
+            Some(shown) => P::parts_of(&shown.unknown_owners, config, inventory),
+            None if roots.read.contains(root_id) => BTreeSet::new(),
+            None => parts().map(|entry| entry.key.clone()).collect(),
+        }
     }
 
     /// Whether this create would build a topology again that was imported and is not adopted.

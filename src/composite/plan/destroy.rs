@@ -5,7 +5,9 @@ use crate::cloud::{Cloud, Connected, Connection, Dependents};
 use crate::composite::diagnostics::End;
 use crate::composite::observe::is_not_adopted;
 use crate::composite::private_state::Private;
-use crate::composite::{adoption, dependents, diagnostics, guardduty, import, location, protected, refresh, state};
+use crate::composite::{
+    adoption, dependents, diagnostics, guardduty, import, location, protected, refresh, released, state,
+};
 use crate::plugin::{Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::topology::Topology;
 
@@ -19,6 +21,7 @@ pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequ
     }
     let mut private = Private::decode(&request.prior_private);
     private.iter_mut().for_each(import::keep_rules);
+    private.iter_mut().for_each(released::reclaim);
     let id = request.prior.get("id").as_str().unwrap_or_default();
     let dependents = match connection.get() {
         Connected::Ready(regions) => {

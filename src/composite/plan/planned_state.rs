@@ -28,7 +28,14 @@ pub(super) struct Announcement<'a, P: Topology> {
 
 impl<P: Topology> Announcement<'_, P> {
     /// Returns the planned state when the set of objects is known. Ids that do not change are known too.
-    pub(super) fn decided(&self, private: &Private, decision: &Decision, takes_over: bool) -> Value {
+    /// `released` describes the objects that the apply leaves in AWS, by id.
+    pub(super) fn decided(
+        &self,
+        private: &Private,
+        decision: &Decision,
+        takes_over: bool,
+        released: &BTreeMap<String, String>,
+    ) -> Value {
         let prior = self.prior;
         let ids = unchanged_ids(&private.inventory, decision);
         let mut planned = self.base(Some(&shown(&private.inventory, &decision.objects)), &ids);
@@ -44,7 +51,9 @@ impl<P: Topology> Announcement<'_, P> {
         };
         if !prior.is_null() && !takes_over && !private.unmanaged.iter().any(is_adopted) {
             // An apply looks for no further ones.
-            planned.set("unmanaged_objects", prior.get("unmanaged_objects").clone());
+            let mut unmanaged = prior.get("unmanaged_objects").clone();
+            released.iter().for_each(|(id, text)| unmanaged.set(id, text.as_str().into()));
+            planned.set("unmanaged_objects", unmanaged);
         } else {
             planned.set("unmanaged_objects", Value::Unknown);
         }

@@ -1,5 +1,7 @@
 //! The planned state while unknown inputs leave the set of objects open. Pure.
 
+use std::collections::BTreeMap;
+
 use super::planned_state::Announcement;
 use crate::composite::decision::Basis;
 use crate::composite::private_state::Private;
@@ -30,7 +32,9 @@ impl<P: Topology> Announcement<'_, P> {
             let basis = Basis::<P> { config: &config, prior, scope, facts, protection: Protection::none() };
             let mut private = private.clone();
             let planned = match takeover::decide(&basis, &mut private, &mut Diagnostics::default()) {
-                Ok((Some(decision), taken)) if taken.is_empty() => self.decided(&private, &decision, false),
+                Ok((Some(decision), taken)) if taken.is_empty() => {
+                    self.decided(&private, &decision, false, &BTreeMap::new())
+                }
                 // The plan for this value fails.
                 Err(()) => continue,
                 Ok(_) => return None,

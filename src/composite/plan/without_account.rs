@@ -1,5 +1,7 @@
 //! The plan of a create or of an update without AWS, while the provider block contains unknown values. Pure.
 
+use std::collections::BTreeMap;
+
 use super::create_update::{Planned, PreparedPlan};
 use super::planned_state::Announcement;
 use super::undecided::open;
@@ -57,7 +59,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
         // The plan of the apply reports errors and warnings.
         match takeover::decide(&basis, &mut private, &mut Diagnostics::default()) {
             Ok((Some(decision), taken)) if taken.is_empty() => {
-                let state = announcement.decided(&private, &decision, false);
+                let state = announcement.decided(&private, &decision, false, &BTreeMap::new());
                 if state == *prior { state } else { open(state) }
             }
             Ok((None, _)) => announcement.undecided(&basis, &private),

@@ -1,6 +1,6 @@
 //! What AWS returns for an object: its name, its spec and further values.
 
-use crate::cloud::Observed;
+use crate::cloud::{Cause, Failure, Observed};
 use crate::model::{Caller, Entry, Input, Key, Learned, Object, Ref, Spec};
 
 /// Returns a spec as a read with this known entry does. For a known route table, a read returns only the applied
@@ -31,6 +31,10 @@ pub(super) fn named(spec: &Spec) -> Option<String> {
     match spec {
         Spec::LogGroup(group) => group.name.known().cloned(),
         Spec::DomainName(domain) => domain.domain_name.known().cloned(),
+        // The statement IDs of this provider follow from the API, the function and the caller.
+        Spec::LambdaPermission(it) => {
+            Some(format!("statement {:?} {:?} {:?}", it.function_arn, it.qualifier, it.caller))
+        }
         _ => None,
     }
 }
@@ -127,5 +131,19 @@ pub(super) fn without_name(objects: &mut [Observed]) {
         if let Spec::Vpc(vpc) = &mut object.spec {
             vpc.name = Input::Known(String::new());
         }
+    }
+}
+
+/// The failure of a call that a test lets fail.
+pub(super) fn simulated_failure() -> Failure {
+    Failure {
+        cause: Cause::Other,
+        action: "Simulate".into(),
+        code: Some("SimulatedFailure".into()),
+        message: "simulated failure".into(),
+        missing: None,
+        request_id: Some("request-1".into()),
+        retry_after: None,
+        undeployed_since: None,
     }
 }

@@ -150,11 +150,11 @@ async fn the_plan_of_a_destroy_lists_unmanaged_routes_as_deleted() {
     terraform.assert_applies(&gateway(&[("GET /a", route("a", None))], &[], &[])).await;
     let [only] = &terraform.plan_destroy(None).await[..] else { panic!("one warning") };
     assert!(only.summary.ends_with("deletes 5 AWS objects") && only.detail.contains("\n  route.GET /a ("), "{only:?}");
-    terraform.account.unmanaged_routes.lock().unwrap().push("r9".into());
+    terraform.account.add_unmanaged_route("GET /theirs", None, None);
     let [_, warning] = &terraform.plan_destroy(None).await[..] else { panic!("two warnings") };
     assert_eq!(warning.summary, "fgw_http_gateway \"front\" to be destroyed contains 1 unmanaged object");
     assert!(warning.detail.contains("together with") && !warning.detail.contains("rejects"), "{}", warning.detail);
-    assert!(warning.detail.contains("  route r9 \"GET /theirs\""), "{}", warning.detail);
+    assert!(warning.detail.contains("  route id of GET /theirs \"GET /theirs\""), "{}", warning.detail);
 }
 
 #[tokio::test(start_paused = true)]

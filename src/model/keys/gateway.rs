@@ -60,9 +60,31 @@ pub fn authorizer(name: &str) -> Key {
     Key::new(format!("authorizer.{name}"))
 }
 
-/// `authorizer_permission.<name>`, fixed by function and qualifier.
-pub fn authorizer_permission(name: &str, function: &FunctionArn) -> Key {
-    Key::fixed(format!("authorizer_permission.{name}"), Input::Known(function_and_qualifier(function)))
+/// The same, fixed by the name in AWS, which differs if an unmanaged route uses the authorizer with the first name.
+pub fn renamed_authorizer(name: &str, name_in_aws: &str) -> Key {
+    Key::fixed(format!("authorizer.{name}"), Input::Known(name_in_aws.to_string()))
+}
+
+/// The name of an authorizer in `faas_authorizers`. `None` if this is the key of another object.
+pub fn authorizer_name(authorizer: &Key) -> Option<&str> {
+    authorizer.slot.strip_prefix("authorizer.")
+}
+
+/// `authorizer_permission.<name>`, fixed by function and qualifier, and by the name of the authorizer in AWS if that
+/// differs.
+pub fn authorizer_permission(authorizer: &Key, function: &FunctionArn) -> Key {
+    authorizer_permission_of(authorizer, &function.unqualified(), function.qualifier.as_deref())
+}
+
+/// The same for a function without its qualifier, and the qualifier.
+pub fn authorizer_permission_of(authorizer: &Key, function: &str, qualifier: Option<&str>) -> Key {
+    let name = authorizer_name(authorizer).unwrap_or(&authorizer.slot);
+    let function = text_of(function, qualifier);
+    let fixed = authorizer.fixed.as_ref().map(|name| match name.is_empty() {
+        true => function.clone(),
+        false => format!("{function} {name}"),
+    });
+    Key::fixed(format!("authorizer_permission.{name}"), fixed)
 }
 
 /// `log_subscription`, fixed by the group's name.
@@ -111,10 +133,11 @@ pub fn dns_record(zone_id: &Input<String>, name: &Input<String>) -> Key {
 }
 
 fn function_and_qualifier(function: &FunctionArn) -> String {
-    match &function.qualifier {
-        Some(qualifier) => format!("{} {qualifier}", function.unqualified()),
-        None => function.unqualified(),
-    }
+    text_of(&function.unqualified(), function.qualifier.as_deref())
+}
+
+fn text_of(function: &str, qualifier: Option<&str>) -> String {
+    qualifier.map_or_else(|| function.to_string(), |qualifier| format!("{function} {qualifier}"))
 }
 
 /// Six hexadecimal digits, which suffice to distinguish the few permissions of one function name.

@@ -4,8 +4,9 @@ mod authorizers;
 mod domain;
 mod integrations;
 mod logs;
+mod unmanaged;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use authorizers::default_ttl;
 pub(super) use domain::certificate_domain;
@@ -15,7 +16,7 @@ use super::warnings::{deploys_again, warnings};
 use crate::model::keys::gateway as keys;
 use crate::model::{
     AccessLog, Api, ApiRoute, Caller, Cors, Facts, FunctionArn, Inventory, Key, LambdaPermission, MOST_TAGS, Object,
-    Ref, RouteKey, Scope, Spec, Stage, TaggingService, Tags, check_count, is_same_format,
+    Ref, RouteKey, Scope, Spec, Stage, TaggingService, Tags, UnmanagedInApi, check_count, is_same_format,
 };
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::{Blueprint, Context, in_existing_form};
@@ -26,6 +27,8 @@ pub(super) fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprin
         scope: context.scope,
         facts: context.facts,
         existing: context.existing,
+        unmanaged: UnmanagedInApi::of(context.existing),
+        route_keys: context.config.route_config.known().into_iter().flatten().map(|(key, _)| key.as_str()).collect(),
         api: keys::api(),
         objects: Vec::new(),
         protections: BTreeMap::new(),
@@ -45,11 +48,17 @@ pub(super) fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprin
     }
 }
 
+/// The placeholder for the ID of an API that does not exist yet.
+const NO_API_ID: &str = "API_ID";
+
 /// An incomplete blueprint. Its methods return `None` if the set of objects depends on an unknown input.
 struct Draft<'a> {
     scope: &'a Scope,
     facts: &'a Facts,
     existing: &'a Inventory,
+    unmanaged: UnmanagedInApi,
+    /// The keys of the configured routes, as far as they are known.
+    route_keys: BTreeSet<&'a str>,
     api: Key,
     objects: Vec<Object>,
     /// By authorizer name: the key of the authorizer, and the permission that must exist before a route uses it.
@@ -65,6 +74,9 @@ impl<'a> Draft<'a> {
         let authorizers = known_entries(&config.faas_authorizers);
         self.api(config);
         let log_group = self.logs(config);
+        if let Some(routes) = &routes {
+            self.check_variables(routes);
+        }
         // Each step runs even if another one is undecided, so that all problems are reported at once.
         let functions = routes.as_ref().and_then(|routes| self.permissions(routes));
         let protected = authorizers.and_then(|authorizers| self.authorizers(authorizers));
@@ -72,6 +84,8 @@ impl<'a> Draft<'a> {
         let integrations = self.integrations(&routes, &functions)?;
         let route_keys = self.routes(&routes, &integrations)?;
         self.note_users();
+        self.keep_permissions();
+        self.check_route_keys();
         self.stage(config, log_group?, route_keys);
         self.domain(config)?;
         self.warn_of_preflights(config, &routes);
@@ -253,11 +267,8 @@ impl<'a> Draft<'a> {
     }
 
     fn warn_of_function_in_other_account(&mut self, function: &FunctionArn, path: AttributePath, caller: Caller) {
-        let api = self.existing.current().find(|entry| entry.key == self.api);
-        let (api, api_output) = match api {
-            Some(entry) => (entry.id.as_str(), None),
-            None => ("API_ID", Some("API_ID is the output api_id")),
-        };
+        let api = self.api_id();
+        let api_output = (api == NO_API_ID).then_some("API_ID is the output api_id");
         let Scope { partition, region, .. } = self.scope;
         let account = self.scope.account.as_deref().unwrap_or("ACCOUNT_ID");
         let (source, statement, authorizer_output) = match caller {

@@ -188,8 +188,9 @@ crate::attributes! {
     pub struct RouteConfig {
         /// ARN of the Lambda function, optionally with an alias or version. The function may be in another Region or
         /// account. If a function is deleted and created again under the same name, it loses the permission that allows
-        /// API Gateway to call it. The next apply restores it. If the run that replaces the function does
-        /// not change the gateway otherwise, the same run restores it.
+        /// API Gateway to call it. The run that replaces the function restores it. With Terraform 1.16 and later, a run
+        /// that also changes the gateway does this only if the value is unknown in the plan, as the attribute `arn` of
+        /// a function to be replaced is; otherwise, the next run does it.
         faas_function_arn: Input<String> = required().change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
         /// Description of the integration, at most 1024 characters. New routes with the same function, payload format
         /// version, timeout and description share one integration.

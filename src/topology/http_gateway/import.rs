@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use super::blueprint::default_ttl;
 use super::config::{FaasAuthorizer, GatewayConfig, access_log_format_attributes};
 use crate::model::keys::gateway as keys;
-use crate::model::{Authorizer, FunctionArn, Inventory, Key, Ref, Scope, Spec, Stage, Tags};
+use crate::model::{Authorizer, Caller, FunctionArn, Inventory, Key, Ref, Scope, Spec, Stage, Tags};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Input, Nested, Value};
 
@@ -55,24 +55,49 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     Some(attributes)
 }
 
-/// Gives the integrations in `aws_objects` the names that they have there. An import names an integration after a route
-/// that uses it now, but it was named after one that used it first.
+/// Gives the integrations and authorizers in `aws_objects`, and the permissions of the latter, the names that they have
+/// there. An import names an integration after a route that uses it now, but it was named after one that used it first.
+/// An authorizer has another name in AWS if an unmanaged route uses the one with the first name.
 pub(super) fn restore_keys(attributes: &Value, inventory: &mut Inventory) {
     let known = attributes.get("aws_objects").as_map().cloned().unwrap_or_default();
     let mut names: BTreeMap<Key, Key> = BTreeMap::new();
-    for entry in inventory.entries.iter_mut().filter(|entry| matches!(entry.applied, Spec::Integration(_))) {
-        let name = known.iter().find(|(_, id)| id.as_str() == Some(entry.id.as_str())).map(|(slot, _)| slot);
-        if let Some(slot) = name.filter(|slot| slot.starts_with("integration.")) {
-            let before = std::mem::replace(&mut entry.key, Key::new(slot));
-            names.insert(before, entry.key.clone());
-        }
+    for entry in &mut inventory.entries {
+        let slot = known.iter().find(|(_, id)| id.as_str() == Some(entry.id.as_str())).map(|(slot, _)| slot);
+        let Some(slot) = slot.filter(|slot| **slot != entry.key.slot) else { continue };
+        let key = match &entry.applied {
+            Spec::Integration(_) if slot.starts_with("integration.") => Key::new(slot),
+            Spec::Authorizer(authorizer) => match keys::authorizer_name(&Key::new(slot)) {
+                Some(name) => keys::renamed_authorizer(name, &authorizer.name),
+                None => continue,
+            },
+            _ => continue,
+        };
+        let before = std::mem::replace(&mut entry.key, key.clone());
+        names.insert(before, key);
     }
     for entry in &mut inventory.entries {
-        if let Spec::ApiRoute(route) = &mut entry.applied
-            && let Some(Ref::Key(key)) = &mut route.integration
-            && let Some(name) = names.get(key)
-        {
-            key.clone_from(name);
+        match &mut entry.applied {
+            Spec::ApiRoute(route) => {
+                for target in [&mut route.integration, &mut route.authorizer] {
+                    if let Some(Ref::Key(key)) = target
+                        && let Some(name) = names.get(key)
+                    {
+                        key.clone_from(name);
+                    }
+                }
+            }
+            Spec::LambdaPermission(permission) => {
+                if let Caller::Authorizer(key) = &mut permission.caller
+                    && let Some(name) = names.get(key)
+                {
+                    key.clone_from(name);
+                    let place = (&permission.function_arn, &permission.qualifier);
+                    if let (Input::Known(function), Input::Known(qualifier)) = place {
+                        entry.key = keys::authorizer_permission_of(name, function, qualifier.as_deref());
+                    }
+                }
+            }
+            _ => {}
         }
     }
 }

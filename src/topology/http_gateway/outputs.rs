@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::config::GatewayConfig;
 use crate::model::Scope;
 use crate::model::keys::gateway as keys;
-use crate::model::{Ids, Object, Ref, Spec};
+use crate::model::{Ids, Key, Object, Ref, Spec};
 use crate::plugin::{Attribute, Input, Type, Value};
 
 /// The schema of the attributes that [`outputs`] computes.
@@ -100,9 +100,16 @@ pub(super) fn outputs(
         Some(Ref::Id(id)) => id.as_str().into(),
         None => Value::Unknown,
     });
-    // Whatever the set of objects is, routes and authorizers with the same name are updated in place.
+    // Whatever the set of objects is, routes with the same key are updated in place.
     let route_ids = by_key(&config.route_config, |key| ids.id(&keys::route(key)));
-    let authorizer_ids = by_key(&config.faas_authorizers, |name| ids.id(&keys::authorizer(name)));
+    let authorizer_ids = by_key(&config.faas_authorizers, |name| match objects {
+        // The key contains the name in AWS if it differs from this one.
+        Some(_) => {
+            let of_name = |key: &&Key| keys::authorizer_name(key) == Some(name);
+            ids.iter().map(|(key, _)| key).find(of_name).map_or(Value::Unknown, |key| ids.id(key))
+        }
+        None => Value::Unknown,
+    });
     [
         ("api_id", ids.id(&api)),
         ("api_arn", api_arn),

@@ -20,29 +20,32 @@ impl TestEnv {
             request.to_string().replace('\'', "'\\''")
         ))
     }
-}
 
-#[test]
-fn functions_are_created_replaced_and_deleted_in_the_same_run() {
-    let env = TestEnv::with_terraform();
-    env.proxy.latency(SLOW);
-    // A `terraform_data` takes the place of a resource for a function: its provisioners create and delete the function.
-    let function = |name: &str, generation: &str| {
+    /// A `terraform_data` that takes the place of a resource for a function: its provisioners create and delete the
+    /// function, which answers with its generation.
+    fn function(&self, name: &str, generation: &str) -> Value {
         let source =
             format!("def handler(event, context):\n    return {{\"statusCode\": 200, \"body\": \"{generation}\"}}\n");
-        let create = env.as_command(json!({ "operation": "create_function", "name": name, "source": source }));
-        let delete = env.as_command(json!({
+        let create = self.as_command(json!({ "operation": "create_function", "name": name, "source": source }));
+        let delete = self.as_command(json!({
             "operation": "boto", "service": "lambda", "method": "delete_function", "arguments": { "FunctionName": name },
         }));
         json!({
-            "input": env.arn(name),
+            "input": self.arn(name),
             "triggers_replace": generation,
             "provisioner": [
                 { "local-exec": { "command": create } },
                 { "local-exec": { "when": "destroy", "command": delete } },
             ],
         })
-    };
+    }
+}
+
+#[test]
+fn functions_are_created_replaced_and_deleted_in_the_same_run() {
+    let env = TestEnv::with_terraform();
+    env.proxy.latency(SLOW);
+    let function = |name: &str, generation: &str| env.function(name, generation);
     let gateway = |routes: &[(&str, Value)]| {
         let mut all = json!({ "GET /still": env.to("users") });
         for (route, target) in routes {
@@ -86,6 +89,33 @@ fn functions_are_created_replaced_and_deleted_in_the_same_run() {
     env.workspace.assert_nothing_to_do();
     assert_eq!(env.send("GET", "/new", None).body, "three");
     client.saw_no_error();
+    env.destroy();
+}
+
+#[test]
+fn a_permission_is_restored_although_the_same_run_changes_routes() {
+    let env = TestEnv::with_terraform();
+    let first = json!({ "terraform_data": { "first": env.function("first", "one") } });
+    let route = json!({ "GET /a": { "faas_function_arn": "${terraform_data.first.output}" } });
+    env.configs(&[("this", &json!({ "route_config": route }))], &first);
+    env.apply_config();
+
+    let both = with(&route, &json!({ "GET /b": env.to("orders") }));
+    env.configs(&[("this", &json!({ "route_config": both }))], &first);
+    let before = env.slots();
+    env.proxy.clear_calls();
+    env.workspace.apply(&["-replace=terraform_data.first"]).succeeded();
+    let expected = [
+        "AddPermission permission.first",
+        "AddPermission permission.orders",
+        "CreateIntegration orders",
+        "CreateRoute GET /b",
+    ];
+    assert_eq!(sorted(env.calls(&before)), expected);
+    let policy = env.proxy.account().boto("lambda", "get_policy", json!({ "FunctionName": "first" }));
+    assert!(text(&policy["Policy"]).contains("apigateway.amazonaws.com"), "{policy}");
+    env.workspace.assert_nothing_to_do();
+    assert_eq!(env.send("GET", "/a", None).body, "one");
     env.destroy();
 }
 

@@ -163,7 +163,7 @@ fn a_destroy_without_unmanaged_objects_warns_of_none() {
 }
 
 #[test]
-fn an_unmanaged_route_blocks_the_deletion_of_its_integration() {
+fn an_integration_of_an_unmanaged_route_stays() {
     let env = TestEnv::new();
     let both = json!({ "route_config": { "GET /a": env.to("orders"), "GET /b": env.to("users") } });
     let one = json!({ "route_config": { "GET /a": env.to("orders") } });
@@ -172,15 +172,18 @@ fn an_unmanaged_route_blocks_the_deletion_of_its_integration() {
     let integration = slots.iter().find(|(_, slot)| *slot == "integration.GET /b").expect("it is created").0;
     let theirs = json!({ "RouteKey": "GET /theirs", "Target": format!("integrations/{integration}") });
     let theirs = text(&env.api_call("create_route", theirs)["RouteId"]);
-    env.config(&one);
-    let run = env.workspace.apply(&[]);
-    run.failed_with("referenced by the following Routes: GET /theirs");
+    env.apply(&one);
+    assert_eq!(env.calls(&slots), ["DeleteRoute route.GET /b"]);
+    let left = text(&env.attribute("unmanaged_objects")[integration]);
+    assert!(left.starts_with("integration.GET /b before: not deleted") && left.contains(&theirs), "{left}");
     assert_eq!(env.send("GET", "/theirs", None).body, "users /theirs", "the unmanaged route still serves");
     assert_eq!(env.send("GET", "/b", None).status, 404);
 
+    // The permission is deleted when nothing needs it any more.
     env.api_call("delete_route", json!({ "RouteId": theirs }));
-    env.apply_config();
-    assert_eq!(env.calls(&slots), ["DeleteIntegration integration.GET /b", "RemovePermission permission.users"]);
+    env.apply(&one);
+    assert_eq!(env.calls(&slots), ["RemovePermission permission.users"]);
+    assert_eq!(env.attribute("unmanaged_objects"), json!({}));
     env.destroy();
 }
 
@@ -321,19 +324,18 @@ fn an_integration_that_an_unmanaged_route_uses_is_not_adopted() {
 
     let with_b =
         |more: Value| json!({ "route_config": with(&one, &json!({ "GET /b": with(&env.to("users"), &more) })) });
-    let permission = "AddPermission permission.users";
     let calls = env.change(&with_b(json!({})));
-    assert_eq!(calls, [permission, "CreateIntegration users", "CreateRoute GET /b"]);
+    assert_eq!(calls, ["AddPermission permission.users", "CreateIntegration users", "CreateRoute GET /b"]);
     assert!(!env.attribute("aws_objects").to_string().contains(&theirs));
     assert_eq!(env.change(&with_b(json!({ "timeout_milliseconds": 9000 }))), ["UpdateIntegration integration.GET /b"]);
-    let removed =
-        ["DeleteRoute route.GET /b", "DeleteIntegration integration.GET /b", "RemovePermission permission.users"];
+    // The integration of the unmanaged route calls the same function.
+    let removed = ["DeleteRoute route.GET /b", "DeleteIntegration integration.GET /b"];
     assert_eq!(env.change(&json!({ "route_config": one })), removed);
     assert_eq!(snapshot(), before);
 
     // One that no route uses can be from an interrupted run.
     let unused = text(&env.api_call("create_integration", equal)["IntegrationId"]);
-    assert_eq!(env.change(&with_b(json!({}))), [permission, "CreateRoute GET /b"]);
+    assert_eq!(env.change(&with_b(json!({}))), ["CreateRoute GET /b"]);
     assert_eq!(text(&env.attribute("integration_ids")["GET /b"]), unused);
     assert_eq!(snapshot(), before);
 
@@ -367,7 +369,7 @@ fn an_authorizer_that_an_unmanaged_route_uses_is_not_adopted() {
     env.config(&named("customers"));
     let run = env.workspace.apply(&[]);
     run.failed_with(&format!("already has an unmanaged authorizer \"customers\" ({theirs})"));
-    run.failed_with("use another key in faas_authorizers");
+    run.failed_with("Use another key in faas_authorizers");
     assert_eq!(snapshot(), before);
     env.apply(&named("clients"));
     env.apply(&open);

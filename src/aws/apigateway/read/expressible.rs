@@ -131,7 +131,7 @@ impl View<'_> {
 }
 
 /// Why an integration cannot be adopted, if there is a reason.
-fn objection_to_integration(shown: &Integration) -> Option<String> {
+pub(super) fn objection_to_integration(shown: &Integration) -> Option<String> {
     let is_empty = |map: Option<&HashMap<String, String>>| map.is_none_or(|it| it.is_empty());
     let reason = if integration::read(shown, keys::api(), Key::new(""), None).is_none() || function_of(shown).is_none()
     {

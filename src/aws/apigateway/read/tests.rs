@@ -5,7 +5,7 @@ use crate::aws::apigateway::read::*;
 use crate::aws::logs::{group, subscription};
 use crate::aws::recorded::{Answer, OWNER, Recorded};
 use crate::model::Input;
-use crate::model::{AccessLog, ApiRoute, Authorizer, Stage};
+use crate::model::{AccessLog, ApiRoute, Authorizer, Inventory, Stage, UnmanagedInApi, used_by_unmanaged};
 
 const FUNCTION: &str = "arn:aws:lambda:eu-west-1:123456789012:function:orders";
 const CHECK: &str = "arn:aws:lambda:eu-west-1:123456789012:function:check";
@@ -174,9 +174,45 @@ async fn import_finds_all_used_objects_with_blueprint_keys() {
 async fn imported_objects_read_the_same_when_known() {
     let imported = read_in_a_task(aws("again").session("again"), vec![]).await.unwrap();
     let aws = aws("again");
-    let seen = read_in_a_task(aws.session("again"), entries(&imported)).await.unwrap();
+    let mut seen = read_in_a_task(aws.session("again"), entries(&imported)).await.unwrap();
+    let unmanaged = UnmanagedInApi::of(&Inventory { entries: entries(&seen) });
+    let names = |unmanaged: UnmanagedInApi| (unmanaged.routes.len(), unmanaged.authorizers[0].name.clone());
+    assert_eq!(names(unmanaged), (0, "jwt".to_string()));
+    assert_eq!(names(UnmanagedInApi::of(&Inventory { entries: entries(&imported) })), (0, "jwt".to_string()));
+    // An import learns of all objects in the API, because an adoption may leave some of them.
+    let all = imported[0].learned["unmanaged"].clone();
+    seen[0].learned.insert("unmanaged".into(), all);
     assert_eq!(seen, imported);
     assert_eq!(aws.calls().len(), 11, "{:?}", aws.calls());
+}
+
+#[tokio::test(start_paused = true)]
+async fn unmanaged_routes_and_what_they_use_are_learned() {
+    let imported = read_in_a_task(aws("theirs").session("theirs"), vec![]).await.unwrap();
+    let mut known = entries(&imported);
+    known.retain(|entry| entry.id != "r2");
+    let seen = read_in_a_task(aws("theirs").session("theirs"), known).await.unwrap();
+    let inventory = Inventory { entries: entries(&seen) };
+    let unmanaged = UnmanagedInApi::of(&inventory);
+    let [route] = &unmanaged.routes[..] else { panic!("{unmanaged:?}") };
+    let used = [&route.integration, &route.function, &route.protection].map(|it| it.as_deref());
+    assert_eq!((route.route_key.as_str(), used), ("GET /b", [Some("i1"), Some(FUNCTION), None]));
+    assert!(route.content.is_some());
+    assert_eq!(used_by_unmanaged(&inventory), [("i1".to_string(), "i1".to_string())].into());
+}
+
+#[tokio::test(start_paused = true)]
+async fn permissions_are_looked_for_in_the_policies_of_their_functions() {
+    let imported = read_in_a_task(aws("lost").session("lost"), vec![]).await.unwrap();
+    let mut known = entries(&imported);
+    known.retain(|entry| matches!(entry.applied, Spec::LambdaPermission(_)));
+    let none = Answer::Error(404, "ResourceNotFoundException", "The resource you requested does not exist.");
+    let aws = Recorded::default()
+        .on(&get_policy(CHECK), policy("lost", &known[0].id, "authorizers/a1"))
+        .on(&get_policy(FUNCTION), none);
+    let lost = lost_parts(&aws.session("lost"), "api1", &known).await.unwrap();
+    assert_eq!(lost, [known[1].key.clone()].into());
+    assert_eq!(aws.calls().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,10 +1,15 @@
 //! Request authorizers, and the permissions to call their functions.
 
+use std::collections::BTreeSet;
+
 use super::Draft;
 use crate::model::keys::gateway as keys;
-use crate::model::{Authorizer, Caller, FunctionArn, Key, Scope, Spec, parse_short};
+use crate::model::{Authorizer, Caller, Entry, FunctionArn, Key, Scope, Spec, parse_short};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::http_gateway::config::FaasAuthorizer;
+
+/// The longest name of an authorizer, in characters.
+const LONGEST_NAME: usize = 128;
 
 /// The default time in seconds for which API Gateway caches a result.
 const DEFAULT_TTL: i64 = 300;
@@ -12,6 +17,7 @@ const DEFAULT_TTL: i64 = 300;
 impl<'a> Draft<'a> {
     pub(super) fn authorizers(&mut self, entries: Vec<(&'a str, &'a FaasAuthorizer)>) -> Option<()> {
         let mut decided = Some(());
+        let names: BTreeSet<&str> = entries.iter().map(|(name, _)| *name).collect();
         for (name, entry) in entries {
             let spec = match spec(&self.api, name, entry, self.scope) {
                 Ok(spec) => spec,
@@ -21,7 +27,7 @@ impl<'a> Draft<'a> {
                     continue;
                 }
             };
-            let key = keys::authorizer(name);
+            let Some((key, spec)) = self.identified(name, spec, &names) else { continue };
             let position = self.objects.len();
             self.add(key.clone(), Spec::Authorizer(spec.clone()), vec![]);
             match self.authorizer_permission(&key, &spec, entry) {
@@ -46,7 +52,7 @@ impl<'a> Draft<'a> {
             return Some(None);
         }
         let uri = spec.authorizer_uri.known()?;
-        let path = AttributePath::new("faas_authorizers").key(&spec.name);
+        let path = AttributePath::new("faas_authorizers").key(keys::authorizer_name(key).unwrap_or(&spec.name));
         let path = match entry.authorizer_uri {
             Input::Known(None) => path.attribute("authorizer_name"),
             _ => path.attribute("authorizer_uri"),
@@ -66,10 +72,83 @@ impl<'a> Draft<'a> {
             }
             return Some(None);
         }
-        let permission = keys::authorizer_permission(&spec.name, &function);
+        let permission = keys::authorizer_permission(key, &function);
         let statement = self.permission(&function, Caller::Authorizer(key.clone()));
         self.add(permission.clone(), Spec::LambdaPermission(statement), vec![]);
         Some(Some(permission))
+    }
+
+    /// The key of an authorizer, and its spec with its name in AWS. AWS allows each name once in an API. An authorizer
+    /// that an unmanaged route uses is not changed: the gateway gets another one, with another name. `None` if the name
+    /// is not free.
+    fn identified(&mut self, name: &str, mut spec: Authorizer, names: &BTreeSet<&str>) -> Option<(Key, Authorizer)> {
+        let plain = keys::authorizer(name);
+        let mut entries: Vec<_> = self.existing.entries.iter().filter(|entry| entry.key.slot == plain.slot).collect();
+        entries.sort_by_key(|entry| (!entry.is_present(), entry.pending_deletion));
+        let holder = entries.first().copied();
+        if let Some(Entry { applied: Spec::Authorizer(applied), .. }) = holder {
+            spec.name.clone_from(&applied.name);
+        }
+        if let Some(entry) = holder.filter(|entry| entry.is_present()) {
+            let wanted = Spec::Authorizer(spec.clone());
+            let is_changed = entry.normalized_against(&wanted) != wanted && !entry.not_adopted;
+            let user = self.outside_users(&entry.id).next().filter(|_| is_changed).cloned();
+            if let Some(route) = user {
+                let renamed = self.free_name(name, names);
+                let warning = Problem::new(
+                    AttributePath::new("faas_authorizers").key(name),
+                    format!(
+                        "The unmanaged route {:?} uses authorizer {} of this gateway, so this update does not change it.",
+                        route.route_key, entry.id
+                    ),
+                    format!("It creates another one, {renamed:?}, for the routes of the gateway."),
+                );
+                self.warnings.push(warning);
+                spec.name = renamed;
+                return Some((keys::renamed_authorizer(name, &spec.name), spec));
+            }
+            return Some((entry.key.clone(), spec));
+        }
+        let Some(other) = self.unmanaged.authorizers.iter().find(|it| it.name == spec.name) else {
+            return Some((holder.map_or(plain, |entry| entry.key.clone()), spec));
+        };
+        // An interrupted run may have created an equal one, which the create adopts.
+        let is_equal = |found: &Authorizer| {
+            let found =
+                Entry { adopted: true, ..Entry::new(plain.clone(), &other.id, Spec::Authorizer(found.clone())) };
+            let wanted = Spec::Authorizer(spec.clone());
+            !wanted.is_known() || found.normalized_against(&wanted) == wanted
+        };
+        let user = self.outside_users(&other.id).next();
+        if user.is_none() && other.content.as_ref().is_some_and(is_equal) {
+            return Some((holder.map_or(plain.clone(), |entry| entry.key.clone()), spec));
+        }
+        let which = user.map_or("is different".into(), |user| format!("the unmanaged route {:?} uses", user.route_key));
+        let api = self.api_id();
+        let message =
+            format!("API {api} already has an unmanaged authorizer {:?} ({}), which {which}.", other.name, other.id);
+        let hint = format!(
+            "Use another key in faas_authorizers, or delete it (aws apigatewayv2 delete-authorizer --api-id {api} \
+             --authorizer-id {}) with the routes that use it, and then run plan again.",
+            other.id
+        );
+        self.problems.push(Problem::new(AttributePath::new("faas_authorizers").key(name), message, hint));
+        None
+    }
+
+    /// A name for an authorizer that no other one in the API has or gets.
+    fn free_name(&self, name: &str, names: &BTreeSet<&str>) -> String {
+        let is_taken = |text: &String| {
+            let is_it = |it: &Spec| matches!(it, Spec::Authorizer(it) if it.name == *text);
+            names.contains(text.as_str())
+                || self.unmanaged.authorizers.iter().any(|it| it.name == *text)
+                || self.existing.entries.iter().any(|it| is_it(&it.applied) || it.observed.as_ref().is_some_and(is_it))
+        };
+        let mut numbered = (2_u64..).map(|number| {
+            let number = format!("-{number}");
+            name.chars().take(LONGEST_NAME - number.len()).collect::<String>() + &number
+        });
+        numbered.find(|it| !is_taken(it)).expect("the API has a finite number of authorizers")
     }
 
     /// Whether an object exists in AWS, so that it is updated and not created.

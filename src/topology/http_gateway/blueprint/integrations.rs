@@ -1,14 +1,15 @@
 //! The assignment of routes to integrations.
 //!
 //! The name of an integration is not derived from its content, so that a change of the content updates it in place. An
-//! integration is updated only if all routes in state that use it get the new content: any other route would reach the
-//! wrong function until it is moved or deleted. An unmanaged route that uses it follows the update.
+//! integration is updated only if all routes of the API that use it get the new content: any other route would reach
+//! the wrong function until it is moved or deleted. Of an integration that an unmanaged route uses, not even drift is
+//! corrected.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Draft, absent_if_empty};
 use crate::model::keys::gateway as keys;
-use crate::model::{Entry, Integration, Inventory, Key, Ref, RouteKey, Spec};
+use crate::model::{Entry, Integration, Inventory, Key, Ref, RouteKey, Spec, UnmanagedInApi};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::http_gateway::config::RouteConfig;
 
@@ -35,11 +36,14 @@ struct Assigned<'a> {
 
 /// An integration in the inventory.
 struct Existing<'a> {
-    /// The applied content. Drift is corrected, so it does not count.
+    /// The applied content. Drift is corrected, so it does not count, unless the integration is shared.
     content: Content,
     is_missing: bool,
+    /// Whether an unmanaged route uses it, so that its content stays. An adoption changes nothing in any case.
+    is_shared: bool,
     /// The existing routes that use it, by the key of the wanted route; `None` for a route that is no longer wanted, or
-    /// that was pointed to this integration outside Terraform.
+    /// that was pointed to this integration outside Terraform. An unmanaged route with a wanted key is one of them: it
+    /// is adopted, or the plan is refused.
     users: Vec<Option<&'a str>>,
 }
 
@@ -64,10 +68,17 @@ fn assign<'a>(wanted: &'a BTreeMap<&'a str, Content>, inventory: &'a Inventory) 
 impl<'a> Assignment<'a> {
     fn of(wanted: &'a BTreeMap<&'a str, Content>, inventory: &'a Inventory) -> Assignment<'a> {
         let mut existing = BTreeMap::new();
+        let unmanaged = UnmanagedInApi::of(inventory);
         for entry in &inventory.entries {
-            let Spec::Integration(applied) = &entry.applied else { continue };
-            let Some(content) = Content::of(applied) else { continue };
-            existing.insert(&entry.key, Existing { content, is_missing: !entry.is_present(), users: Vec::new() });
+            let (adopted, others): (Vec<_>, Vec<_>) =
+                unmanaged.users(&entry.id).partition(|route| wanted.contains_key(route.route_key.as_str()));
+            let is_shared = !others.is_empty() && !entry.not_adopted;
+            let spec = if is_shared { entry.spec() } else { &entry.applied };
+            let Spec::Integration(spec) = spec else { continue };
+            let Some(content) = Content::of(spec) else { continue };
+            let users = adopted.iter().map(|route| wanted.get_key_value(route.route_key.as_str()).map(|(key, _)| *key));
+            let (is_missing, users) = (!entry.is_present(), users.collect());
+            existing.insert(&entry.key, Existing { content, is_missing, is_shared, users });
         }
         let mut before = BTreeMap::new();
         let successors = Successors::of(wanted, inventory);
@@ -92,7 +103,9 @@ impl<'a> Assignment<'a> {
             let routes: Option<Vec<&str>> = integration.users.iter().copied().collect();
             let Some(routes) = routes.filter(|_| !integration.is_missing) else { continue };
             let contents: BTreeSet<&Content> = routes.iter().map(|route| &self.wanted[route]).collect();
-            if let [content] = Vec::from_iter(contents)[..] {
+            if let [content] = Vec::from_iter(contents)[..]
+                && (!integration.is_shared || *content == integration.content)
+            {
                 self.assigned.push(Assigned { key: (*key).clone(), content: content.clone(), routes });
             }
         }
@@ -249,7 +262,10 @@ impl<'a> Draft<'a> {
     /// Old integrations are deleted after new ones are created, so both count.
     fn check_quota(&mut self, created: usize) {
         let is_integration = |entry: &&Entry| matches!(entry.applied, Spec::Integration(_));
-        let existing = self.existing.present().filter(is_integration).count();
+        let unmanaged: BTreeSet<_> = self.unmanaged.routes.iter().filter_map(|it| it.integration.as_ref()).collect();
+        let is_counted = |id: &&&String| self.existing.present().any(|entry| entry.id == ***id);
+        let unmanaged = unmanaged.iter().filter(|id| !is_counted(id)).count();
+        let existing = self.existing.present().filter(is_integration).count() + unmanaged;
         if created == 0 || existing + created <= MOST_INTEGRATIONS {
             return;
         }

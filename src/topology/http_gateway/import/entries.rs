@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::model::keys::gateway as keys;
 use crate::model::{ApiRoute, Authorizer, Cors, Integration, Inventory, Key, LogSubscription, Ref, Spec};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Input, Nested, Value};
@@ -47,7 +48,7 @@ impl<'a> FoundGateway<'a> {
             None => Some(None),
             Some(Ref::Id(_)) => None,
             Some(Ref::Key(key)) => match self.at(key) {
-                Some(Spec::Authorizer(authorizer)) => Some(Some(authorizer.name.clone())),
+                Some(Spec::Authorizer(authorizer)) => Some(Some(name_of(key, authorizer).to_string())),
                 // A route is never reported without its authorizer, even if that has no entry.
                 _ => Some(Some(key.slot.strip_prefix("authorizer.")?.to_string())),
             },
@@ -84,12 +85,18 @@ pub(in crate::topology::http_gateway) fn authorizers(found: FoundGateway<'_>) ->
     let mut authorizers = BTreeMap::new();
     for (key, spec) in found.specs() {
         let Spec::Authorizer(authorizer) = spec else { continue };
-        let name = authorizer.name.as_str();
+        let name = name_of(key, authorizer);
         if key.slot.starts_with("authorizer.") || !authorizers.contains_key(name) {
             authorizers.insert(name, authorizer);
         }
     }
     authorizers
+}
+
+/// The name of an authorizer in `faas_authorizers`. Its name in AWS may be another one, which its key contains.
+fn name_of<'a>(key: &'a Key, authorizer: &'a Authorizer) -> &'a str {
+    let configured = keys::authorizer_name(key).filter(|_| key.fixed.known() == Some(&authorizer.name));
+    configured.unwrap_or(&authorizer.name)
 }
 
 /// The attributes that describe a subscription.

@@ -179,6 +179,55 @@ fn drift_of_a_route_counts_as_its_use() {
     assert_eq!(shown(&assign(&first, &inventory)), expected);
 }
 
+/// Adds an unmanaged route to an inventory.
+fn with_unmanaged(mut inventory: Inventory, route_key: &str, integration: &str) -> Inventory {
+    let id = inventory.at(integration).expect("it is in the inventory").id.clone();
+    let api = crate::model::Api {
+        name: Input::Known("shop".into()),
+        description: Input::Known(None),
+        version: Input::Known(None),
+        cors: Input::Known(None),
+        tags: Input::Known(BTreeMap::new()),
+    };
+    let mut api = Entry::new(keys::api(), "api1", Spec::Api(api));
+    let route = crate::model::UnmanagedRoute {
+        route_key: route_key.into(),
+        id: "r9".into(),
+        integration: Some(id),
+        function: None,
+        content: None,
+        protection: None,
+    };
+    UnmanagedInApi { routes: vec![route], authorizers: vec![] }.learn(&mut api.learned, None);
+    inventory.entries.insert(0, api);
+    inventory
+}
+
+#[test]
+fn an_integration_of_an_unmanaged_route_does_not_change() {
+    let first = routes(&[("GET /a", "x"), ("GET /b", "y")]);
+    let mut inventory = with_unmanaged(applied(&first, &Inventory::default()), "GET /theirs", "integration.GET /a");
+    let expected = ["integration.GET /a#2: z for GET /a", "integration.GET /b: y for GET /b"];
+    assert_eq!(shown(&assign(&routes(&[("GET /a", "z"), ("GET /b", "y")]), &inventory)), expected);
+    let expected = ["integration.GET /a: x for GET /a", "integration.GET /b: y for GET /b"];
+    assert_eq!(shown(&assign(&first, &inventory)), expected, "both still use it");
+    // A person has changed it for both.
+    entry(&mut inventory, "integration.GET /a").observed = Some(integration(&content("theirs")));
+    let expected = ["integration.GET /a#2: x for GET /a", "integration.GET /b: y for GET /b"];
+    assert_eq!(shown(&assign(&first, &inventory)), expected);
+    let expected = ["integration.GET /a: theirs for GET /a", "integration.GET /b: y for GET /b"];
+    let as_found = routes(&[("GET /a", "theirs"), ("GET /b", "y")]);
+    assert_eq!(shown(&assign(&as_found, &inventory)), expected);
+}
+
+#[test]
+fn an_unmanaged_route_that_becomes_wanted_follows_its_integration() {
+    let first = routes(&[("GET /a", "x")]);
+    let inventory = with_unmanaged(applied(&first, &Inventory::default()), "GET /left", "integration.GET /a");
+    let expected = ["integration.GET /a: y for GET /a, GET /left"];
+    assert_eq!(shown(&assign(&routes(&[("GET /a", "y"), ("GET /left", "y")]), &inventory)), expected);
+}
+
 #[test]
 fn equal_integrations_in_state_stay_separate() {
     let expected = ["integration.GET /a: z for GET /a", "integration.GET /b: z for GET /b"];
@@ -260,6 +309,19 @@ fn check_step(wanted: &Routes<'_>, before: &Inventory) -> Result<(), TestCaseErr
 }
 
 proptest! {
+    /// So the function of one route, which may be unknown, leaves the other routes decided.
+    #[test]
+    fn a_route_that_does_not_change_keeps_its_integration(first in some_routes(), then in some_routes()) {
+        let inventory = applied(&first, &Inventory::default());
+        let key = |assigned: &[Assigned<'_>], route: &str| {
+            assigned.iter().find(|it| it.routes.contains(&route)).map(|it| it.key.clone())
+        };
+        let (before, after) = (assign(&first, &inventory), assign(&then, &inventory));
+        for route in first.keys().filter(|route| first.get(*route) == then.get(*route)) {
+            prop_assert_eq!(key(&before, route), key(&after, route), "{}", route);
+        }
+    }
+
     #[test]
     fn no_route_uses_an_integration_that_changes_for_others(steps in prop::collection::vec(some_routes(), 1..6)) {
         let mut inventory = Inventory::default();
