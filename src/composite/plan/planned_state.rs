@@ -52,7 +52,9 @@ impl<P: Topology> Announcement<'_, P> {
         if !prior.is_null() && !takes_over && !private.unmanaged.iter().any(is_adopted) {
             // An apply looks for no further ones.
             let mut unmanaged = prior.get("unmanaged_objects").clone();
-            released.iter().for_each(|(id, text)| unmanaged.set(id, text.as_str().into()));
+            for (id, text) in released {
+                unmanaged.set(id, text.as_str().into());
+            }
             planned.set("unmanaged_objects", unmanaged);
         } else {
             planned.set("unmanaged_objects", Value::Unknown);

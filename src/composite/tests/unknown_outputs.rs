@@ -194,12 +194,12 @@ async fn what_no_value_of_an_input_changes_stays_known() {
         exceptions::<FourTierVpc>(&rich_network()).await.into_iter().collect();
     let open = |input: &str| rows[input].iter().map(|it| it.trim_matches('`').to_string()).collect::<Vec<_>>();
     assert_eq!(open("create_vpc_endpoints"), ["aws_objects", "keyvalue_endpoint_id", "objectstore_endpoint_id"]);
-    assert_eq!(open("num_nat_gateways"), ["aws_objects", "nat_gateway_ids", "nat_gateway_public_ips"]);
+    assert_eq!(open("num_nat_gateways"), ["aws_objects", "nat_gateway_ids", "nat_gateway_public_ips", "route_targets"]);
     assert_eq!(open("associate_default_nacl_to_subnets"), [""; 0]);
     assert_eq!(open("enable_default_security_group"), ["aws_objects"]);
     assert_eq!(
         open("one_route_table_public_subnets"),
-        ["aws_objects", "public_route_table_ids", "public_subnets[*].route_table_id"]
+        ["aws_objects", "public_route_table_ids", "public_subnets[*].route_table_id", "route_targets"]
     );
     assert!(open("create_transit_subnets").iter().all(|it| it == "aws_objects" || it.starts_with("transit_")));
 

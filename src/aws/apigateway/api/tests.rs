@@ -172,17 +172,18 @@ async fn namesakes_have_their_route_keys_if_they_are_compared() {
         .on("GET /v2/apis", Answer::Json(200, json!({ "items": items })))
         .on("GET /v2/apis/ready1/routes", Answer::Json(200, first))
         .on("GET /v2/apis/ready1/routes?nextToken=p2", Answer::Json(200, json!({ "items": routes(&["$default"]) })))
+        .on("GET /v2/apis/killed1/routes", Answer::Json(200, json!({ "items": routes(&["GET /a"]) })))
         .on("GET /v2/apis/gone1/routes", no_api);
     let session = aws.session("api-namesakes");
     let found = namesakes(&session, OWNER, "shop", &|id| id != "managed1").await.unwrap();
     let found: Vec<_> = found.iter().map(|it| (it.id.as_str(), it.state, it.features.len())).collect();
     let expected = [
-        ("killed1", Some(RootState::Creating), 0),
+        ("killed1", Some(RootState::Creating), 1),
         ("managed1", Some(RootState::Ready), 0),
         ("ready1", Some(RootState::Ready), 2),
     ];
     assert_eq!(found, expected);
-    assert_eq!(aws.calls().len(), 4, "only the routes of compared and complete APIs are listed");
+    assert_eq!(aws.calls().len(), 5, "only the routes of compared APIs are listed");
 }
 
 #[tokio::test(start_paused = true)]
