@@ -357,10 +357,8 @@ crate::attributes! {
         /// entry takes over a further object of the VPC if the configuration requires it. After the apply, the entries
         /// have no effect and can be removed.
         adopt: Input<Option<BTreeMap<String, Input<String>>>> = optional_computed().changes_nothing(),
-        /// Patterns of keys in `aws_objects`, such as `subnet.public.*`, where `*` matches any text. Drift of matching
-        /// objects is neither reported nor corrected. A setting, a tag or an element of a set that was changed outside
-        /// Terraform stays until the configuration changes the same value, or the plan deletes what it refers to. The
-        /// plan warns of that.
+        /// Patterns of keys in `aws_objects`, such as `subnet.public.*`, where `*` matches any text. Drift of these
+        /// objects is neither reported nor corrected, until the configuration changes the same value; the plan warns.
         ignore_drift: Input<Option<Vec<Input<String>>>> = optional().changes_nothing(),
         /// Patterns of keys in `aws_objects`, such as `["eip.*", "nat_gateway.*"]`, where `*` matches any text. A plan
         /// that would delete or replace a matching object is an error, even if it destroys or replaces the whole
