@@ -20,6 +20,7 @@ mod list;
 mod location;
 mod managed_roots;
 mod observe;
+mod outside;
 mod plan;
 mod private_state;
 mod protected;

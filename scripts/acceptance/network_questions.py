@@ -335,7 +335,7 @@ QUESTIONS = [
     ], private_nat_gateway, 5, 1),
     Question([
         Row("endpoint-policy-sid", "Does AWS add an empty Sid to an endpoint policy, or remove it?",
-            "either; the provider ignores an empty Sid", "src/aws/ec2/endpoint_policy.rs"),
+            "either; the provider ignores an empty Sid", "src/model/policy.rs"),
     ], endpoint_policies),
     Question([
         Row("endpoint-service-type", "Does the filter service-type also limit ServiceNames?",

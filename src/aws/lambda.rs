@@ -1,3 +1,4 @@
-//! Lambda: permissions by which other services invoke functions.
+//! Lambda: functions, and permissions by which other services invoke them.
 
+pub(crate) mod function;
 pub(crate) mod permission;

@@ -3,5 +3,6 @@
 mod acm;
 mod facts;
 mod kms;
+mod outside;
 
 pub(crate) use facts::facts;

@@ -80,7 +80,8 @@ impl ManagedRoots {
         Ok(found)
     }
 
-    fn contains(&self, id: &str) -> bool {
+    /// Whether a root is managed.
+    pub(super) fn contains(&self, id: &str) -> bool {
         self.0.borrow().ids.contains(id)
     }
 

@@ -285,6 +285,7 @@ impl Cloud for Simulation {
             gateway_endpoint_services: Some(services.to_vec()),
             certificates: Some(self.certificates.lock().unwrap().clone()),
             kms_key: self.kms_key.lock().unwrap().clone().filter(|_| needs_key),
+            outside: BTreeMap::new(),
         })
     }
 

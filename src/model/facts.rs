@@ -1,6 +1,10 @@
 //! Lookups in AWS that a blueprint needs, and their results.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+
+use super::outside::{Finding, Outside};
 
 /// A lookup in AWS.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +17,8 @@ pub enum Lookup {
     Certificates(String),
     /// The KMS key with this ID, alias or alias ARN.
     KmsKey(String),
+    /// An object outside the topology that an input names. Only a plan makes it, when the input is new.
+    Outside(Outside),
 }
 
 /// The results of the lookups; `None` for a lookup that was not made.
@@ -31,6 +37,9 @@ pub struct Facts {
     /// The ARN of the requested KMS key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kms_key: Option<Found<String>>,
+    /// The objects outside the topology that were looked up. Those that the credentials may not read are left out.
+    #[serde(skip)]
+    pub outside: BTreeMap<Outside, Finding>,
 }
 
 /// The result of a lookup of one object.
@@ -99,6 +108,7 @@ impl Facts {
             Lookup::GatewayEndpointServices => self.gateway_endpoint_services.is_none(),
             Lookup::Certificates(_) => self.certificates.as_ref().is_none_or(Vec::is_empty),
             Lookup::KmsKey(_) => !matches!(self.kms_key, Some(Found::There(_))),
+            Lookup::Outside(outside) => !self.outside.contains_key(outside),
         };
         lookups.into_iter().filter(is_unanswered).collect()
     }
@@ -110,7 +120,7 @@ impl Facts {
         lookups.into_iter().filter(|lookup| is_list(lookup) && !made.contains(lookup)).collect()
     }
 
-    /// The facts that answer these lookups.
+    /// The facts that answer these lookups, without objects outside the topology.
     #[must_use]
     pub fn of(self, lookups: &[Lookup]) -> Facts {
         let has = |is_kind: fn(&Lookup) -> bool| lookups.iter().any(is_kind);
@@ -121,6 +131,7 @@ impl Facts {
                 .filter(|_| has(|it| matches!(it, Lookup::GatewayEndpointServices))),
             certificates: self.certificates.filter(|_| has(|it| matches!(it, Lookup::Certificates(_)))),
             kms_key: self.kms_key.filter(|_| has(|it| matches!(it, Lookup::KmsKey(_)))),
+            outside: BTreeMap::new(),
         }
     }
 
@@ -132,6 +143,7 @@ impl Facts {
             gateway_endpoint_services: later.gateway_endpoint_services.or(self.gateway_endpoint_services),
             certificates: later.certificates.or(self.certificates),
             kms_key: later.kms_key.or(self.kms_key),
+            outside: self.outside.into_iter().chain(later.outside).collect(),
         }
     }
 }

@@ -13,6 +13,7 @@ mod inventory;
 pub mod keys;
 mod landscape;
 mod log_format;
+mod outside;
 mod policy;
 pub(crate) mod route_key;
 mod scope;
@@ -42,6 +43,7 @@ pub use landscape::{
     FoundSecurityGroup, FoundSubnet, FoundTags, Landscape, STACK,
 };
 pub use log_format::{is_same_format, without_newline};
+pub use outside::{Finding, Outside, Reference};
 pub use policy::{is_same_policy, shown_policy};
 pub use route_key::RouteKey;
 pub use scope::{IgnoreTags, Location, Scope, TagSettings, partition_of, unusable_region};

@@ -27,6 +27,10 @@ pub struct Program {
     pub introduction: &'static str,
 }
 
+/// The stack of a worker thread, in bytes. One poll passes through all nested calls of an operation, and builds without
+/// optimization need more than the 2 MiB that are the default. Only the used part occupies memory.
+const STACK: usize = 8 * 1024 * 1024;
+
 /// Serves a provider to the Terraform process that started this one, until that process ends it.
 ///
 /// If Terraform did not start this process, prints the introduction on stderr and fails.
@@ -57,7 +61,7 @@ fn start<P: Provider>(
     let level = logs::level(program.crate_name, |name| std::env::var(name).ok());
     logs::write_to_stderr(level, format, program.crate_name, P::redact);
     panics::report_on_stderr(format, P::redact);
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&format!("Error starting the threads of the provider: {error}")),
     };

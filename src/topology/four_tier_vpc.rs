@@ -25,6 +25,7 @@ mod outputs;
 mod private_nat;
 #[cfg(test)]
 mod properties;
+mod references;
 mod reflect;
 mod route_table_layout;
 mod security_group;
@@ -45,8 +46,8 @@ pub use subnet_layout::SubnetLayout;
 
 use crate::model::keys::network as keys;
 use crate::model::{
-    Classify, Entry, Ids, Inventory, Lookup, Object, Scope, Spec, Tags, Timeouts, TopologyKind, is_same_policy,
-    timeouts,
+    Classify, Entry, Ids, Inventory, Lookup, Object, Reference, Scope, Spec, Tags, Timeouts, TopologyKind,
+    is_same_policy, timeouts,
 };
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
@@ -147,6 +148,10 @@ impl Topology for FourTierVpc {
             lookups.push(Lookup::GatewayEndpointServices);
         }
         lookups
+    }
+
+    fn references(config: &Config, scope: &Scope) -> Vec<Reference> {
+        references::references(config, scope)
     }
 
     fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<Problem>> {

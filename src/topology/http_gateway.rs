@@ -6,6 +6,7 @@ mod config;
 mod functions;
 mod import;
 mod outputs;
+mod references;
 mod reflect;
 mod validate;
 mod warnings;
@@ -18,8 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
 
 use crate::model::{
-    Caller, Classify, Entry, Ids, Inventory, Key, KmsKey, Lookup, Object, Scope, Spec, Tags, Timeouts, TopologyKind,
-    UnmanagedInApi, is_same_format,
+    Caller, Classify, Entry, Ids, Inventory, Key, KmsKey, Lookup, Object, Reference, Scope, Spec, Tags, Timeouts,
+    TopologyKind, UnmanagedInApi, is_same_format,
 };
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
@@ -113,6 +114,10 @@ impl Topology for HttpGateway {
             _ => None,
         });
         certificates.into_iter().chain(key).collect()
+    }
+
+    fn references(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
+        references::references(config, scope)
     }
 
     fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprint, Vec<Problem>> {

@@ -4,6 +4,7 @@ mod alternatives;
 pub mod four_tier_vpc;
 pub mod http_gateway;
 mod ignored;
+pub mod outside;
 mod patterns;
 mod protected;
 #[cfg(test)]
@@ -14,7 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use ignored::IgnoredDrift;
 pub use protected::{PROTECTED_OBJECTS, ProtectedObjects};
 
-use crate::model::{Classify, Entry, Facts, Ids, Inventory, Key, Lookup, Object, Scope, Spec, Timeouts, TopologyKind};
+use crate::model::{
+    Classify, Entry, Facts, Ids, Inventory, Key, Lookup, Object, Reference, Scope, Spec, Timeouts, TopologyKind,
+};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Value};
 
 /// The remark of an argument whose calls neither AWS nor an emulator has ever carried out, so that its tests use only
@@ -110,6 +113,10 @@ pub trait Topology: Send + Sync + 'static {
 
     /// The lookups in AWS that the blueprint needs.
     fn lookups(config: &Self::Config) -> Vec<Lookup>;
+
+    /// The objects outside the topology that the known inputs name, and the names that must be free. A plan looks them
+    /// up when they are new.
+    fn references(config: &Self::Config, scope: &Scope) -> Vec<Reference>;
 
     /// The objects that the configuration requires. The errors are those that depend on the account and Region.
     fn blueprint(context: &Context<'_, Self::Config>) -> Result<Blueprint, Vec<Problem>>;

@@ -39,6 +39,8 @@ mod import;
 mod location;
 #[path = "gateway/logs.rs"]
 mod logs;
+#[path = "gateway/missing_objects.rs"]
+mod missing_objects;
 #[path = "gateway/ownership_tags.rs"]
 mod ownership_tags;
 #[path = "gateway/drift_matrix.rs"]

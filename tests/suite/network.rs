@@ -75,6 +75,8 @@ mod location;
 mod pending_deletion;
 #[path = "network/minimal.rs"]
 mod minimal;
+#[path = "network/missing_objects.rs"]
+mod missing_objects;
 #[path = "network/nat_changes.rs"]
 mod nat_changes;
 #[path = "network/snapshot.rs"]

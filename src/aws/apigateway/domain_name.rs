@@ -45,6 +45,21 @@ pub(super) async fn get(session: &Session, name: &str) -> Result<Option<Shown>, 
     }
 }
 
+/// A domain whose name a create would need.
+pub(crate) struct Occupied {
+    /// The ID of the API to which it belongs, if this provider created it.
+    pub(crate) owner: Option<String>,
+    /// The DNS name of its target; empty if AWS did not return it.
+    pub(crate) target: String,
+}
+
+/// Finds the domain of this account and Region that a create with this name would meet.
+pub(crate) async fn occupied(session: &Session, name: &str) -> Result<Option<Occupied>, Failure> {
+    let Some(found) = get(session, name).await? else { return Ok(None) };
+    let owner = found.tags.as_ref().and_then(ownership::owner);
+    Ok(Some(Occupied { owner, target: learned(&found).remove("target_domain_name").unwrap_or_default() }))
+}
+
 /// Lists all domains of the account in the Region.
 pub(super) async fn list(session: &Session) -> Result<Vec<Shown>, Failure> {
     pages(|token| async move {
@@ -390,7 +405,7 @@ fn unmanaged(name: &str) -> Failure {
              run or someone else may have created it. Use another domain_name, or delete the domain if nothing uses it \
              (aws apigatewayv2 delete-domain-name --domain-name {name}), then apply again. An existing \
              API without another domain takes it over with \"domain\" = {name:?} in adopt, if the root path of the \
-             domain is mapped to it."
+             domain is mapped to it. If Terraform has marked the resource as tainted, run terraform untaint first."
         ),
     )
 }

@@ -24,12 +24,9 @@ use crate::aws::calls::ownership::Owner;
 use crate::aws::lambda::permission;
 use crate::aws::lambda::permission::{CallerId, FunctionPolicy, statement_id};
 use crate::cloud::{Failure, Known, Namesake, Observed, Root, RootState, Seen, Unmanaged};
-use crate::model::FunctionArn;
-use crate::model::Input;
-use crate::model::Scope;
-use crate::model::TopologyKind;
 use crate::model::keys::gateway as keys;
 use crate::model::{Caller, Entry, Key, LambdaPermission, Object, Ref, Spec};
+use crate::model::{FunctionArn, Input, Scope, TopologyKind};
 
 /// Reads a gateway. `None` only if AWS reports that neither the API nor any known object that outlives it exists.
 ///

@@ -11,8 +11,9 @@ use crate::cloud::{Cause, Deadlines, Failure, OpContext, Recorder};
 use crate::model::Input;
 use crate::model::{Key, Learned, Ref, ResolvedObject, Tags};
 
-/// How long AWS may report an object as missing that another resource has created in the same run.
-const NEW_INPUT: Duration = Duration::from_secs(60);
+/// How long AWS may report an object of the user as missing, which another resource of the same run may have created
+/// just before.
+pub(crate) const NEW_INPUT: Duration = Duration::from_secs(60);
 
 /// One create, update or delete of one object.
 pub(crate) struct Operation<'a> {

@@ -64,6 +64,12 @@ pub(crate) fn resource(owner: TopologyKind, name_or_root_id: &str) -> String {
     format!("{}/{name_or_root_id}", owner.name())
 }
 
+/// The ID of the root to which an object with these tags belongs. `None` if this provider did not create it.
+pub(crate) fn owner(tags: &HashMap<String, String>) -> Option<String> {
+    let (_, root_id) = tags.get(RESOURCE)?.split_once('/')?;
+    Some(root_id.to_string())
+}
+
 /// The root with these tags. `None` if it is not a root of this kind that this provider created.
 pub(crate) fn root(owner: TopologyKind, id: &str, mut tags: BTreeMap<String, String>) -> Option<Root> {
     let name = tags.get(RESOURCE)?.strip_prefix(&resource(owner, ""))?.to_string();

@@ -228,14 +228,18 @@ async fn authorize(
         return Ok(());
     }
     let ec2 = &operation.session.ec2;
-    let permissions = Some(new.iter().map(|rule| rules::permission(rule, id)).collect());
-    if egress {
-        let call = ec2.authorize_security_group_egress().group_id(id).set_ip_permissions(permissions).send().await;
-        call.map(|_| ()).map_err(|error| error.failure("AuthorizeSecurityGroupEgress"))
-    } else {
-        let call = ec2.authorize_security_group_ingress().group_id(id).set_ip_permissions(permissions).send().await;
-        call.map(|_| ()).map_err(|error| error.failure("AuthorizeSecurityGroupIngress"))
-    }
+    let permissions = || Some(new.iter().map(|rule| rules::permission(rule, id)).collect());
+    let given: Vec<&str> = new.iter().filter_map(|rule| rule.source.given_id()).collect();
+    let send = || async {
+        if egress {
+            let call = ec2.authorize_security_group_egress().group_id(id).set_ip_permissions(permissions());
+            call.send().await.map(|_| ()).map_err(|error| error.failure("AuthorizeSecurityGroupEgress"))
+        } else {
+            let call = ec2.authorize_security_group_ingress().group_id(id).set_ip_permissions(permissions());
+            call.send().await.map(|_| ()).map_err(|error| error.failure("AuthorizeSecurityGroupIngress"))
+        }
+    };
+    operation.retry_until_visible(&[&[id], given.as_slice()].concat(), send).await
 }
 
 async fn revoke(operation: &Operation<'_>, id: &str, egress: bool, rules: &[Existing]) -> Result<(), Failure> {

@@ -224,7 +224,7 @@ async fn enable(operation: &Operation<'_>, id: &str, gateway: &str, deadlines: &
         let call = call.route_table_id(id).gateway_id(gateway).send().await;
         call.map(|_| ()).map_err(|error| error.failure("EnableVgwRoutePropagation"))
     };
-    let enable = || async { operation.retry_until_visible(&[id], send).await };
+    let enable = || async { operation.retry_until_visible(&[id, gateway], send).await };
     let may_wait = |failure: &Failure| !operation.work.in_create && codes::is_not_attached(failure);
     match wait::retry_while(deadlines, &mut Backoff::new(wait::SECONDS), may_wait, enable).await {
         Err(failure) if codes::is_not_attached(&failure) => {
@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(updated.unwrap_err().cause, Cause::NotAttached);
         assert_eq!(aws.calls("DisableVgwRoutePropagation")[0]["GatewayId"], "vgw-1");
 
-        let (code, text) = ("InvalidVpnGatewayID.NotFound", "The vpnGateway ID 'vgw-2' does not exist");
+        let (code, text) = ("InvalidParameterValue", "Value (vgw-2) for parameter gatewayId is invalid");
         let aws = detached(detached(Recorded::default()).fail("EnableVgwRoutePropagation", 400, code, text));
         let (from, to) = (spec(&[]), spec(&["vgw-1", "vgw-2"]));
         let updated = run(&aws, CHANGED, async |operation| update(operation, "rtb-1", Some(&from), &to).await).await;

@@ -85,7 +85,10 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcIpv6Block) -> Re
                     },
                 )
             };
-            operation.retry_until_visible(&[vpc_id], || ipam::monitored(operation, associate)).await?
+            let pools: Vec<&str> = source.pool_id().into_iter().collect();
+            operation
+                .retry_until_visible(&[&[vpc_id], pools.as_slice()].concat(), || ipam::monitored(operation, associate))
+                .await?
         }
     };
     operation.record_id(&id);
@@ -259,6 +262,13 @@ impl<'a> Source<'a> {
                 netmask_length: *operation.known(netmask_length)?,
             },
         })
+    }
+
+    fn pool_id(&self) -> Option<&'a str> {
+        match *self {
+            Source::Amazon { .. } => None,
+            Source::Pool { pool_id, .. } => pool_id,
+        }
     }
 
     fn request(&self, call: Request) -> Result<Request, Failure> {

@@ -12,6 +12,7 @@ use crate::aws::calls::codes;
 use crate::aws::calls::codes::missing::is_statement_missing;
 use crate::aws::calls::deployed_changes::Awaited;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
+use crate::aws::calls::operation::NEW_INPUT;
 use crate::aws::calls::rate_limit::{Limit, LimitKey};
 use crate::aws::calls::wait::{Backoff, Poll, until_with};
 use crate::aws::calls::{AwsError, Operation};
@@ -31,9 +32,6 @@ const FIRST_PAUSE: Duration = Duration::from_millis(200);
 
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-
-/// How long AWS may report a new function as missing.
-const NEW_FUNCTION: Duration = Duration::from_secs(30);
 
 /// How long a new statement may take to become visible.
 const VISIBLE: Duration = Duration::from_secs(300);
@@ -189,7 +187,7 @@ async fn add(operation: &Operation<'_>, wanted: &WantedStatement) -> Result<(), 
         search: Search::TWO_POLLS,
         parent: None,
     };
-    let new_until = Instant::now() + NEW_FUNCTION;
+    let new_until = Instant::now() + NEW_INPUT;
     let (deadlines, backoff) = (&operation.work.deadlines, Backoff::starting_at(FIRST_PAUSE, LONGEST_PAUSE));
     until_with("Adding a statement to the function policy", deadlines, backoff, || async {
         match mutation.create(call, Ok, || wanted.find(session)).await {
@@ -252,7 +250,7 @@ async fn remove(operation: &Operation<'_>, place: &FunctionPolicy, statement_id:
 
 /// Waits until one more call may be sent to the Region of a function. `calls` is `GetPolicy`, or `lambda` for all other
 /// calls.
-async fn throttle(session: &Session, place: &FunctionPolicy, calls: &'static str) {
+pub(super) async fn throttle(session: &Session, place: &FunctionPolicy, calls: &'static str) {
     let region = Some(region(session, place));
     let key = LimitKey { account: session.scope.account.clone(), region, calls };
     session.process.rate_limiter.acquire(key, CALLS).await;

@@ -388,7 +388,8 @@ fn unmanaged(name: &str) -> Failure {
             "log group {name} already exists and is not managed by this resource, so it was not changed. A killed run or \
              someone else may have created it. Choose another name, or delete the log group if nothing uses it (aws \
              logs delete-log-group --log-group-name {name}), then apply again. An existing API without another log \
-             group takes it over with \"log_group\" = {name:?} in adopt."
+             group takes it over with \"log_group\" = {name:?} in adopt. If Terraform has marked the resource as tainted, run \
+             terraform untaint first."
         ),
     )
 }

@@ -76,6 +76,16 @@ fn origins() -> Vec<CertificateKeyPairOrigin> {
     CertificateKeyPairOrigin::values().iter().map(|origin| CertificateKeyPairOrigin::from(*origin)).collect()
 }
 
+/// Whether a certificate exists, whatever its status.
+pub(crate) async fn exists(session: &Session, arn: &str) -> Result<bool, Failure> {
+    let answer = session.acm.describe_certificate().certificate_arn(arn).send().await;
+    match answer.map_err(|error| error.failure("DescribeCertificate")) {
+        Ok(_) => Ok(true),
+        Err(failure) if failure.cause == Cause::NotFound => Ok(false),
+        Err(failure) => Err(failure),
+    }
+}
+
 /// A certificate with all its names, and its expiry in seconds since the Unix epoch. `None` if it has been deleted
 /// since it was listed.
 async fn load(session: &Session, summary: CertificateSummary) -> Result<Option<(Certificate, Option<i64>)>, Failure> {

@@ -2,7 +2,7 @@
 
 use aws_sdk_ec2::types::{AvailabilityZone as Zone, AvailabilityZoneOptInStatus, Filter};
 
-use super::{acm, kms};
+use super::{acm, kms, outside};
 use crate::aws::Session;
 use crate::aws::calls::AwsError;
 use crate::cloud::Failure;
@@ -37,12 +37,16 @@ pub(crate) async fn facts(session: &Session, lookups: &[Lookup]) -> Result<Facts
             None => Ok(None),
         }
     };
-    let (zones, services, certificates, kms_key) = tokio::join!(zones, services, certificates, kms_key);
+    let outside = lookups.iter().filter_map(|it| if let Lookup::Outside(it) = it { Some(it.clone()) } else { None });
+    let outside = Box::pin(outside::outside(session, outside.collect()));
+    let (zones, services, certificates, kms_key, outside) =
+        tokio::join!(zones, services, certificates, kms_key, outside);
     Ok(Facts {
         availability_zones: zones?,
         gateway_endpoint_services: services?,
         certificates: certificates?,
         kms_key: kms_key?,
+        outside: outside?,
     })
 }
 

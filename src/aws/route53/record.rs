@@ -19,6 +19,7 @@ use crate::aws::Session;
 use crate::aws::calls::codes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
+use crate::aws::calls::operation::NEW_INPUT;
 use crate::aws::calls::rate_limit::{Limit, LimitKey};
 use crate::aws::calls::wait::{MINUTES, Poll, until};
 use crate::aws::calls::{AwsError, Operation};
@@ -29,9 +30,6 @@ use crate::model::{DnsRecord, Entry, Key, Learned, Ref, Spec};
 /// Route 53 accepts 5 requests per second per account, for all actions together. The period is longer than a second
 /// because network latency varies.
 const REQUESTS: Limit = Limit::Window { calls: 5, period: Duration::from_millis(1100) };
-
-/// How long AWS may report a new zone as missing.
-const NEW_ZONE: Duration = Duration::from_secs(60);
 
 /// How long a change may take to reach all name servers. It usually takes a minute.
 const SPREAD: Duration = Duration::from_secs(30 * 60);
@@ -73,6 +71,31 @@ pub(crate) async fn find(session: &Session, zone_id: &str, name: &str) -> Result
     Ok(listed.into_iter().find(|it| it.r#type == RrType::A && plain(&it.name) == plain(name)))
 }
 
+/// The name of a hosted zone, without the trailing dot. `None` if the zone does not exist.
+pub(crate) async fn zone_name(session: &Session, zone_id: &str) -> Result<Option<String>, Failure> {
+    let answer = client(session).await.get_hosted_zone().id(zone_id).send().await;
+    match answer.map_err(|error| error.failure("GetHostedZone")) {
+        Ok(answer) => Ok(answer.hosted_zone.map(|zone| plain(&zone.name))),
+        Err(failure) if codes::is_no_zone(&failure) => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Finds the record with this name that excludes a new one of type A, and describes it. `None` if there is none, or no
+/// zone.
+pub(crate) async fn occupied(session: &Session, zone_id: &str, name: &str) -> Result<Option<String>, Failure> {
+    // Without a type, the list starts with the first record of the name, and A and CNAME are among the first types.
+    let call = client(session).await.list_resource_record_sets().hosted_zone_id(zone_id).start_record_name(name);
+    let listed = match call.max_items(10).send().await.map_err(|error| error.failure("ListResourceRecordSets")) {
+        Ok(answer) => answer.resource_record_sets,
+        Err(failure) if codes::is_no_zone(&failure) => return Ok(None),
+        Err(failure) => return Err(failure),
+    };
+    let excludes =
+        |it: &&ResourceRecordSet| matches!(it.r#type, RrType::A | RrType::Cname) && plain(&it.name) == plain(name);
+    Ok(listed.iter().find(excludes).map(|it| format!("{} {}", it.r#type.as_str(), routed_text(it))))
+}
+
 /// Converts the record with this zone and name to an observation. `domains` are the custom domains of the gateway.
 /// `None` for a record with a set identifier, which belongs to an unmanaged routing policy.
 pub(crate) fn read(
@@ -110,7 +133,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DnsRecord) -> Resul
             None => Ok(None),
         }
     };
-    let new_until = Instant::now() + NEW_ZONE;
+    let new_until = Instant::now() + NEW_INPUT;
     let created = until("Waiting for the hosted zone", &operation.work.deadlines, Duration::from_secs(5), || async {
         let (_lock, change) = change(operation, &place).await;
         let call = || async {
@@ -342,13 +365,18 @@ fn target_text(shown: &ResourceRecordSet) -> String {
     }
 }
 
+/// The target of a record, and the routing policy that it is part of.
+fn routed_text(shown: &ResourceRecordSet) -> String {
+    match (&shown.set_identifier, &shown.traffic_policy_instance_id) {
+        (Some(identifier), _) => format!("{}, with the set identifier {identifier}", target_text(shown)),
+        (None, Some(policy)) => format!("the traffic policy instance {policy}"),
+        (None, None) => target_text(shown),
+    }
+}
+
 fn taken(place: &RecordId<'_>, existing: &ResourceRecordSet, target: &DomainTarget) -> Failure {
     let RecordId { zone_id, name } = place;
-    let points_to = match (&existing.set_identifier, &existing.traffic_policy_instance_id) {
-        (Some(identifier), _) => format!("{}, with the set identifier {identifier}", target_text(existing)),
-        (None, Some(policy)) => format!("the traffic policy instance {policy}"),
-        (None, None) => target_text(existing),
-    };
+    let points_to = routed_text(existing);
     Failure::new(
         Cause::Exists,
         ACTION,

@@ -15,7 +15,7 @@ use crate::composite::managed_roots::{BegunCreate, Found as FoundRoots};
 use crate::composite::observe::{drift, is_not_adopted, unmanaged_objects};
 use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
-use crate::composite::{adoption, diagnostics, facts, guardduty, import, state, takeover};
+use crate::composite::{adoption, diagnostics, facts, guardduty, import, outside, state, takeover};
 use crate::model::{Entry, Facts, Inventory, Key, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Severity, Value};
 use crate::reconcile::{Outcome, Plan};
@@ -288,7 +288,8 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         };
         let root_id = inventory.at(P::KIND.root()).map(|root| root.id.clone());
         self.report_deployment(run, (plan, &outcome), not_deployed, &mut inventory, diagnostics).await;
-        run.report(plan, &outcome, &dependents, diagnostics);
+        let arguments = outside::arguments::<P>(&self.config, self.cloud.scope(), plan, &outcome);
+        run.report(plan, &outcome, (&dependents, &arguments), diagnostics);
         self.private.pending = pending(plan, &outcome, &inventory);
         self.private.pending.extend(not_attached);
         self.private.last_applied = self.last_applied().filter(|_| !outcome.is_complete());

@@ -1,5 +1,6 @@
 //! Destroy: deletes all objects. If a deletion fails, the remaining objects stay in state.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -101,7 +102,8 @@ async fn destroy<P: Topology>(
     limits().scope(run.resolve_unknown_outcomes(plan, &outcome, diagnostics)).await;
     run.inventory().present().next()?;
     let dependents = limits().scope(run.dependents_of_failures(plan, &outcome)).await;
-    run.report(plan, &outcome, &dependents, diagnostics);
+    // A destroy uses no object of the user.
+    run.report(plan, &outcome, (&dependents, &BTreeMap::new()), diagnostics);
     Some(remains())
 }
 

@@ -1,5 +1,6 @@
 //! The execution of a plan, shared by creates, updates and destroys.
 
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -243,10 +244,10 @@ impl<'a, P: Topology> Run<'a, P> {
         &self,
         plan: &Plan,
         outcome: &Outcome,
-        dependents: &DependentsByOp,
+        found: (&DependentsByOp, &BTreeMap<usize, String>),
         diagnostics: &mut Diagnostics,
     ) {
-        diagnostics::failures(plan, outcome, dependents, self.execution.guardduty, diagnostics);
+        diagnostics::failures(plan, outcome, found, self.execution.guardduty, diagnostics);
         diagnostics::rejected_credentials::<P>(&self.name, plan, outcome, diagnostics);
         if !outcome.is_complete() {
             let inventory = self.inventory();

@@ -2,25 +2,30 @@
 
 use std::collections::BTreeMap;
 
-use super::text::{dependents, detail, message, shortened};
+use super::text::{dependents, detail, detail_with, message, shortened};
 use crate::cloud::{Cause, Dependents, DependentsByOp, Failure, GuardDutyObjects, Namesake};
 use crate::model::{Entry, Inventory, Key, printable};
 use crate::plugin::Diagnostics;
 use crate::reconcile::{Outcome, Plan};
 use crate::topology::Topology;
 
-/// One error for each operation that failed, except for those of [`rejected_credentials`].
+/// One error for each operation that failed, except for those of [`rejected_credentials`]. `arguments` are the inputs to
+/// correct, by the positions of operations that did not find an object of the user.
 pub(in crate::composite) fn failures(
     plan: &Plan,
     outcome: &Outcome,
-    found: &DependentsByOp,
+    (found, arguments): (&DependentsByOp, &BTreeMap<usize, String>),
     guardduty: GuardDutyObjects,
     diagnostics: &mut Diagnostics,
 ) {
     for (position, failure) in outcome.failed.iter().filter(|(_, failure)| failure.cause != Cause::Credentials) {
         let action = &plan.ops[*position].action;
         let summary = format!("Error {} {} \"{}\"", action.doing(), action.spec().kind(), action.key());
-        diagnostics.error(summary, format!("{}{}", detail(failure), dependents(found.get(position), guardduty)));
+        let detail = match arguments.get(position) {
+            Some(argument) => detail_with(failure, argument),
+            None => detail(failure),
+        };
+        diagnostics.error(summary, format!("{detail}{}", dependents(found.get(position), guardduty)));
     }
 }
 

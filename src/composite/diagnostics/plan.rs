@@ -29,6 +29,21 @@ pub(in crate::composite) fn warn_of_missing<P: Topology>(
     }
 }
 
+/// Inputs that name objects outside the topology with which an apply may fail.
+pub(in crate::composite) fn warn_of_outside<P: Topology>(
+    name: &str,
+    problems: impl IntoIterator<Item = Problem>,
+    diagnostics: &mut Diagnostics,
+) {
+    for problem in problems {
+        diagnostics.attribute_warning(
+            problem.path.clone(),
+            format!("{} of {} {name:?} may make the apply fail", problem.path, P::TYPE_NAME),
+            format!("{} {}", problem.message, problem.hint),
+        );
+    }
+}
+
 /// Patterns of `ignore_drift` that match no object, probably misspelled: drift that they should ignore would be
 /// reverted.
 pub(in crate::composite) fn warn_of_unmatched_patterns<P: Topology>(

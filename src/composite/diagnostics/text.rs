@@ -8,14 +8,6 @@ use crate::plugin::Diagnostics;
 
 /// What AWS returned, what it means, and what to do, where the error code determines that.
 pub(in crate::composite) fn detail(failure: &Failure) -> String {
-    let mut text = match &failure.code {
-        Some(code) => format!("{} returned {}: {}", printable(&failure.action), printable(code), message(failure)),
-        None => format!("{}: {}", printable(&failure.action), message(failure)),
-    };
-    if let Some(request_id) = &failure.request_id {
-        text.push_str(&format!(" (request ID {})", printable(request_id)));
-    }
-    text.push('.');
     let hint = match failure.cause {
         Cause::Denied => {
             "The credentials do not allow this call, or a policy of the organization denies it. Grant the permission, then \
@@ -50,6 +42,19 @@ pub(in crate::composite) fn detail(failure: &Failure) -> String {
         // The message contains what to do.
         Cause::Exists | Cause::QuotaExceeded | Cause::NotAttached | Cause::Other => "",
     };
+    detail_with(failure, hint)
+}
+
+/// What AWS returned, and what to do.
+pub(super) fn detail_with(failure: &Failure, hint: &str) -> String {
+    let mut text = match &failure.code {
+        Some(code) => format!("{} returned {}: {}", printable(&failure.action), printable(code), message(failure)),
+        None => format!("{}: {}", printable(&failure.action), message(failure)),
+    };
+    if let Some(request_id) = &failure.request_id {
+        text.push_str(&format!(" (request ID {})", printable(request_id)));
+    }
+    text.push('.');
     if !hint.is_empty() {
         text.push_str("\n\n");
         text.push_str(hint);

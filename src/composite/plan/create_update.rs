@@ -15,7 +15,7 @@ use crate::composite::observe::{is_not_adopted, remove_ignored_tags};
 use crate::composite::private_state::Private;
 use crate::composite::protected::{self, Protection};
 use crate::composite::{
-    adoption, dependents, diagnostics, facts, guardduty, import, location, refresh, released, state,
+    adoption, dependents, diagnostics, facts, guardduty, import, location, outside, refresh, released, state,
 };
 use crate::model::{Claim, Entry, Facts, Inventory, Key, Lookup, Object, Scope, TagSettings};
 use crate::plugin::{AttributePath, Diagnostics, Input, PlanRequest, PlanResponse, Value};
@@ -130,7 +130,14 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         };
         let has_removed = import::remove_unclaimed::<P>(&mut private, attributes, diagnostics);
         let shown = Private::decode_plan(&request.planned_private).unwrap_or_default();
-        let lookups = P::lookups(config);
+        let mut lookups = P::lookups(config);
+        let scope = cloud.scope();
+        // A plan that repeats the shown one does not report its problems again.
+        let unchecked = match shown.facts {
+            Some(_) => outside::Unchecked::default(),
+            None => outside::unchecked::<P>(config, self.prior.as_ref(), &private, scope),
+        };
+        lookups.extend(outside::lookups(&unchecked));
         if request.prior.is_null() {
             if self.is_of_pending_adoption(roots, diagnostics) {
                 return None;
@@ -142,6 +149,11 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         let of_refresh = of_refresh.map(|facts| facts::applicable::<P>(facts, &request.prior, &lookups));
         let facts = self.facts(cloud, lookups, shown.facts.or(of_refresh), &private.inventory).await;
         let facts = facts.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
+        let (name, is_create) = (state::name::<P>(config), request.prior.is_null());
+        let found = (&facts, &private);
+        if outside::refuse::<P>((&name, &unchecked), is_create, found, roots.managed, scope, diagnostics) {
+            return None;
+        }
 
         let requires_replace = self.replacement(current, clouds.replaced_by(), &private.inventory, diagnostics).await;
         let replacing = !requires_replace.is_empty();
@@ -154,7 +166,6 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
             diagnostics.problems(vec![problem]);
             return None;
         }
-        let scope = cloud.scope();
         if protected::refuse_replacement::<P>(request, &private, replacing, scope, diagnostics) {
             return None;
         }
@@ -207,7 +218,6 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
                 state
             }
             Some(decision) => {
-                let name = state::name::<P>(config);
                 diagnostics::warn_of_missing::<P>(&name, &decision.missing, diagnostics);
                 if !request.prior.is_null() && !replacing {
                     let guardduty = guardduty::of_update::<P>(config);

@@ -8,7 +8,7 @@ mod unmanaged;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) use authorizers::default_ttl;
+pub(super) use authorizers::{default_ttl, uri as authorizer_uri};
 pub(super) use domain::certificate_domain;
 
 use super::config::{CorsConfig, GatewayConfig, RouteConfig};

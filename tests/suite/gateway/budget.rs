@@ -16,8 +16,8 @@ fn an_apply_takes_one_changing_call_per_object_and_few_reads() {
     // API, stage, log group, authorizer and its statement, two integrations and statements, ten routes.
     assert_eq!(objects, 19);
     // The last call sets the tag `fgw:state` to `ready`. Both plans and the create list the APIs, both processes read
-    // the account.
-    assert_calls(&env.proxy, objects + 1, 5, "a create");
+    // the account, and both plans look up the three functions and the log group.
+    assert_calls(&env.proxy, objects + 1, 13, "a create");
 
     let [few, many] = [10, 40].map(|routes| {
         env.config(&protected(&env, routes));

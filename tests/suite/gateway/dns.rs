@@ -175,14 +175,14 @@ fn an_existing_record_is_rejected_unless_it_is_the_same_alias() {
     weighted["SetIdentifier"] = json!("blue");
     weighted["Weight"] = json!(1);
     for (theirs, words) in [
-        (plain("api.example.com.", "A", "192.0.2.9"), "It points to 192.0.2.9"),
+        (plain("api.example.com.", "A", "192.0.2.9"), "which points to 192.0.2.9"),
         (weighted, "with the set identifier blue"),
     ] {
         zone.put("CREATE", &theirs);
         env.config(&wanted);
-        let run = env.workspace.apply(&[]);
-        run.failed_with("api.example.com already has an unmanaged A record in hosted zone").failed_with(words);
-        run.failed_with("set create_dns_entry = false");
+        let run = env.workspace.plan(&[]);
+        run.failed_with("\"api.example.com\" already has an A record in hosted zone").failed_with(words);
+        run.failed_with("set create_dns_entry to false");
         zone.assert_only(&theirs);
         env.apply(&without);
         // Turning the record off does not change the existing one either.
@@ -256,6 +256,9 @@ fn a_wrong_zone_is_an_error_and_transient_errors_are_retried() {
     let wanted = zone.at("api.example.com");
     env.apply(&with(&wanted, &json!({ "create_dns_entry": false })));
     env.config(&with(&wanted, &json!({ "hosted_zone_id": zone_of(env, "example.org") })));
+    env.workspace.plan(&[]).failed_with("is that of \"example.org\", which does not contain \"api.example.com\"");
+    // Without the permission to look.
+    env.proxy.fault(Fault::on("GetHostedZone").answer(403, "AccessDenied", "not authorized"));
     let run = env.workspace.apply(&[]);
     run.failed_with("api.example.com. is not permitted in zone example.org.");
     run.failed_with("must be the zone of api.example.com or of a parent domain");

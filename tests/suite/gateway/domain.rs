@@ -268,8 +268,10 @@ fn an_unmanaged_domain_is_adopted_only_with_ownership_tags() {
     env.unmanaged_domain(&certificate);
     let theirs = env.domains();
     env.config(&env.with_domain(NAME));
+    env.proxy.clear_calls();
     let run = env.workspace.apply(&[]);
-    run.failed_with(&format!("custom domain {NAME} already exists and is not managed by this resource"));
+    run.failed_with(&format!("The custom domain {NAME:?} exists already and is not managed by this resource"));
+    assert!(env.proxy.mutations().is_empty(), "the plan sees it");
     let resource = format!("http_gateway/{}", text(&env.attribute("api_id")));
     run.failed_with(&format!("delete-domain-name --domain-name {NAME}"));
     assert_eq!(env.domains(), theirs);

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use super::{THIS, TestEnv, text, with};
+use super::{TestEnv, text, with};
 use crate::support::wait::until;
 
 /// The ids of unmanaged objects in the API.
@@ -238,18 +238,16 @@ fn an_existing_log_group_is_adopted_only_with_ownership_tags() {
     let group = json!({ "logGroupName": "/shop/access", "tags": { "whose": "theirs" } });
     env.proxy.account().boto("logs", "create_log_group", group);
     env.config(&shop(&env));
-    let run = env.workspace.apply(&[]);
-    run.failed_with("log group /shop/access already exists and is not managed by this resource");
-    let api = text(&env.attribute("id"));
-    for way in ["Choose another name", "delete-log-group --log-group-name /shop/access"] {
+    let run = env.workspace.plan(&[]);
+    run.failed_with("The log group \"/shop/access\" exists already and is not managed by this resource");
+    for way in ["Use another name", "delete-log-group --log-group-name /shop/access"] {
         run.failed_with(way);
     }
 
-    // Another name, for the same API.
-    env.workspace.untaint(THIS);
     let mut renamed = shop(&env);
     renamed["access_log_logservice_group_name"] = "/shop/other".into();
     env.apply(&renamed);
+    let api = text(&env.attribute("id"));
     let groups = env.proxy.account().list_of("log_groups");
     let theirs = groups.iter().find(|group| group["logGroupName"] == "/shop/access").expect("it is left alone");
     assert_eq!(theirs["tags"], json!({ "whose": "theirs" }));
@@ -339,7 +337,9 @@ fn an_integration_that_an_unmanaged_route_uses_is_not_adopted() {
     assert_eq!(text(&env.attribute("integration_ids")["GET /b"]), unused);
     assert_eq!(snapshot(), before);
 
-    // A route with the key of an unmanaged one is a conflict.
+    // A route with the key of an unmanaged one is a conflict. The plan reports it if the route calls another function.
+    env.config(&json!({ "route_config": with(&one, &json!({ "GET /theirs": env.to("orders") })) }));
+    env.workspace.plan(&[]).failed_with("already has an unmanaged route \"GET /theirs\"");
     let taken = with(&one, &json!({ "GET /theirs": with(&env.to("users"), &json!({ "description": "ours" })) }));
     env.config(&json!({ "route_config": taken }));
     env.workspace.apply(&[]).failed_with("already has an unmanaged route \"GET /theirs\"");

@@ -18,14 +18,25 @@ pub(super) const PURPOSES: &[Purpose] = &[
     (GatewayRead, "Gateway", "The API and its child objects", ""),
     (GatewayRead, "CustomDomain", "The custom domain and its API mapping", ""),
     (GatewayRead, "Permissions", "Reads the permissions to invoke the functions", ""),
+    (
+        GatewayRead,
+        "Functions",
+        "Looks up the functions that are new in the configuration",
+        "you do not need a warning about missing functions in the plan",
+    ),
     (GatewayRead, "AccessLogs", "The log group and its subscription", "no `access_log_logservice_group_name`"),
     (
         GatewayRead,
         "LogKey",
         "Looks up the KMS key of the log group",
-        "the key is set by the ARN of the key, or not set",
+        "no `access_log_logservice_group_kms_key_id`. If it is the ARN of a key, the plan then does not report a missing key",
     ),
-    (GatewayRead, "Certificate", "Looks up the certificate", "no `domain_name`, or `certificate_arn` is set"),
+    (
+        GatewayRead,
+        "Certificate",
+        "Looks up the certificate",
+        "no `domain_name`. If `certificate_arn` is set, the plan then does not report a missing certificate",
+    ),
     (GatewayRead, "DnsRecord", "The DNS record", "`create_dns_entry = false`"),
     (GatewayRead, "DnsImport", "Finds the DNS record during an import", "you import no gateway with a DNS record"),
     (GatewayChange, "Gateway", "The API, its routes, integrations, authorizers and stage", ""),
@@ -94,6 +105,14 @@ pub(super) const CALLS: &[Calls] = &[
         Always,
     ),
     ("lambda", &["GetPolicy"], (GatewayRead, "Permissions"), "lambda:GetPolicy", FUNCTION, Always),
+    (
+        "lambda",
+        &["GetFunctionConfiguration"],
+        (GatewayRead, "Functions"),
+        "lambda:GetFunctionConfiguration",
+        FUNCTION,
+        Always,
+    ),
     ("logs", &["DescribeLogGroups"], (GatewayRead, "AccessLogs"), "logs:DescribeLogGroups", &["*"], Always),
     ("logs", &["ListTagsForResource"], (GatewayRead, "AccessLogs"), "logs:ListTagsForResource", &["log-group"], Always),
     (
@@ -114,6 +133,7 @@ pub(super) const CALLS: &[Calls] = &[
         &["certificate"],
         Always,
     ),
+    ("route53", &["GetHostedZone"], (GatewayRead, "DnsRecord"), "route53:GetHostedZone", &["hostedzone"], Always),
     (
         "route53",
         &["ListResourceRecordSets"],
@@ -413,6 +433,7 @@ pub(super) const UNRESTRICTED: &[(Policy, &str, &str, &str)] = &[
     ),
     (GatewayRead, "CustomDomain", "apigateway:GET", "It changes nothing: fill in your domain name"),
     (GatewayRead, "Permissions", "lambda:GetPolicy", "The functions are yours: fill in their names"),
+    (GatewayRead, "Functions", "lambda:GetFunctionConfiguration", "The functions are yours: fill in their names"),
     (
         GatewayRead,
         "AccessLogs",
@@ -440,7 +461,7 @@ pub(super) const UNRESTRICTED: &[(Policy, &str, &str, &str)] = &[
         "The certificates are yours. The provider looks for one that fits the domain name, so fill in its ID only if it \
          never changes",
     ),
-    (GatewayRead, "DnsRecord", "route53:ListResourceRecordSets", "The hosted zone is yours: fill in its ID"),
+    (GatewayRead, "DnsRecord", "route53:GetHostedZone", "The hosted zone is yours: fill in its ID"),
     (
         GatewayRead,
         "DnsImport",

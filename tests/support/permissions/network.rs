@@ -13,8 +13,14 @@ pub(super) const PURPOSES: &[Purpose] = &[
     (
         NetworkRead,
         "Obstacles",
-        "Finds unmanaged objects that block a deletion",
+        "Finds unmanaged objects that block a deletion, and virtual private gateways that are new in the configuration",
         "you do not need these objects in messages",
+    ),
+    (
+        NetworkRead,
+        "PrefixLists",
+        "Looks up the prefix lists that are new in the configuration",
+        "no `prefix_list_ids`. With them, the plan then does not report a missing prefix list",
     ),
     (
         NetworkRead,
@@ -122,6 +128,7 @@ pub(super) const CALLS: &[Calls] = &[
         &["*"],
         InRegion,
     ),
+    (NetworkRead, "PrefixLists", &["DescribeManagedPrefixLists"], &["*"], InRegion),
     (NetworkRead, "IpamPool", &["GetIpamPoolAllocations"], &["ipam-pool"], Always),
     (NetworkChange, "Network", &["CreateVpc"], &["vpc"], WithMark),
     (NetworkChange, "Network", &["CreateSubnet"], &["subnet"], WithMark),

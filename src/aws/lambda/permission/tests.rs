@@ -110,8 +110,8 @@ async fn new_function_is_waited_for_and_a_missing_one_is_an_error() {
         run(&aws.session("permission"), &Key::new("p"), &ids(), async |it| create(it, &spec).await).await;
     assert_eq!(answer.unwrap_err().code.as_deref(), Some("ResourceNotFoundException"));
     assert!(reported.ids.is_empty());
-    let longest = NEW_FUNCTION + Duration::from_secs(6);
-    assert!((NEW_FUNCTION..longest).contains(&start.elapsed()), "{:?}", start.elapsed());
+    let longest = NEW_INPUT + Duration::from_secs(6);
+    assert!((NEW_INPUT..longest).contains(&start.elapsed()), "{:?}", start.elapsed());
 }
 
 #[tokio::test(start_paused = true)]

@@ -159,7 +159,7 @@ async fn wrong_or_missing_zone_is_reported_with_the_attribute() {
     let message = answer.unwrap_err().message;
     assert!(message.contains("found with ID: Z1. hosted_zone_id must be"), "{message}");
     assert!(reported.ids.is_empty());
-    assert!((NEW_ZONE..NEW_ZONE + Duration::from_secs(6)).contains(&start.elapsed()), "{:?}", start.elapsed());
+    assert!((NEW_INPUT..NEW_INPUT + Duration::from_secs(6)).contains(&start.elapsed()), "{:?}", start.elapsed());
 
     let aws = Recorded::default().on(CHANGE, missing);
     let (answer, _) = on(&aws, async |it| update(it, "", None, &spec()).await).await;

@@ -197,7 +197,12 @@ fn identity_sources(entry: &FaasAuthorizer) -> Input<Vec<String>> {
     known.map_or(Input::Unknown, Input::Known)
 }
 
-fn uri(name: &str, entry: &FaasAuthorizer, scope: &Scope) -> Result<Input<String>, Problem> {
+/// The invoke URI of the function of an authorizer.
+pub(in crate::topology::http_gateway) fn uri(
+    name: &str,
+    entry: &FaasAuthorizer,
+    scope: &Scope,
+) -> Result<Input<String>, Problem> {
     let function = match (&entry.authorizer_uri, &entry.authorizer_name) {
         (Input::Known(Some(uri)), _) => return Ok(Input::Known(uri.clone())),
         (Input::Unknown, _) | (_, Input::Unknown) => return Ok(Input::Unknown),

@@ -1,0 +1,213 @@
+//! Looks up objects outside a topology that its inputs name. The objects of EC2 take one call for each kind, all others
+//! one or two calls each.
+
+mod ec2;
+
+use std::collections::BTreeMap;
+
+use futures::future::join_all;
+
+use super::{acm, kms};
+use crate::aws::Session;
+use crate::aws::apigateway::domain_name;
+use crate::aws::calls::ownership;
+use crate::aws::lambda::function;
+use crate::aws::logs::group;
+use crate::aws::route53::record;
+use crate::cloud::{Cause, Failure};
+use crate::model::{Finding, Found, Outside};
+
+/// Returns what exists. An object that the credentials may not read is left out.
+pub(super) async fn outside(session: &Session, wanted: Vec<Outside>) -> Result<BTreeMap<Outside, Finding>, Failure> {
+    let (in_ec2, others): (Vec<Outside>, Vec<Outside>) = wanted.into_iter().partition(ec2::has);
+    let one = async |outside: Outside| {
+        let found = if_permitted(other(session, &outside).await)?.flatten();
+        Ok(found.map(|finding| (outside, finding)))
+    };
+    let (in_ec2, others) = tokio::join!(ec2::objects(session, in_ec2), join_all(others.into_iter().map(one)));
+    let others = others.into_iter().collect::<Result<Vec<_>, Failure>>()?;
+    Ok(in_ec2?.into_iter().chain(others.into_iter().flatten()).collect())
+}
+
+/// `None` without the permission for a lookup, which no apply requires.
+fn if_permitted<T>(found: Result<T, Failure>) -> Result<Option<T>, Failure> {
+    match found {
+        Err(failure) if failure.cause == Cause::Denied => {
+            tracing::debug!("A lookup is skipped without its permission: {failure}");
+            Ok(None)
+        }
+        found => found.map(Some),
+    }
+}
+
+async fn other(session: &Session, outside: &Outside) -> Result<Option<Finding>, Failure> {
+    let exists = |exists: bool| if exists { unowned(String::new()) } else { Finding::Missing(None) };
+    Ok(Some(match outside {
+        Outside::Function(arn) => exists(function::exists(session, arn).await?),
+        Outside::Certificate(arn) => exists(acm::exists(session, arn).await?),
+        Outside::KmsKey(arn) => exists(kms::key_arn(session, arn).await? != Found::Missing),
+        Outside::HostedZone { id, .. } => found(record::zone_name(session, id).await?.map(unowned)),
+        Outside::LogGroup(name) => found(
+            group::find(session, name)
+                .await?
+                .map(|it| Finding::Exists { owner: ownership::owner(&it.tags), detail: String::new() }),
+        ),
+        Outside::Domain(name) => found(
+            domain_name::occupied(session, name)
+                .await?
+                .map(|it| Finding::Exists { owner: it.owner, detail: it.target }),
+        ),
+        Outside::Record { zone_id, name } => found(record::occupied(session, zone_id, name).await?.map(unowned)),
+        Outside::Address(_)
+        | Outside::VpnGateway(_)
+        | Outside::PrefixList(_)
+        | Outside::SecurityGroup(_)
+        | Outside::IpamPool(_) => return Ok(None),
+    }))
+}
+
+fn found(finding: Option<Finding>) -> Finding {
+    finding.unwrap_or(Finding::Missing(None))
+}
+
+fn unowned(detail: String) -> Finding {
+    Finding::Exists { owner: None, detail }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::aws::recorded::{Answer, Recorded};
+    use crate::model::FunctionArn;
+
+    const ARN: &str = "arn:aws:lambda:eu-west-1:123456789012:function:orders";
+
+    async fn finding_of(aws: &Recorded, wanted: &Outside) -> Option<Finding> {
+        outside(&aws.session("r"), vec![wanted.clone()]).await.unwrap().remove(wanted)
+    }
+
+    fn exists(detail: &str) -> Option<Finding> {
+        Some(unowned(detail.to_string()))
+    }
+
+    const MISSING: Option<Finding> = Some(Finding::Missing(None));
+
+    fn function(qualifier: Option<&str>) -> Outside {
+        let arn = FunctionArn::parse(ARN).unwrap();
+        Outside::Function(FunctionArn { qualifier: qualifier.map(str::to_string), ..arn })
+    }
+
+    /// Recorded texts: AddPermission, errors-2025. Documented code: GetFunctionConfiguration.
+    #[tokio::test(start_paused = true)]
+    async fn a_function_is_looked_up_with_its_alias_or_version() {
+        let path = format!("GET /2015-03-31/functions/{}/configuration", ARN.replace(':', "%3A"));
+        let qualified = format!("{path}?Qualifier=live");
+        let text = "Function not found: arn:aws:lambda:eu-west-1:123456789012:function:orders:live";
+        let aws = Recorded::default()
+            .on(&path, Answer::Json(200, json!({ "FunctionName": "orders", "FunctionArn": ARN, "State": "Active" })))
+            .on(&qualified, Answer::Error(404, "ResourceNotFoundException", text));
+        assert_eq!(finding_of(&aws, &function(None)).await, exists(""));
+        assert_eq!(finding_of(&aws, &function(Some("live"))).await, MISSING);
+        assert_eq!(aws.calls(), [path.clone(), qualified]);
+
+        let denied = "User: u is not authorized to perform: lambda:GetFunctionConfiguration on resource: r";
+        let aws = Recorded::default().on(&path, Answer::Error(403, "AccessDeniedException", denied));
+        assert_eq!(finding_of(&aws, &function(None)).await, None);
+    }
+
+    /// Recorded shapes: DescribeCertificate, DescribeKey.
+    #[tokio::test(start_paused = true)]
+    async fn certificates_and_keys_are_looked_up_by_arn() {
+        let certificate = "arn:aws:acm:r:123456789012:certificate/1";
+        let key = "arn:aws:kms:r:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab";
+        let wanted = (Outside::Certificate(certificate.into()), Outside::KmsKey(key.into()));
+        let aws = Recorded::default()
+            .on("DescribeCertificate", Answer::Json(200, json!({ "Certificate": { "CertificateArn": certificate } })))
+            .on("DescribeKey", Answer::Json(200, json!({ "KeyMetadata": { "KeyId": "1", "Arn": key } })));
+        assert_eq!(finding_of(&aws, &wanted.0).await, exists(""));
+        assert_eq!(finding_of(&aws, &wanted.1).await, exists(""));
+        assert_eq!(aws.body("DescribeKey"), json!({ "KeyId": key }));
+        let aws = Recorded::default()
+            .on("DescribeCertificate", Answer::Error(400, "ResourceNotFoundException", "Could not find certificate"))
+            .on("DescribeKey", Answer::Error(400, "NotFoundException", "Key 'x' does not exist"));
+        assert_eq!(finding_of(&aws, &wanted.0).await, MISSING);
+        assert_eq!(finding_of(&aws, &wanted.1).await, MISSING);
+    }
+
+    /// Recorded shapes: DescribeLogGroups, ListTagsForResource.
+    #[tokio::test(start_paused = true)]
+    async fn a_log_group_is_found_with_the_root_that_owns_it() {
+        let wanted = Outside::LogGroup("/shop".into());
+        let group = |name: &str| {
+            let arn = format!("arn:aws:logs:r:123456789012:log-group:{name}");
+            json!({ "logGroups": [{ "logGroupName": name, "arn": format!("{arn}:*"), "logGroupArn": arn }] })
+        };
+        let tagged = |tags: serde_json::Value| {
+            Recorded::default()
+                .on("DescribeLogGroups", Answer::Json(200, group("/shop")))
+                .on("ListTagsForResource", Answer::Json(200, json!({ "tags": tags })))
+        };
+        assert_eq!(finding_of(&tagged(json!({})), &wanted).await, exists(""));
+        let owned = tagged(json!({ "fgw:resource": "http_gateway/api1" }));
+        let owner = Some("api1".to_string());
+        assert_eq!(finding_of(&owned, &wanted).await, Some(Finding::Exists { owner, detail: String::new() }));
+        let aws = Recorded::default().on("DescribeLogGroups", Answer::Json(200, group("/shop-2")));
+        assert_eq!(finding_of(&aws, &wanted).await, MISSING);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_domain_is_found_with_its_target() {
+        let wanted = Outside::Domain("api.example.com".into());
+        let call = "GET /v2/domainnames/api.example.com";
+        let found = json!({ "domainName": "api.example.com", "domainNameConfigurations": [{
+            "apiGatewayDomainName": "d-1.execute-api", "endpointType": "REGIONAL", "hostedZoneId": "ZAWS" }] });
+        let aws = Recorded::default().on(call, Answer::Json(200, found));
+        assert_eq!(finding_of(&aws, &wanted).await, exists("d-1.execute-api"));
+        let aws = Recorded::default().on(call, Answer::Error(404, "NotFoundException", "Invalid domain name"));
+        assert_eq!(finding_of(&aws, &wanted).await, MISSING);
+    }
+
+    fn records(sets: &str) -> Answer {
+        Answer::Xml(
+            200,
+            format!(
+                "<ListResourceRecordSetsResponse><ResourceRecordSets>{sets}</ResourceRecordSets>\
+                 <IsTruncated>false</IsTruncated><MaxItems>10</MaxItems></ListResourceRecordSetsResponse>"
+            ),
+        )
+    }
+
+    fn plain(name: &str, kind: &str, value: &str) -> String {
+        format!(
+            "<ResourceRecordSet><Name>{name}.</Name><Type>{kind}</Type><TTL>60</TTL><ResourceRecords><ResourceRecord>\
+             <Value>{value}</Value></ResourceRecord></ResourceRecords></ResourceRecordSet>"
+        )
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_a_and_cname_records_of_the_name_exclude_the_record() {
+        let wanted = Outside::Record { zone_id: "Z1".into(), name: "api.example.com".into() };
+        let call = "GET /2013-04-01/hostedzone/Z1/rrset?name=api.example.com&maxitems=10";
+        let found = async |sets: String| finding_of(&Recorded::default().on(call, records(&sets)), &wanted).await;
+        assert_eq!(found(plain("api.example.com", "A", "192.0.2.1")).await, exists("A 192.0.2.1"));
+        assert_eq!(found(plain("api.example.com", "CNAME", "x.example.net")).await, exists("CNAME x.example.net"));
+        let others = plain("api.example.com", "AAAA", "2001:db8::1") + &plain("b.example.com", "A", "192.0.2.1");
+        assert_eq!(found(others).await, MISSING);
+        let no_zone = "<ErrorResponse><Error><Type>Sender</Type><Code>NoSuchHostedZone</Code><Message>No hosted zone found \
+                       with ID: Z1</Message></Error></ErrorResponse>";
+        let aws = Recorded::default().on(call, Answer::Xml(404, no_zone.into()));
+        assert_eq!(finding_of(&aws, &wanted).await, MISSING);
+
+        let zone = Outside::HostedZone { id: "Z1".into(), name: "api.example.com".into() };
+        let call = "GET /2013-04-01/hostedzone/Z1";
+        let shown = "<GetHostedZoneResponse><HostedZone><Id>/hostedzone/Z1</Id><Name>Example.com.</Name><CallerReference>c\
+                     </CallerReference></HostedZone></GetHostedZoneResponse>";
+        assert_eq!(
+            finding_of(&Recorded::default().on(call, Answer::Xml(200, shown.into())), &zone).await,
+            exists("example.com")
+        );
+        assert_eq!(finding_of(&Recorded::default().on(call, Answer::Xml(404, no_zone.into())), &zone).await, MISSING);
+    }
+}

@@ -1,0 +1,97 @@
+//! The objects outside a topology that its inputs name. A plan looks up those that are new.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::diagnostics;
+use super::managed_roots::ManagedRoots;
+use super::private_state::Private;
+use crate::cloud::{Cause, Failure};
+use crate::model::{Facts, Lookup, Outside, Reference, Scope};
+use crate::plugin::{Diagnostics, Severity};
+use crate::reconcile::{Outcome, Plan};
+use crate::topology::Topology;
+use crate::topology::outside::{Circumstances, problems, to_correct};
+
+/// The references that a plan looks up.
+#[derive(Default)]
+pub(super) struct Unchecked {
+    references: Vec<Reference>,
+    /// The objects that the last apply referred to. The inputs of a state do not contain those of a missing object.
+    known: BTreeSet<Outside>,
+}
+
+/// Returns the references that the last apply did not have, and those of objects that are missing in AWS. A managed
+/// object is not outside. If `adopt` names an object that is not managed yet, the adoption checks the names that must
+/// be free.
+pub(super) fn unchecked<P: Topology>(
+    config: &P::Config,
+    prior: Option<&P::Config>,
+    private: &Private,
+    scope: &Scope,
+) -> Unchecked {
+    let known = prior.map(|prior| P::references(prior, scope)).unwrap_or_default();
+    let mut known: BTreeSet<Outside> = known.into_iter().map(|it| it.to).collect();
+    let adopted = P::adopt(config).known().cloned().unwrap_or_default();
+    let is_inside = |to: &Outside| {
+        let id = to.id();
+        private.inventory.present().any(|entry| entry.id == id) || private.candidates.iter().any(|it| it.entry.id == id)
+    };
+    let is_managed = |id: &String| private.inventory.present().any(|entry| entry.id == *id);
+    let adopts = adopted.values().filter_map(|id| id.known()).any(|id| !is_managed(id));
+    let is_of_missing = |to: &Outside| {
+        private.inventory.entries.iter().any(|entry| !entry.is_present() && to.is_named_by(&entry.applied))
+    };
+    let mut references = P::references(config, scope);
+    references.retain(|it| {
+        let is_wanted = !known.contains(&it.to) || is_of_missing(&it.to);
+        is_wanted && it.to.can_be_looked_up() && !is_inside(&it.to) && !(adopts && it.to.must_be_free())
+    });
+    known.extend(references.iter().map(|it| it.to.clone()).filter(is_of_missing));
+    Unchecked { references, known }
+}
+
+/// Returns the lookups of these references, each once.
+pub(super) fn lookups(unchecked: &Unchecked) -> impl Iterator<Item = Lookup> + use<> {
+    let all: BTreeSet<Outside> = unchecked.references.iter().map(|it| it.to.clone()).collect();
+    all.into_iter().map(Lookup::Outside)
+}
+
+/// Reports the problems of the references. Returns whether one of them is an error.
+pub(super) fn refuse<P: Topology>(
+    (name, unchecked): (&str, &Unchecked),
+    is_create: bool,
+    (facts, private): (&Facts, &Private),
+    managed: &ManagedRoots,
+    scope: &Scope,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let has_target = |target: &str| private.inventory.present().any(|it| it.learned.values().any(|it| it == target));
+    let is_managed = |root_id: &str| managed.contains(root_id);
+    let is_new = |to: &Outside| !unchecked.known.contains(to);
+    let circumstances =
+        Circumstances { is_create, is_new: &is_new, is_managed: &is_managed, has_target: &has_target, scope };
+    let (errors, warnings): (Vec<_>, Vec<_>) = problems(&unchecked.references, &facts.outside, &circumstances)
+        .into_iter()
+        .partition(|(severity, _)| *severity == Severity::Error);
+    diagnostics::warn_of_outside::<P>(name, warnings.into_iter().map(|(_, problem)| problem), diagnostics);
+    let is_refused = !errors.is_empty();
+    diagnostics.problems(errors.into_iter().map(|(_, problem)| problem));
+    is_refused
+}
+
+/// Returns, by the positions of operations that failed because an object does not exist, the input to correct.
+pub(super) fn arguments<P: Topology>(
+    config: &P::Config,
+    scope: &Scope,
+    plan: &Plan,
+    outcome: &Outcome,
+) -> BTreeMap<usize, String> {
+    let references = P::references(config, scope);
+    let is_missing = |cause: Cause| matches!(cause, Cause::NotFound | Cause::NoSuchReference);
+    let missing = outcome.failed.iter().filter(|(_, failure)| is_missing(failure.cause));
+    let argument = |(position, failure): &(usize, Failure)| {
+        let spec = plan.ops[*position].action.spec();
+        Some((*position, to_correct(&references, spec, &failure.message, scope)?))
+    };
+    missing.filter_map(argument).collect()
+}

@@ -1,0 +1,186 @@
+//! Objects outside a topology that its inputs name: those that must exist, and those whose name must be free.
+
+use std::fmt;
+
+use super::{FunctionArn, RuleSource, Spec};
+use crate::plugin::{AttributePath, Input};
+
+/// An object outside the topology, by the name or ID in an input.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outside {
+    /// An Elastic IP address, by its allocation ID.
+    Address(String),
+    /// A virtual private gateway, by its ID.
+    VpnGateway(String),
+    /// A prefix list, by its ID.
+    PrefixList(String),
+    /// A security group of this account, by its ID.
+    SecurityGroup(String),
+    /// An IPAM pool, by its ID.
+    IpamPool(String),
+    /// A function, alias or version.
+    Function(FunctionArn),
+    /// A certificate in ACM, by its ARN.
+    Certificate(String),
+    /// A KMS key, by its ARN.
+    KmsKey(String),
+    /// A hosted zone, by its ID. `name` is the record that it has to contain.
+    HostedZone {
+        /// The ID of the zone.
+        id: String,
+        /// The name of the record.
+        name: String,
+    },
+    /// A log group, by its name, which must be free.
+    LogGroup(String),
+    /// A custom domain, by its name, which must be free.
+    Domain(String),
+    /// The records that exclude one of type A with this zone and name.
+    Record {
+        /// The ID of the zone.
+        zone_id: String,
+        /// The name of the record.
+        name: String,
+    },
+}
+
+/// An input that names an object outside the topology.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// The object.
+    pub to: Outside,
+    /// The attribute with its name or ID.
+    pub path: AttributePath,
+}
+
+/// The result of a lookup of an [`Outside`] object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// It exists.
+    Exists {
+        /// The ID of the root whose ownership tag it has.
+        owner: Option<String>,
+        /// Of a zone its name, of a domain the DNS name of its target, of a record its type and its target.
+        detail: String,
+    },
+    /// It does not exist. The IDs of all others of its kind in the Region, if the lookup returned them.
+    Missing(Option<Vec<String>>),
+}
+
+impl Reference {
+    /// A reference from an attribute.
+    pub fn new(to: Outside, path: AttributePath) -> Reference {
+        Reference { to, path }
+    }
+}
+
+impl Outside {
+    /// The ID that the object has in an inventory if it is managed.
+    pub fn id(&self) -> String {
+        match self {
+            Outside::Address(id)
+            | Outside::VpnGateway(id)
+            | Outside::PrefixList(id)
+            | Outside::SecurityGroup(id)
+            | Outside::IpamPool(id)
+            | Outside::Certificate(id)
+            | Outside::KmsKey(id)
+            | Outside::HostedZone { id, .. }
+            | Outside::LogGroup(id)
+            | Outside::Domain(id) => id.clone(),
+            Outside::Function(arn) => arn.to_string(),
+            Outside::Record { zone_id, name } => format!("{zone_id}_{name}_A"),
+        }
+    }
+
+    /// Whether a name has to be free, instead of an object to exist.
+    pub fn must_be_free(&self) -> bool {
+        matches!(self, Outside::LogGroup(_) | Outside::Domain(_) | Outside::Record { .. })
+    }
+
+    /// Whether the same run may create an object with this name or ID although the plan knows it.
+    pub fn is_predictable(&self) -> bool {
+        matches!(self, Outside::Function(_))
+    }
+
+    /// Whether a lookup returns it. IPAM returns a pool only in the home Region of the IPAM, so a pool that is not
+    /// returned may exist.
+    pub fn can_be_looked_up(&self) -> bool {
+        !matches!(self, Outside::IpamPool(_))
+    }
+
+    /// Whether the inputs of an object contain it.
+    pub fn is_named_by(&self, spec: &Spec) -> bool {
+        let is = |given: &Input<Option<String>>, id: &str| matches!(given, Input::Known(Some(given)) if given == id);
+        match (self, spec) {
+            (Outside::Address(id), Spec::NatGateway(_)) => spec.is_given(id),
+            (Outside::VpnGateway(id), Spec::RouteTable(it)) => {
+                let all = it.propagating_gateways.known();
+                all.is_some_and(|all| all.iter().any(|it| it.known() == Some(id)))
+            }
+            (Outside::PrefixList(id), Spec::DefaultSecurityGroup(it)) => {
+                has_source(it, &RuleSource::PrefixList(id.clone()))
+            }
+            (Outside::SecurityGroup(id), Spec::DefaultSecurityGroup(it)) => {
+                has_source(it, &RuleSource::SecurityGroup(id.clone()))
+            }
+            (Outside::IpamPool(id), Spec::Vpc(it)) => is(&it.ipv4_ipam_pool_id, id),
+            (Outside::IpamPool(id), Spec::VpcIpv6Block(it)) => match &it.source {
+                super::Ipv6Source::Pool { pool_id, .. } => is(pool_id, id),
+                super::Ipv6Source::Amazon { .. } => false,
+            },
+            (Outside::Function(arn), Spec::LambdaPermission(it)) => {
+                it.function_arn.known() == Some(&arn.unqualified()) && it.qualifier.known() == Some(&arn.qualifier)
+            }
+            (Outside::Certificate(arn), Spec::DomainName(it)) => it.certificate_arn.known() == Some(arn),
+            (Outside::KmsKey(arn), Spec::LogGroup(it)) => is(&it.kms_key_arn, arn),
+            (Outside::HostedZone { id, .. }, Spec::DnsRecord(it)) => it.zone_id.known() == Some(id),
+            (Outside::LogGroup(name), Spec::LogGroup(it)) => it.name.known() == Some(name),
+            (Outside::Domain(name), Spec::DomainName(it)) => it.domain_name.known() == Some(name),
+            (Outside::Record { zone_id, name }, Spec::DnsRecord(it)) => {
+                it.zone_id.known() == Some(zone_id) && it.name.known() == Some(name)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl RuleSource {
+    /// The ID of an object of the user that it names.
+    pub fn given_id(&self) -> Option<&str> {
+        match self {
+            RuleSource::PrefixList(id) => Some(id),
+            RuleSource::SecurityGroup(group) => Some(group.split_once('/').map_or(group, |(_, id)| id)),
+            RuleSource::CidrIpv4(_) | RuleSource::CidrIpv6(_) | RuleSource::ItSelf => None,
+        }
+    }
+}
+
+fn has_source(group: &super::DefaultSecurityGroup, source: &RuleSource) -> bool {
+    let mut directions = [&group.ingress, &group.egress].into_iter();
+    directions
+        .any(|it| it.known().and_then(Option::as_ref).is_some_and(|all| all.iter().any(|it| it.source == *source)))
+}
+
+/// The kind and the name or ID, as in `security group sg-1`.
+impl fmt::Display for Outside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outside::Address(id) => write!(f, "Elastic IP address {id}"),
+            Outside::VpnGateway(id) => write!(f, "virtual private gateway {id}"),
+            Outside::PrefixList(id) => write!(f, "prefix list {id}"),
+            Outside::SecurityGroup(id) => write!(f, "security group {id}"),
+            Outside::IpamPool(id) => write!(f, "IPAM pool {id}"),
+            Outside::Function(arn) => match &arn.qualifier {
+                None => write!(f, "function {:?}", arn.name),
+                Some(qualifier) => write!(f, "alias or version {qualifier:?} of function {:?}", arn.name),
+            },
+            Outside::Certificate(arn) => write!(f, "certificate {arn}"),
+            Outside::KmsKey(arn) => write!(f, "KMS key {arn}"),
+            Outside::HostedZone { id, .. } => write!(f, "hosted zone {id}"),
+            Outside::LogGroup(name) => write!(f, "log group {name:?}"),
+            Outside::Domain(name) => write!(f, "custom domain {name:?}"),
+            Outside::Record { zone_id, name } => write!(f, "record {name:?} in hosted zone {zone_id}"),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The objects outside the gateway that its inputs name, and the names that must be free.
+
+use super::blueprint::authorizer_uri;
+use super::config::GatewayConfig;
+use crate::model::{Arn, Destination, FunctionArn, KmsKey, Outside, Reference, Scope};
+use crate::plugin::{AttributePath, Input};
+
+/// The references of all inputs that have an effect and are known.
+pub(super) fn references(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
+    let mut all = functions(config, scope);
+    all.extend(of_logs(config));
+    all.extend(of_domain(config, scope));
+    all
+}
+
+/// Functions of other accounts cannot be read. Without an account ID, every function counts as one of this account.
+fn functions(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
+    let mut all: Vec<(FunctionArn, AttributePath)> = Vec::new();
+    for (key, route) in config.route_config.known().into_iter().flatten() {
+        let arn = route.known().and_then(|route| FunctionArn::parse(route.faas_function_arn.known()?).ok());
+        let path = AttributePath::new("route_config").key(key).attribute("faas_function_arn");
+        all.extend(arn.map(|arn| (arn, path)));
+    }
+    for (name, entry) in config.faas_authorizers.known().into_iter().flatten() {
+        let Input::Known(entry) = entry else { continue };
+        let Ok(Input::Known(uri)) = authorizer_uri(name, entry, scope) else { continue };
+        let attribute = if entry.authorizer_uri == Input::Known(None) { "authorizer_name" } else { "authorizer_uri" };
+        let path = AttributePath::new("faas_authorizers").key(name).attribute(attribute);
+        all.extend(FunctionArn::parse_invoke_uri(&uri).map(|arn| (arn, path)));
+    }
+    let destination = &config.access_log_logservice_group_subscription_destination_arn;
+    if let (true, Input::Known(Some(arn))) = (has_logs(config), destination)
+        && let Ok(Destination::Function(arn)) = Destination::parse(arn)
+    {
+        all.push((arn, AttributePath::new("access_log_logservice_group_subscription_destination_arn")));
+    }
+    let is_ours = |arn: &FunctionArn| scope.account.as_ref().is_none_or(|account| *account == arn.account);
+    let ours = all.into_iter().filter(|(arn, _)| is_ours(arn) && arn.partition == scope.partition);
+    ours.map(|(arn, path)| Reference::new(Outside::Function(arn), path)).collect()
+}
+
+fn has_logs(config: &GatewayConfig) -> bool {
+    config.access_log_logservice_group_name != Input::Known(None)
+}
+
+fn of_logs(config: &GatewayConfig) -> Vec<Reference> {
+    let mut all = Vec::new();
+    if let Input::Known(Some(name)) = &config.access_log_logservice_group_name {
+        let path = AttributePath::new("access_log_logservice_group_name");
+        all.push(Reference::new(Outside::LogGroup(name.clone()), path));
+    }
+    // A key ID or an alias is looked up for its ARN.
+    if let (true, Input::Known(Some(key))) = (has_logs(config), &config.access_log_logservice_group_kms_key_id)
+        && let Ok(KmsKey::Arn(arn)) = KmsKey::parse(key)
+    {
+        all.push(Reference::new(Outside::KmsKey(arn), AttributePath::new("access_log_logservice_group_kms_key_id")));
+    }
+    all
+}
+
+fn of_domain(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
+    let Input::Known(Some(name)) = &config.domain_name else { return Vec::new() };
+    let path = AttributePath::new("domain_name");
+    let mut all = vec![Reference::new(Outside::Domain(name.clone()), path.clone())];
+    let is_ours = |arn: &str| {
+        Arn::parse(arn).is_ok_and(|arn| {
+            let is_ours = scope.account.as_deref().is_none_or(|account| account == arn.account);
+            is_ours && arn.region == scope.region && arn.partition == scope.partition
+        })
+    };
+    if let Input::Known(Some(arn)) = &config.certificate_arn
+        && is_ours(arn)
+    {
+        all.push(Reference::new(Outside::Certificate(arn.clone()), AttributePath::new("certificate_arn")));
+    }
+    if let (Input::Known(true), Input::Known(Some(zone_id))) = (&config.create_dns_entry, &config.hosted_zone_id) {
+        let zone = Outside::HostedZone { id: zone_id.clone(), name: name.clone() };
+        all.push(Reference::new(zone, AttributePath::new("hosted_zone_id")));
+        all.push(Reference::new(Outside::Record { zone_id: zone_id.clone(), name: name.clone() }, path));
+    }
+    all
+}

@@ -1,0 +1,343 @@
+//! The problems of a plan with objects outside its topology: missing ones, and names that are not free.
+
+use std::collections::BTreeMap;
+
+use crate::model::{Finding, Outside, Reference, Scope, Spec};
+use crate::plugin::{AttributePath, Problem, Severity, Step};
+
+/// The circumstances of a plan.
+pub struct Circumstances<'a> {
+    /// Whether it is the plan of a create.
+    pub is_create: bool,
+    /// Whether the input is new. The problem of an unchanged one, whose object was deleted, must not block other
+    /// changes.
+    pub is_new: &'a dyn Fn(&Outside) -> bool,
+    /// Whether a root with this ID is managed by this state. What belongs to it is no obstacle: the plan may replace
+    /// it.
+    pub is_managed: &'a dyn Fn(&str) -> bool,
+    /// Whether the resource has a custom domain with this target.
+    pub has_target: &'a dyn Fn(&str) -> bool,
+    /// Partition, Region and account.
+    pub scope: &'a Scope,
+}
+
+/// The problems of these references, each once, at its first attribute.
+pub fn problems(
+    references: &[Reference],
+    findings: &BTreeMap<Outside, Finding>,
+    circumstances: &Circumstances<'_>,
+) -> Vec<(Severity, Problem)> {
+    let mut paths: BTreeMap<&Outside, Vec<&AttributePath>> = BTreeMap::new();
+    for reference in references {
+        paths.entry(&reference.to).or_default().push(&reference.path);
+    }
+    let replaced: Vec<&str> = findings
+        .iter()
+        .filter_map(|(to, finding)| match (to, finding) {
+            (Outside::Domain(_), Finding::Exists { owner: Some(owner), detail }) => {
+                (circumstances.is_managed)(owner).then_some(detail.as_str())
+            }
+            _ => None,
+        })
+        .collect();
+    let problem = |(to, paths): (&Outside, Vec<&AttributePath>)| match (findings.get(to)?, to) {
+        (Finding::Missing(others), _) if !to.must_be_free() => {
+            Some(missing(to, &paths, others.as_deref(), circumstances))
+        }
+        (Finding::Missing(_), _) => None,
+        (Finding::Exists { detail: zone, .. }, Outside::HostedZone { id, name }) => {
+            other_zone(id, zone, name, paths[0])
+        }
+        (Finding::Exists { detail, .. }, Outside::Record { .. }) => {
+            let target = detail.strip_prefix("A ").unwrap_or_default();
+            let is_ours = replaced.contains(&target) || (circumstances.has_target)(target);
+            (!is_ours).then(|| (Severity::Error, taken(to, detail, paths[0], circumstances)))
+        }
+        (Finding::Exists { owner: Some(owner), .. }, _) if to.must_be_free() => {
+            (!(circumstances.is_managed)(owner)).then(|| (Severity::Warning, of_another(to, owner, paths[0])))
+        }
+        (Finding::Exists { detail, .. }, _) if to.must_be_free() => {
+            Some((Severity::Error, taken(to, detail, paths[0], circumstances)))
+        }
+        (Finding::Exists { .. }, _) => None,
+    };
+    let severity = |to: &Outside, severity| if (circumstances.is_new)(to) { severity } else { Severity::Warning };
+    let all = paths.into_iter().filter_map(|(to, paths)| Some((to, problem((to, paths))?)));
+    all.map(|(to, (found, problem))| (severity(to, found), problem)).collect()
+}
+
+/// Names the argument of an object that a call did not find: what to correct. `None` if no input names the object.
+pub fn to_correct(references: &[Reference], spec: &Spec, message: &str, scope: &Scope) -> Option<String> {
+    // The name of one function can begin with that of another.
+    let in_message = references.iter().filter(|it| message.contains(&it.to.id())).max_by_key(|it| it.to.id().len());
+    let mut named = references.iter().filter(|it| it.to.is_named_by(spec) && !it.to.must_be_free());
+    let reference = in_message.or_else(|| named.next().filter(|first| named.all(|it| it.to == first.to)))?;
+    Some(format!("{} Correct {}.", absent(&reference.to, scope), argument(&reference.path)))
+}
+
+fn missing(
+    to: &Outside,
+    paths: &[&AttributePath],
+    others: Option<&[String]>,
+    circumstances: &Circumstances<'_>,
+) -> (Severity, Problem) {
+    let path = paths[0].clone();
+    let also = match paths.len() {
+        1 => String::new(),
+        count => format!(" {} more inputs name it.", count - 1),
+    };
+    if to.is_predictable() {
+        let message = format!("{}{also}", absent(to, circumstances.scope));
+        let hint = format!(
+            "If the same run creates it, let {} refer to it, so that it is created first. Otherwise correct {}: the apply \
+             waits for a minute, and then fails.",
+            argument(&path),
+            argument(&path)
+        );
+        return (Severity::Warning, Problem::new(path, message, hint));
+    }
+    let others = match others {
+        None => String::new(),
+        Some([]) => "; it has none".to_string(),
+        Some(others) => format!("; it has: {}", shortened(others)),
+    };
+    let place = match to {
+        Outside::HostedZone { .. } => "this account".to_string(),
+        _ => format!("this account and Region ({})", circumstances.scope.region),
+    };
+    let message = format!("The {to} of {} does not exist in {place}{others}.{also}", argument(&path));
+    let hint = format!("Correct {}, or the region and account of the provider block.", argument(&path));
+    (Severity::Error, Problem::new(path, message, hint))
+}
+
+fn other_zone(id: &str, zone: &str, name: &str, path: &AttributePath) -> Option<(Severity, Problem)> {
+    if zone.is_empty() || name == zone || name.ends_with(&format!(".{zone}")) {
+        return None;
+    }
+    let message = format!("The hosted zone {id} is that of {zone:?}, which does not contain {name:?}.");
+    let hint = format!("Use the ID of the zone of {name:?} or of a parent domain.");
+    Some((Severity::Error, Problem::new(path.clone(), message, hint)))
+}
+
+/// A name that the create of an object would find in use.
+fn taken(to: &Outside, detail: &str, path: &AttributePath, circumstances: &Circumstances<'_>) -> Problem {
+    let unmanaged = format!("The {to} exists already and is not managed by this resource, so the apply would fail.");
+    let (message, hint) = match (to, circumstances.is_create) {
+        (Outside::Record { zone_id, name }, _) => {
+            let (kind, target) = detail.split_once(' ').unwrap_or((detail, "another target"));
+            let article = if kind == "A" { "an" } else { "a" };
+            (
+                format!("{name:?} already has {article} {kind} record in hosted zone {zone_id}, which points to {target}."),
+                "To keep it, set create_dns_entry to false. Otherwise delete it first: the provider never overwrites a \
+                 record."
+                    .to_string(),
+            )
+        }
+        (Outside::LogGroup(name), true) => (
+            unmanaged,
+            format!(
+                "Use another name, or delete it first if nothing uses it (aws logs delete-log-group --log-group-name \
+                 {name}). To take it over, create the gateway without access_log_logservice_group_name, then set it and \
+                 \"log_group\" = {name:?} in adopt."
+            ),
+        ),
+        (Outside::LogGroup(name), false) => (
+            unmanaged,
+            format!(
+                "To take it over, set \"log_group\" = {name:?} in adopt. Otherwise use another name, or delete it first \
+                 if nothing uses it (aws logs delete-log-group --log-group-name {name})."
+            ),
+        ),
+        (Outside::Domain(name), is_create) => {
+            let adopt = format!(
+                " If the root path of the domain is mapped to this API, \"domain\" = {name:?} in adopt takes it over."
+            );
+            (
+                unmanaged,
+                format!(
+                    "Use another domain_name, or delete it first if nothing uses it (aws apigatewayv2 \
+                     delete-domain-name --domain-name {name}).{}",
+                    if is_create { "" } else { &adopt }
+                ),
+            )
+        }
+        _ => (unmanaged, "Use another name.".to_string()),
+    };
+    Problem::new(path.clone(), message, hint)
+}
+
+/// A name in use by an object of a gateway that this provider created.
+fn of_another(to: &Outside, owner: &str, path: &AttributePath) -> Problem {
+    let message =
+        format!("The {to} exists already. Its tag fgw:resource names {owner}, which this state does not contain.");
+    let hint = format!(
+        "If {owner} exists, use another name: the apply would fail. If it was deleted, delete the {to} too if nothing uses \
+         it."
+    );
+    Problem::new(path.clone(), message, hint)
+}
+
+/// `There is no function "orders" in eu-central-1.`
+fn absent(to: &Outside, scope: &Scope) -> String {
+    match to {
+        Outside::Function(arn) => format!("There is no {to} in {}.", arn.region),
+        Outside::HostedZone { .. } => format!("There is no {to} in this account."),
+        _ => format!("There is no {to} in this account and Region ({}).", scope.region),
+    }
+}
+
+/// The last attribute of a path, with the entry of a map that it belongs to: `faas_function_arn of "GET /a"`.
+fn argument(path: &AttributePath) -> String {
+    let attribute = path.0.iter().rev().find_map(|step| match step {
+        Step::Attribute(name) => Some(name.as_str()),
+        _ => None,
+    });
+    let key = path.0.iter().rev().find_map(|step| match step {
+        Step::Key(key) => Some(key),
+        _ => None,
+    });
+    match key {
+        Some(key) => format!("{} of {key:?}", attribute.unwrap_or_default()),
+        None => attribute.unwrap_or_default().to_string(),
+    }
+}
+
+/// The first ten IDs, and the number of the others.
+fn shortened(ids: &[String]) -> String {
+    const SHOWN: usize = 10;
+    let shown = ids[..ids.len().min(SHOWN)].join(", ");
+    match ids.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{FunctionArn, Key};
+    use crate::plugin::Input;
+
+    fn scope() -> Scope {
+        Scope { region: "us-east-1".into(), ..Scope::default() }
+    }
+
+    /// The problems of one finding at `path`, in the plan of an update of a state that contains only `api1`.
+    fn found(to: &Outside, path: AttributePath, finding: Finding) -> Vec<(Severity, String)> {
+        let scope = scope();
+        let circumstances = Circumstances {
+            is_create: false,
+            is_new: &|to| *to != Outside::LogGroup("/deleted".into()),
+            is_managed: &|root_id| root_id == "api1",
+            has_target: &|target| target == "d-1.execute-api",
+            scope: &scope,
+        };
+        let references = [Reference::new(to.clone(), path.clone()), Reference::new(to.clone(), path)];
+        let found = problems(&references, &[(to.clone(), finding)].into(), &circumstances);
+        found.into_iter().map(|(severity, it)| (severity, format!("{} {}", it.message, it.hint))).collect()
+    }
+
+    fn exists(owner: Option<&str>, detail: &str) -> Finding {
+        Finding::Exists { owner: owner.map(str::to_string), detail: detail.to_string() }
+    }
+
+    fn function(name: &str) -> FunctionArn {
+        FunctionArn::parse(&format!("arn:aws:lambda:us-east-1:123456789012:function:{name}")).unwrap()
+    }
+
+    fn route(key: &str) -> AttributePath {
+        AttributePath::new("route_config").key(key).attribute("faas_function_arn")
+    }
+
+    #[test]
+    fn a_missing_id_is_an_error_and_a_missing_function_a_warning() {
+        let path = AttributePath::new("custom_nat_eips").index(0);
+        let address = Outside::Address("eipalloc-9".into());
+        let others = Some(vec!["eipalloc-1".to_string(), "eipalloc-2".to_string()]);
+        let [(Severity::Error, text)] = &found(&address, path.clone(), Finding::Missing(others))[..] else { panic!() };
+        let begin = "The Elastic IP address eipalloc-9 of custom_nat_eips does not exist in this account and Region \
+                     (us-east-1); it has: eipalloc-1, eipalloc-2.";
+        assert!(text.starts_with(begin), "{text}");
+        assert!(found(&address, path.clone(), Finding::Missing(Some(vec![])))[0].1.contains("; it has none."));
+        assert_eq!(found(&address, path, exists(None, "")), []);
+
+        let missing = found(&Outside::Function(function("ordres")), route("GET /a"), Finding::Missing(None));
+        let [(Severity::Warning, text)] = &missing[..] else { panic!("{missing:?}") };
+        for part in ["There is no function \"ordres\" in us-east-1.", "correct faas_function_arn of \"GET /a\""] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_name_in_use_is_an_error_unless_a_managed_root_owns_it() {
+        let path = AttributePath::new("access_log_logservice_group_name");
+        for to in [Outside::LogGroup("/shop".into()), Outside::Domain("api.example.com".into())] {
+            let severities = |finding| found(&to, path.clone(), finding).into_iter().map(|it| it.0).collect::<Vec<_>>();
+            assert_eq!(severities(Finding::Missing(None)), []);
+            assert_eq!(severities(exists(None, "")), [Severity::Error]);
+            assert_eq!(severities(exists(Some("api1"), "")), []);
+            assert_eq!(severities(exists(Some("api2"), "")), [Severity::Warning]);
+        }
+        let unchanged = found(&Outside::LogGroup("/deleted".into()), path, exists(None, ""));
+        assert_eq!(unchanged.into_iter().map(|it| it.0).collect::<Vec<_>>(), [Severity::Warning]);
+    }
+
+    #[test]
+    fn a_record_is_an_error_unless_it_routes_to_the_domain() {
+        let record = Outside::Record { zone_id: "Z1".into(), name: "api.example.com".into() };
+        let at = |detail: &str| found(&record, AttributePath::new("domain_name"), exists(None, detail));
+        for (detail, part) in [
+            ("A 192.0.2.1", "already has an A record in hosted zone Z1, which points to 192.0.2.1"),
+            ("CNAME x.example.net", "already has a CNAME record"),
+            ("CNAME d-1.execute-api", "already has a CNAME record"),
+        ] {
+            let [(Severity::Error, text)] = &at(detail)[..] else { panic!("{detail}") };
+            assert!(text.contains(part), "{text}");
+        }
+        assert_eq!(at("A d-1.execute-api"), []);
+
+        // The domain of a root that the plan replaces.
+        let (scope, domain) = (scope(), Outside::Domain("api.example.com".into()));
+        let circumstances = Circumstances {
+            is_create: true,
+            is_new: &|_| true,
+            is_managed: &|id| id == "api1",
+            has_target: &|_| false,
+            scope: &scope,
+        };
+        let references = [&domain, &record].map(|to| Reference::new(to.clone(), AttributePath::new("domain_name")));
+        let findings = [(domain, exists(Some("api1"), "d-2.execute-api")), (record, exists(None, "A d-2.execute-api"))];
+        assert_eq!(problems(&references, &findings.into(), &circumstances), []);
+    }
+
+    #[test]
+    fn a_zone_of_another_name_is_an_error() {
+        let problems = |zone: &str, name: &str| {
+            let to = Outside::HostedZone { id: "Z1".into(), name: name.to_string() };
+            found(&to, AttributePath::new("hosted_zone_id"), exists(None, zone)).len()
+        };
+        for name in ["example.com", "api.example.com", "*.example.com"] {
+            assert_eq!((problems("example.com", name), problems("example.org", name)), (0, 1), "{name}");
+        }
+        assert_eq!(problems("example.com", "myexample.com"), 1);
+    }
+
+    #[test]
+    fn a_failed_call_names_the_argument() {
+        let permission = |name: &str| {
+            Spec::LambdaPermission(crate::model::LambdaPermission {
+                api: Key::new("api"),
+                function_arn: Input::Known(function(name).unqualified()),
+                qualifier: Input::Known(None),
+                caller: crate::model::Caller::Routes,
+            })
+        };
+        let references = ["ord", "ordres"].map(|name| Reference::new(Outside::Function(function(name)), route(name)));
+        let named = |name: &str, message: &str| to_correct(&references, &permission(name), message, &scope());
+        let expected = "There is no function \"ordres\" in us-east-1. Correct faas_function_arn of \"ordres\".";
+        let message = format!("Function not found: {}", function("ordres"));
+        assert_eq!(named("ordres", &message).as_deref(), Some(expected));
+        assert_eq!(named("ordres", "does not exist").as_deref(), Some(expected));
+        assert_eq!(named("other", "does not exist"), None);
+    }
+}
