@@ -100,11 +100,14 @@ fn the_example_of_the_index_page_applies() {
 #[test]
 fn block_with_unknown_values_plans_without_aws_and_applies() {
     let proxy = Proxy::moto();
-    let tags = "  default_tags {\n    tags = { run = terraform_data.run.output }\n  }\n";
-    let workspace = Workspace::with_provider(&proxy, tags);
+    // Unknown tags alone do not prevent that the provider connects.
+    let lines = "  forbidden_account_ids = [terraform_data.account.output]\n  default_tags {\n    tags = { run = \
+                 terraform_data.run.output }\n  }\n";
+    let workspace = Workspace::with_provider(&proxy, lines);
     let config = |run: &str| {
         workspace.config(&format!(
-            "resource \"terraform_data\" \"run\" {{\n  input = \"{run}\"\n}}\n{}",
+            "resource \"terraform_data\" \"run\" {{\n  input = \"{run}\"\n}}\nresource \"terraform_data\" \"account\" \
+             {{\n  input            = \"123456789012\"\n  triggers_replace = \"{run}\"\n}}\n{}",
             network("this", "")
         ));
     };
