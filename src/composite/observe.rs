@@ -243,7 +243,9 @@ pub(super) fn require_missing(inventory: &mut Inventory, plan: &Plan) -> bool {
         |entry: &&mut Entry| entry.missing && entry.ignored && (needed.contains(&entry.key) || is_part(entry));
     let required: Vec<&mut Entry> = inventory.entries.iter_mut().filter(is_required).collect();
     let has_some = !required.is_empty();
-    required.into_iter().for_each(|entry| entry.ignored = false);
+    for entry in required {
+        entry.ignored = false;
+    }
     has_some
 }
 

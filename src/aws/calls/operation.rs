@@ -133,7 +133,9 @@ mod tests {
     /// The failure of a call that uses these objects, while AWS reports this one as missing, and the time that it took.
     async fn missing(notes: Notes, created: &[&str], used: &[&str], missing: Option<&str>) -> (Failure, u64) {
         let (session, key) = (Recorded::default().session(), Key::new("nat_gateway.0"));
-        created.iter().for_each(|id| session.process.created.add(*id));
+        for id in created {
+            session.process.created.add(*id);
+        }
         let failure = Failure { missing: missing.map(str::to_string), ..Failure::new(Cause::NotFound, "Create", "no") };
         let start = Instant::now();
         let body = async |operation: &Operation<'_>| {

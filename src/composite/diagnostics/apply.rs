@@ -9,8 +9,8 @@ use crate::plugin::Diagnostics;
 use crate::reconcile::{Outcome, Plan};
 use crate::topology::Topology;
 
-/// One error for each operation that failed, except for those of [`rejected_credentials`]. `arguments` are the inputs to
-/// correct, by the positions of operations that did not find an object of the user.
+/// One error for each operation that failed, except for those of [`rejected_credentials`]. `arguments` are the inputs
+/// to correct, by the positions of operations that did not find an object of the user.
 pub(in crate::composite) fn failures(
     plan: &Plan,
     outcome: &Outcome,

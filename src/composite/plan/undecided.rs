@@ -70,6 +70,8 @@ impl<P: Topology> Announcement<'_, P> {
 
 /// Returns a planned state that allows any result of an apply.
 pub(super) fn open(mut planned: Value) -> Value {
-    OPEN.iter().for_each(|name| planned.set(name, Value::Unknown));
+    for name in OPEN {
+        planned.set(name, Value::Unknown);
+    }
     planned
 }

@@ -27,7 +27,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
         let keeps_root = !prior.is_null() && requires_replace.is_empty();
         let scope = location::scope_without_account::<P>(prior, tags).filter(|_| keeps_root);
         let mut state = match (&scope, private.filter(|_| keeps_root)) {
-            (Some(scope), Some(private)) => self.from_private_state(scope, private),
+            (Some(scope), Some(private)) => self.decided_by_state(scope, private),
             _ => self.announcement(None).of_root(&Inventory::default()),
         };
         if keeps_root {
@@ -42,7 +42,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
     }
 
     /// Decides from the facts of the last apply or refresh, which the plan of the apply uses too.
-    fn from_private_state(&self, scope: &Scope, mut private: Private) -> Value {
+    fn decided_by_state(&self, scope: &Scope, mut private: Private) -> Value {
         let announcement: Announcement<'_, P> = self.announcement(Some(scope));
         let (prior, inventory) = (&self.request.prior, &private.inventory);
         let adopts_more = match P::adopt(&self.config) {

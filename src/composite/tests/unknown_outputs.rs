@@ -18,7 +18,9 @@ fn collect(planned: &Value, state: &Value, path: &str, open: &mut BTreeSet<Strin
     match (planned, state) {
         (planned, state) if planned == state => {}
         (Value::Map(planned), Value::Map(state)) if planned.keys().eq(state.keys()) => {
-            planned.iter().for_each(|(name, value)| collect(value, &state[name], &below(name), open));
+            for (name, value) in planned {
+                collect(value, &state[name], &below(name), open);
+            }
         }
         (Value::List(planned), Value::List(state)) if planned.len() == state.len() => {
             planned.iter().zip(state).for_each(|(planned, state)| collect(planned, state, &below("*"), open));

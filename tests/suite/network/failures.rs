@@ -125,7 +125,7 @@ fn an_address_is_released_although_its_interface_is_missing() {
     env.proxy.clear_calls();
     env.destroy();
     assert_eq!(env.proxy.count("ReleaseAddress"), 2);
-    assert_eq!(env.proxy.account().list_of("addresses"), [json!({}); 0]);
+    assert!(env.proxy.account().list_of("addresses").is_empty());
 }
 
 #[test]

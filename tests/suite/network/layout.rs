@@ -103,10 +103,7 @@ fn invalid_arguments_are_reported_by_parameter() {
     let workspace = without_provider_block();
     for (arguments, expected) in [
         ("\"10.0.0.0/40\", 3, {}", &["Invalid value for \"cidr_block\" parameter", "is not an IPv4 CIDR block"][..]),
-        (
-            "\"10.0.0.0/16\", 0, {}",
-            &["Invalid value for \"az_count\" parameter: 0 is not a whole number from 1 to 100"],
-        ),
+        ("\"10.0.0.0/16\", 0, {}", &["Invalid value for \"az_count\" parameter: 0 is not a valid value"]),
         ("\"10.0.0.0/16\", null, {}", &["az_count", "null"]),
         (
             "\"10.0.0.0/16\", 3, { transit = true, public_bits = 4 }",

@@ -3,8 +3,10 @@ use crate::aws::ec2::recorded::{Notes, Recorded, VPC};
 use crate::model::keys::network as keys;
 use crate::model::{Input, Key, Tier};
 
+type Lookup = fn() -> std::future::Ready<Result<bool, Failure>>;
+
 /// A subnet or VPC of which each answer about a missing object is an answer about itself.
-fn object(within: Within<'_>) -> Object<'_, fn(&Failure) -> bool, fn() -> std::future::Ready<Result<bool, Failure>>> {
+fn object(within: Within<'_>) -> Object<'_, fn(&Failure) -> bool, Lookup> {
     Object { vpc_id: VPC, within, is_missing: |_| true, exists: || std::future::ready(Ok(false)) }
 }
 
