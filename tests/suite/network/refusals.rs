@@ -31,7 +31,7 @@ fn invalid_inputs_are_reported_together_with_their_values() {
             "Invalid value for public_subnet_cidr_blocks[\"zone0\"]",
             "Invalid value for custom_tags[\"fgw:mine\"]",
             "The policy is not a JSON object",
-            "\"soon\" is not a duration such as",
+            "\"soon\" is not a duration.",
         ],
     );
 }
