@@ -28,7 +28,8 @@ impl Gate {
     }
 
     pub(super) fn open(&self) {
-        *lock(&self.moment) = None;
+        let mut moment = lock(&self.moment);
+        *moment = None;
         self.closed.send_replace(false);
     }
 
@@ -36,9 +37,11 @@ impl Gate {
         *self.closed.borrow()
     }
 
-    /// Checks the condition after an addition to the log.
+    /// Checks the condition after an addition to the log. The lock is held until the gate is closed: otherwise the gate
+    /// could be opened in between, and then stay closed forever.
     pub(super) fn logged(&self, log: &Log) {
-        if lock(&self.moment).as_ref().is_some_and(|moment| moment(log)) {
+        let moment = lock(&self.moment);
+        if moment.as_ref().is_some_and(|moment| moment(log)) {
             self.close();
         }
     }
