@@ -197,7 +197,7 @@ where
         guardduty: Default::default(),
     };
     let record = Recorder { id: &record_id, learned: &record_learned, usable: &|| () };
-    let operation = Operation { session, work: &work, key, record: Some(&record) };
+    let operation = Operation { session, work: &work, key, routes: &[], record: Some(&record) };
     let answer = call(&operation).await;
     (answer, records.into_inner().unwrap())
 }

@@ -21,7 +21,7 @@ pub(super) async fn in_deleted_subnets<P: Topology>(
     inventory: &Inventory,
     plan: &Plan,
 ) -> Dependents {
-    let ids = deleted(plan, Spec::holds_network_interfaces);
+    let ids = deleted(plan, |spec| spec.holds_network_interfaces());
     holding_objects::<P>(cloud, inventory, &ids, DependentScope::Subnets(&ids)).await
 }
 
@@ -32,7 +32,7 @@ pub(super) async fn of_deleted_internet_gateway<P: Topology>(
     inventory: &Inventory,
     plan: &Plan,
 ) -> Dependents {
-    let gateways = deleted(plan, Spec::maps_public_addresses);
+    let gateways = deleted(plan, |spec| spec.maps_public_addresses());
     holding_objects::<P>(cloud, inventory, &gateways, DependentScope::NetworkInterfaces).await
 }
 
@@ -42,7 +42,7 @@ pub(super) async fn in_deleted_domains<P: Topology>(
     inventory: &Inventory,
     plan: &Plan,
 ) -> Dependents {
-    let names = deleted(plan, Spec::holds_api_mappings);
+    let names = deleted(plan, |spec| spec.holds_api_mappings());
     holding_objects::<P>(cloud, inventory, &names, DependentScope::Domains(&names)).await
 }
 

@@ -185,7 +185,7 @@ impl Entry {
             Unfinished::Create => {}
             Unfinished::Update(units) => units.extend(attempted),
         }
-        self.applied.merge_owned(required);
+        self.applied.merge(required);
     }
 
     /// Records that AWS has not completed an operation on it, so that the next update sets every attribute.

@@ -49,9 +49,9 @@ pub use route_key::RouteKey;
 pub use scope::{IgnoreTags, Location, Scope, TagSettings, partition_of, unusable_region};
 pub use spec::{
     AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Cors, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord,
-    DomainName, Eip, Integration, InternetGateway, Ipv6Source, LambdaPermission, Learned, LogGroup, LogSubscription,
-    MergeContext, Merged, NatGateway, NetworkAclRule, Route, RouteTable, RouteTableAssociation, RuleSource,
-    SecurityGroupRule, Spec, Stage, Subnet, TakenSubnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
+    DomainName, Eip, Integration, InternetGateway, Ipv6Source, Kind, LambdaPermission, Learned, LogGroup,
+    LogSubscription, MergeContext, Merged, NatGateway, NetworkAclRule, Route, RouteTable, RouteTableAssociation,
+    RuleSource, SecurityGroupRule, Spec, Stage, Subnet, TakenSubnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };
 pub use tags::MOST_TAGS;
 pub(crate) use tags::{ALLOWED_CHARACTERS, TaggingService, check_count, check_tag, check_tags};
@@ -205,6 +205,14 @@ impl Ref {
         match self {
             Ref::Id(id) => id.strip_prefix(BLACKHOLE),
             Ref::Key(_) => None,
+        }
+    }
+
+    /// The object as messages name it.
+    pub fn named(&self) -> String {
+        match self {
+            Ref::Key(key) => key.to_string(),
+            Ref::Id(id) => printable(id).into_owned(),
         }
     }
 }

@@ -161,7 +161,7 @@ pub trait Topology: Send + Sync + 'static {
     }
 
     /// The names of the unknown inputs that name the unmanaged objects of which the topology has parts
-    /// (`Spec::is_part_of_unmanaged_object`).
+    /// (`Kind::is_part_of_unmanaged_object`).
     fn unknown_owners(config: &Self::Config) -> BTreeSet<String> {
         let _ = config;
         BTreeSet::new()

@@ -19,14 +19,14 @@ fn every_kind_of_object_has_its_operations_in_one_order() {
     let files = product();
     let aws: Vec<&File> = files.iter().filter(|file| file.is_of("src/aws")).collect();
     let mut places = Vec::new();
-    let mut kinds = String::new();
+    let mut texts = String::new();
     for file in aws {
         let position = |name: &str| {
             let declared = format!(" fn {name}(");
             file.lines().find(|(_, line)| line.starts_with("pub") && line.contains(&declared)).map(|(number, _)| number)
         };
         let Some(create) = position("create") else { continue };
-        kinds.push_str(&file.text);
+        texts.push_str(&file.text);
         let in_order = [Some(create), position("update"), position("delete")];
         if in_order.contains(&None) || !in_order.is_sorted() {
             places.push(format!("{}:{create}: update and delete do not follow create", file.path));
@@ -35,19 +35,19 @@ fn every_kind_of_object_has_its_operations_in_one_order() {
             places.push(format!("{}:{read}: read follows create", file.path));
         }
     }
-    for kind in variants_of_spec(&files) {
-        if !kinds.contains(&format!("spec: &{kind})")) && !kinds.contains(&format!("spec: &{kind},")) {
-            places.push(format!("src/model/spec.rs: no file below src/aws creates {kind}"));
+    for kind in kinds(&files) {
+        if !texts.contains(&format!("spec: &{kind})")) && !texts.contains(&format!("spec: &{kind},")) {
+            places.push(format!("src/model/spec/kind.rs: no file below src/aws creates {kind}"));
         }
     }
     assert_kept("Each kind has a file with read, create, update, delete in that order.", &places);
 }
 
-fn variants_of_spec(files: &[File]) -> Vec<String> {
-    let spec = files.iter().find(|file| file.path == "src/model/spec.rs").expect("this file declares the kinds");
-    let lines = spec.text.lines().skip_while(|line| *line != "pub enum Spec {").skip(1).take_while(|line| *line != "}");
-    let kinds: Vec<String> = lines.filter_map(|line| line.trim().split('(').next()).map(str::to_string).collect();
-    assert!(kinds.len() > 10, "the variants of Spec are not found: {kinds:?}");
+fn kinds(files: &[File]) -> Vec<String> {
+    let list = files.iter().find(|file| file.path == "src/model/spec/kind.rs").expect("this file lists the kinds");
+    let lines = list.text.lines().skip_while(|line| *line != "kinds! {").skip(1).take_while(|line| *line != "}");
+    let kinds: Vec<String> = lines.map(|line| line.trim().trim_end_matches(',').to_string()).collect();
+    assert!(kinds.len() > 10, "the kinds are not found: {kinds:?}");
     kinds
 }
 

@@ -74,10 +74,10 @@ pub(super) fn observed(shown: &Shown, spec: Authorizer, key: Key) -> Option<Obse
     Some(Observed { id: shown.authorizer_id.clone()?, key, spec: Spec::Authorizer(spec), learned: Learned::new() })
 }
 
-/// Creates an authorizer for these routes, or adopts an equal one that is not in state and that no unmanaged route
+/// Creates an authorizer for the routes that use it, or adopts an equal one that is not in state and that no unmanaged route
 /// uses: an interrupted run may have created it. Names are unique within an API, so any other authorizer with this name
 /// is an error.
-pub(crate) async fn create(operation: &Operation<'_>, spec: &Authorizer, routes: &[String]) -> Result<(), Failure> {
+pub(crate) async fn create(operation: &Operation<'_>, spec: &Authorizer) -> Result<(), Failure> {
     let session = operation.session;
     let api_id = operation.id(&spec.api)?;
     let wanted = WantedAuthorizer::of(operation, spec)?;
@@ -87,7 +87,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Authorizer, routes:
         let Some(id) = equal.and_then(|it| it.authorizer_id).filter(|id| !is_managed(operation, id)) else {
             return Ok(None);
         };
-        let used = route::used_by_unmanaged(operation, api_id, routes).await?;
+        let used = route::used_by_unmanaged(operation, api_id).await?;
         Ok(Some(id).filter(|id| !used.contains(id)))
     };
     let (_lock, change) = change(operation, api_id, "CreateAuthorizer").await;
@@ -279,9 +279,11 @@ mod tests {
                 .on(ROUTES, Answer::Json(200, json!({ "items": [route] })))
                 .on(POST, Answer::Error(400, "BadRequestException", TAKEN));
             let session = aws.session("authorizer-left");
-            let wanted = ["GET /wanted".to_string()];
-            let (answer, reported) =
-                run(&session, &Key::new("a"), &ids(), async |it| create(it, &spec(), &wanted).await).await;
+            let routes = ["GET /wanted".to_string()];
+            let (answer, reported) = run(&session, &Key::new("a"), &ids(), async |it| {
+                create(&Operation { routes: &routes, ..*it }, &spec()).await
+            })
+            .await;
             assert_eq!((answer.is_ok(), reported.ids.len()), (adopted, usize::from(adopted)), "{answer:?}");
             assert_eq!(aws.calls().contains(&POST.to_string()), !adopted);
         }
@@ -297,7 +299,7 @@ mod tests {
             .on(patch, taken);
         let session = aws.session("authorizer-taken");
         let from = Authorizer { name: "theirs".into(), ..spec() };
-        let created = run(&session, &Key::new("a"), &ids(), async |it| create(it, &spec(), &[]).await).await;
+        let created = run(&session, &Key::new("a"), &ids(), async |it| create(it, &spec()).await).await;
         let updated =
             run(&session, &Key::new("a"), &ids(), async |it| update(it, "a1", Some(&from), &spec()).await).await;
         for ((answer, reported), action) in [(created, "CreateAuthorizer"), (updated, "UpdateAuthorizer")] {
@@ -318,7 +320,7 @@ mod tests {
             .on(LIST, Answer::Json(200, json!({ "items": [] })))
             .on(POST, Answer::Json(201, json!({ "authorizerId": "a2" })));
         let session = aws.session("authorizer-create");
-        let (answer, reported) = run(&session, &Key::new("a"), &ids(), async |it| create(it, &spec(), &[]).await).await;
+        let (answer, reported) = run(&session, &Key::new("a"), &ids(), async |it| create(it, &spec()).await).await;
         answer.unwrap();
         assert_eq!(reported.ids, ["a2"]);
         // The default TTL of AWS is 300 s, so 0 is sent too.
@@ -390,8 +392,7 @@ mod tests {
             .on(LIST, Answer::Json(200, json!({ "items": [] })))
             .on(POST, Answer::Error(429, "ConflictException", words));
         let session = aws.session("authorizer-quota");
-        let failure =
-            run(&session, &Key::new("a"), &ids(), async |it| create(it, &spec(), &[]).await).await.0.unwrap_err();
+        let failure = run(&session, &Key::new("a"), &ids(), async |it| create(it, &spec()).await).await.0.unwrap_err();
         assert!(failure.message.starts_with(words) && failure.message.contains("request a higher quota"), "{failure}");
         assert_eq!(aws.calls(), [LIST, POST], "the call is not retried");
     }

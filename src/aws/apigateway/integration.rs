@@ -51,9 +51,9 @@ pub(super) fn read(shown: &Shown, api: Key, key: Key, applied: Option<&Integrati
     Some(Observed { id: shown.integration_id.clone()?, key, spec: Spec::Integration(spec), learned: Learned::new() })
 }
 
-/// Creates an integration for these routes, or adopts an equal one that is not in state and that no unmanaged route
+/// Creates an integration for the routes that use it, or adopts an equal one that is not in state and that no unmanaged route
 /// uses: an interrupted run may have created it.
-pub(crate) async fn create(operation: &Operation<'_>, spec: &Integration, routes: &[String]) -> Result<(), Failure> {
+pub(crate) async fn create(operation: &Operation<'_>, spec: &Integration) -> Result<(), Failure> {
     let session = operation.session;
     let api_id = operation.id(&spec.api)?;
     let wanted = WantedIntegration::of(operation, spec)?;
@@ -64,7 +64,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Integration, routes
         if equal.is_empty() {
             return Ok(None);
         }
-        let used = route::used_by_unmanaged(operation, api_id, routes).await?;
+        let used = route::used_by_unmanaged(operation, api_id).await?;
         Ok(equal.into_iter().find(|id| !used.contains(id)))
     };
     let (_lock, change) = change(operation, api_id, "CreateIntegration").await;
@@ -248,9 +248,11 @@ mod tests {
         for id in known {
             session.process.created.add(*id);
         }
-        let (answer, reported) =
-            run(&session, &Key::new("i"), &ids(), async |it| create(it, &spec(), &["GET /wanted".to_string()]).await)
-                .await;
+        let routes = ["GET /wanted".to_string()];
+        let (answer, reported) = run(&session, &Key::new("i"), &ids(), async |it| {
+            create(&Operation { routes: &routes, ..*it }, &spec()).await
+        })
+        .await;
         answer.unwrap();
         (aws.calls(), reported.ids)
     }
@@ -283,8 +285,7 @@ mod tests {
             .on(LIST, Answer::Json(200, json!({ "items": [shown("i1", 29_000)] })))
             .on(POST, Answer::Json(201, json!({ "integrationId": "i2" })));
         let (answer, reported) =
-            run(&aws.session("integration-new"), &Key::new("i"), &ids(), async |it| create(it, &spec(), &[]).await)
-                .await;
+            run(&aws.session("integration-new"), &Key::new("i"), &ids(), async |it| create(it, &spec()).await).await;
         answer.unwrap();
         assert_eq!(reported.ids, ["i2"]);
         assert_eq!(
@@ -363,8 +364,7 @@ mod tests {
             .on(LIST, Answer::Json(200, json!({ "items": [] })))
             .on(POST, Answer::Error(429, "ConflictException", message));
         let session = aws.session("integration-quota");
-        let failure =
-            run(&session, &Key::new("i"), &ids(), async |it| create(it, &spec(), &[]).await).await.0.unwrap_err();
+        let failure = run(&session, &Key::new("i"), &ids(), async |it| create(it, &spec()).await).await.0.unwrap_err();
         assert!(failure.message.starts_with(message), "{failure}");
         assert!(failure.message.contains("without the objects to be deleted first"), "{failure}");
         assert_eq!(aws.calls(), [LIST, POST]);

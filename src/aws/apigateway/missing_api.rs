@@ -116,7 +116,7 @@ mod tests {
         };
         let call = async |it: &Operation<'_>| {
             it.session.process.created.add("api1");
-            authorizer::create(it, &spec, &[]).await
+            authorizer::create(it, &spec).await
         };
         on(&aws, call).await.unwrap();
         assert_eq!(aws.calls().len(), 5);

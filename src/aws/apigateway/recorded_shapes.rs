@@ -373,8 +373,8 @@ async fn ids_are_read_from_the_answers_to_creates() {
     let (key, authorizer) = (Key::new("object"), authorizer_spec());
     let records = [
         on(&aws, &key, async |it| route::create(it, &route).await).await,
-        on(&aws, &key, async |it| integration::create(it, &integration, &[]).await).await,
-        on(&aws, &key, async |it| authorizer::create(it, &authorizer, &[]).await).await,
+        on(&aws, &key, async |it| integration::create(it, &integration).await).await,
+        on(&aws, &key, async |it| authorizer::create(it, &authorizer).await).await,
         on(&aws, &key, async |it| stage::create(it, &stage).await).await,
         on(&aws, &key, async |it| api_mapping::create(it, &mapping).await).await,
     ];

@@ -131,15 +131,12 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 }
 
 /// The IDs of the integrations and authorizers that unmanaged routes use. A route that is not in state counts as
-/// managed if its key is one of `wanted`: either an interrupted run created it, or its creation reports a conflict.
-pub(super) async fn used_by_unmanaged(
-    operation: &Operation<'_>,
-    api_id: &str,
-    wanted: &[String],
-) -> Result<BTreeSet<String>, Failure> {
+/// managed if it uses the object of the operation: either an interrupted run created it, or its creation reports a
+/// conflict.
+pub(super) async fn used_by_unmanaged(operation: &Operation<'_>, api_id: &str) -> Result<BTreeSet<String>, Failure> {
     let routes = list(operation.session, api_id).await?;
     let is_unmanaged = |shown: &&Shown| {
-        let is_wanted = shown.route_key().is_some_and(|key| wanted.iter().any(|it| it == key));
+        let is_wanted = shown.route_key().is_some_and(|key| operation.routes.iter().any(|it| it == key));
         !is_wanted && !shown.route_id().is_some_and(|id| is_managed(operation, id))
     };
     let used = routes.iter().filter(is_unmanaged).flat_map(|shown| [integration_id(shown), protection(shown)]);

@@ -23,6 +23,8 @@ pub(crate) struct Operation<'a> {
     pub(crate) work: &'a OpContext<'a>,
     /// The key of the object.
     pub(crate) key: &'a Key,
+    /// The keys of the API routes that use the object.
+    pub(crate) routes: &'a [String],
     /// Records IDs; `None` during a delete.
     pub(crate) record: Option<&'a Recorder<'a>>,
 }
@@ -117,6 +119,11 @@ impl Operation<'_> {
     /// The deadlines of a wait that should take no longer than `at_most`.
     pub(crate) fn deadlines(&self, at_most: Duration) -> Deadlines {
         self.work.deadlines.at_most(at_most)
+    }
+
+    /// The spec of the object as the type of its kind.
+    pub(crate) fn of_its_kind<'b, T>(&self, spec: Option<&'b T>) -> Result<&'b T, Failure> {
+        spec.ok_or_else(|| self.bug("the object is of another kind".to_string()))
     }
 
     fn bug(&self, what: String) -> Failure {

@@ -86,12 +86,8 @@ pub(crate) async fn update(
 
 /// Releases the ACL: restores the rules that it had when it was found or, if a create has set them, AWS's original
 /// rules, which allow all traffic. Removes the applied tags. The subnets keep the ACL.
-pub(crate) async fn delete(
-    operation: &Operation<'_>,
-    entry: &Entry,
-    applied: &DefaultNetworkAcl,
-) -> Result<(), Failure> {
-    let id = entry.id.as_str();
+pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let (id, applied) = (entry.id.as_str(), operation.of_its_kind(DefaultNetworkAcl::of(&entry.applied))?);
     wait::retry_while_in_use(&operation.work.deadlines, || async {
         match release_rules(operation, entry, applied).await {
             Err(failure) if Kind::NetworkAcl.is_missing(&failure, id) => Ok(()),
@@ -424,7 +420,7 @@ mod tests {
             .on("DeleteTags", DONE);
         let applied = spec(vec![], &[0]);
         let entry = Entry::new(keys::default_network_acl(), "acl-1", Spec::DefaultNetworkAcl(applied.clone()));
-        run(&aws, &Notes::default(), async |operation| delete(operation, &entry, &applied).await).await.unwrap();
+        run(&aws, &Notes::default(), async |operation| delete(operation, &entry).await).await.unwrap();
         assert_eq!(
             aws.actions()[2..],
             [
@@ -458,7 +454,7 @@ mod tests {
         let found = Spec::DefaultNetworkAcl(spec(vec![rule(100, "192.168.0.0/16")], &[0]));
         let entry = Entry::new(keys::default_network_acl(), "acl-1", Spec::DefaultNetworkAcl(applied.clone()));
         let entry = Entry { found: Some(Box::new(found)), ..entry };
-        run(&aws, &Notes::default(), async |operation| delete(operation, &entry, &applied).await).await.unwrap();
+        run(&aws, &Notes::default(), async |operation| delete(operation, &entry).await).await.unwrap();
         let changes = ["ReplaceNetworkAclEntry", "DeleteNetworkAclEntry", "DeleteTags"];
         assert_eq!(aws.actions(), [&["DescribeNetworkAcls"][..], &changes].concat());
         let replaced = &aws.calls("ReplaceNetworkAclEntry")[0];

@@ -79,12 +79,8 @@ pub(crate) async fn update(
 
 /// Releases the group: revokes the applied rules and removes the applied tags, except those that it had when it was
 /// found. AWS deletes the group with its VPC.
-pub(crate) async fn delete(
-    operation: &Operation<'_>,
-    entry: &Entry,
-    applied: &DefaultSecurityGroup,
-) -> Result<(), Failure> {
-    let id = entry.id.as_str();
+pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let (id, applied) = (entry.id.as_str(), operation.of_its_kind(DefaultSecurityGroup::of(&entry.applied))?);
     let rules = applied.revoked_rules(entry.found.as_deref());
     // One missing rule fails the whole call, so the rules are read again after such an answer.
     wait::retry_while_in_use(&operation.work.deadlines, || async {
@@ -408,7 +404,7 @@ mod tests {
         let key = keys::default_security_group();
         let entry = Entry::new(key.clone(), "sg-1", Spec::DefaultSecurityGroup(spec()));
         Notes::default()
-            .run(&aws.session(), &key, &[], async |operation| delete(operation, &entry, &spec()).await)
+            .run(&aws.session(), &key, &[], async |operation| delete(operation, &entry).await)
             .await
             .unwrap();
         assert_eq!(aws.actions(), ["DescribeSecurityGroupRules", "RevokeSecurityGroupIngress", "DeleteTags"]);
@@ -441,7 +437,7 @@ mod tests {
         let entry = Entry::new(key.clone(), "sg-1", Spec::DefaultSecurityGroup(applied.clone()));
         let entry = Entry { found: Some(Box::new(Spec::DefaultSecurityGroup(found))), ..entry };
         Notes::default()
-            .run(&aws.session(), &key, &[], async |operation| delete(operation, &entry, &applied).await)
+            .run(&aws.session(), &key, &[], async |operation| delete(operation, &entry).await)
             .await
             .unwrap();
         let revoked = &aws.calls("RevokeSecurityGroupIngress")[0];

@@ -197,7 +197,7 @@ impl Notes {
             deadlines: Deadlines::until(Instant::now() + limit, Default::default()),
             guardduty: self.guardduty,
         };
-        body(&Operation { session, work: &work, key, record: Some(&record) }).await
+        body(&Operation { session, work: &work, key, routes: &[], record: Some(&record) }).await
     }
 
     /// The ids that were recorded, in order.

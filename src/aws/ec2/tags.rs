@@ -137,7 +137,7 @@ where
 /// The keys of the tags that a release removes: the ownership tags and the applied ones, except those that the object
 /// had when it was found.
 pub(super) fn to_release(operation: &Operation<'_>, entry: &Entry) -> Result<Vec<String>, Failure> {
-    let own = |spec: Option<&Spec>| match spec.and_then(Spec::tags) {
+    let own = |spec: Option<&Spec>| match spec.and_then(|spec| spec.tags()) {
         Some(tags) => operation.own_tags(tags),
         None => Ok(BTreeMap::new()),
     };

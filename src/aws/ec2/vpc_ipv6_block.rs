@@ -136,9 +136,7 @@ pub(crate) async fn update(
 /// deleted the range too, so that only this wait remains.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    let Spec::VpcIpv6Block(VpcIpv6Block { vpc, source }) = &entry.applied else {
-        return Err(Failure::new(Cause::Other, "DisassociateVpcCidrBlock", format!("{id} is not an IPv6 range")));
-    };
+    let VpcIpv6Block { vpc, source } = operation.of_its_kind(VpcIpv6Block::of(&entry.applied))?;
     let Ok(vpc_id) = operation.id(vpc) else {
         return released(operation, entry, source, operation.root_id()?).await;
     };

@@ -214,10 +214,7 @@ pub(crate) async fn update(
 
 /// Removes a statement. A missing function counts as success, because its policy was deleted with it.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    let Spec::LambdaPermission(spec) = &entry.applied else {
-        let message = "the object is not a Lambda permission; this is a bug in the provider";
-        return Err(Failure::new(Cause::Other, "RemovePermission", message));
-    };
+    let spec = operation.of_its_kind(LambdaPermission::of(&entry.applied))?;
     // The deployed stage may still call the function.
     if !matches!(spec.caller, Caller::LogGroup(_)) {
         before_deletion(operation, operation.root_id()?, Awaited::All, entry).await?;

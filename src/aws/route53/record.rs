@@ -186,13 +186,7 @@ pub(crate) async fn update(
 /// Deletes a record. A record that was changed outside Terraform to point elsewhere remains, because its name has
 /// another purpose now. This does not wait for the name servers: API Gateway rejects clients that use the old answer.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    let Spec::DnsRecord(spec) = &entry.applied else {
-        return Err(Failure::new(
-            Cause::Other,
-            ACTION,
-            "the object is not a DNS record; this is a bug in the provider",
-        ));
-    };
+    let spec = operation.of_its_kind(DnsRecord::of(&entry.applied))?;
     let session = operation.session;
     let place = RecordId::of(operation, spec)?;
     let Some(mut listed) = find(session, place.zone_id, place.name).await? else { return Ok(()) };

@@ -10,7 +10,6 @@ use serde_json::{Map, Value};
 use super::phrases::phrase;
 use super::{Cors, Spec};
 use crate::model::{Key, Ref, printable};
-use crate::plugin::Input;
 use crate::plugin::decode::UNKNOWN;
 
 type Fields = Map<String, Value>;
@@ -72,8 +71,10 @@ impl Spec {
         }
         let [wanted, _, now] = &fields;
         let merged = Value::Object(rebuilt(merged, wanted, now));
-        let spec = serde_json::from_value(merged).expect("units of specs of one kind are a spec of that kind");
-        Merged { spec: consistent(spec), overwritten }
+        let mut spec: Spec =
+            serde_json::from_value(merged).expect("units of specs of one kind are a spec of that kind");
+        spec.make_consistent();
+        Merged { spec, overwritten }
     }
 
     /// The names of the units in which another spec of the same kind differs.
@@ -86,16 +87,6 @@ impl Spec {
 }
 
 type Units = BTreeMap<Unit, Value>;
-
-/// AWS accepts some values only together with others.
-fn consistent(mut spec: Spec) -> Spec {
-    if let Spec::Subnet(subnet) = &mut spec
-        && subnet.ipv6_cidr_block == Input::Known(None)
-    {
-        subnet.assign_ipv6_address_on_creation = Input::Known(false);
-    }
-    spec
-}
 
 /// The fields of specs of one kind. The properties of CORS configurations are fields of their own.
 fn expanded<const N: usize>(specs: [&Spec; N]) -> [Fields; N] {

@@ -345,12 +345,12 @@ async fn every_change_can_run_in_a_spawned_task() {
                 api::delete(operation, entry).await
             }
             Spec::Authorizer(it) => {
-                authorizer::create(operation, it, &[]).await?;
+                authorizer::create(operation, it).await?;
                 authorizer::update(operation, "", None, it).await?;
                 authorizer::delete(operation, entry).await
             }
             Spec::Integration(it) => {
-                integration::create(operation, it, &[]).await?;
+                integration::create(operation, it).await?;
                 integration::update(operation, "", None, it).await?;
                 integration::delete(operation, entry).await
             }
@@ -418,7 +418,8 @@ async fn every_change_can_run_in_a_spawned_task() {
         deadlines,
         guardduty: Default::default(),
     };
-    let operation = crate::aws::calls::Operation { session: &session, work: &work, key: &entry.key, record: None };
+    let operation =
+        crate::aws::calls::Operation { session: &session, work: &work, key: &entry.key, routes: &[], record: None };
     is_send(all(&operation, &entry));
 }
 

@@ -1,0 +1,89 @@
+//! The HTTP API of a gateway.
+
+use serde::{Deserialize, Serialize};
+
+use super::in_order;
+use crate::model::spec::{Kind, Spec};
+use crate::model::{Need, Tags};
+use crate::plugin::Input;
+
+/// An HTTP API, the root of a gateway. Key `api`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Api {
+    /// Its name, also stored in the ownership tag.
+    pub name: Input<String>,
+    /// Description; an empty string in AWS is `None`.
+    pub description: Input<Option<String>>,
+    /// Version identifier; an empty string in AWS is `None`.
+    pub version: Input<Option<String>>,
+    /// CORS configuration.
+    pub cors: Input<Option<Cors>>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+/// A CORS configuration. Absent lists are empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cors {
+    /// Whether browsers may send credentials.
+    pub allow_credentials: bool,
+    /// Allowed request headers.
+    pub allow_headers: Vec<String>,
+    /// Allowed methods.
+    pub allow_methods: Vec<String>,
+    /// Allowed origins.
+    pub allow_origins: Vec<String>,
+    /// Headers that scripts may read.
+    pub expose_headers: Vec<String>,
+    /// Time in seconds for which a browser may cache a preflight response.
+    pub max_age: Option<i64>,
+}
+
+impl Kind for Api {
+    fn kind(&self) -> &'static str {
+        "HTTP API"
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        Vec::new()
+    }
+
+    fn tags(&self) -> Option<&Tags> {
+        Some(&self.tags)
+    }
+
+    fn tags_mut(&mut self) -> Option<&mut Tags> {
+        Some(&mut self.tags)
+    }
+
+    fn is_root(&self) -> bool {
+        true
+    }
+
+    /// AWS may return an equivalent CORS configuration in another form.
+    fn mask_unowned(&mut self, wanted: &Spec) {
+        let Some(wanted) = Api::of(wanted) else { return };
+        if let (Input::Known(found), Input::Known(cors)) = (&self.cors, &wanted.cors)
+            && is_equivalent(found, cors)
+        {
+            self.cors = wanted.cors.clone();
+        }
+    }
+}
+
+/// Whether two CORS configurations are equal except for the order of lists and the case of headers and origins, which
+/// AWS may change, and for an empty configuration and a cache time of 0, which AWS does not return.
+fn is_equivalent(one: &Option<Cors>, other: &Option<Cors>) -> bool {
+    let plain = |cors: &Option<Cors>| {
+        let cors = cors.clone().unwrap_or_default();
+        Cors {
+            allow_credentials: cors.allow_credentials,
+            allow_headers: in_order(&cors.allow_headers, str::to_lowercase),
+            allow_methods: in_order(&cors.allow_methods, str::to_string),
+            allow_origins: in_order(&cors.allow_origins, str::to_lowercase),
+            expose_headers: in_order(&cors.expose_headers, str::to_lowercase),
+            max_age: cors.max_age.filter(|seconds| *seconds != 0),
+        }
+    };
+    plain(one) == plain(other)
+}

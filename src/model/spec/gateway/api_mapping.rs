@@ -1,0 +1,44 @@
+//! The mappings of custom domains to stages.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::OnDelete::Restrict;
+use crate::model::spec::Kind;
+use crate::model::{Claim, Key, Need, Ref};
+
+/// The mapping of the root path of a custom domain to a stage. Key `api_mapping`, fixed by the domain's name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ApiMapping {
+    /// Its API.
+    pub api: Key,
+    /// Its stage; an unmanaged stage is referred to as `<API ID>/<stage>`.
+    pub stage: Ref,
+    /// The domain that it is part of.
+    pub domain: Key,
+    /// The path below the domain; empty for the root.
+    pub mapping_key: String,
+}
+
+impl Kind for ApiMapping {
+    fn kind(&self) -> &'static str {
+        "API mapping"
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.api, Restrict), Need::new(&self.domain, Restrict)];
+        needs.extend(Need::of(&self.stage, Restrict));
+        needs
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        vec![Claim::MappingOf { domain: self.domain.clone() }]
+    }
+
+    fn references_mut(&mut self) -> Vec<&mut Ref> {
+        vec![&mut self.stage]
+    }
+
+    fn leads_to(&self) -> Vec<&Ref> {
+        vec![&self.stage]
+    }
+}

@@ -1,0 +1,58 @@
+//! REQUEST authorizers.
+
+use serde::{Deserialize, Serialize};
+
+use super::in_order;
+use crate::model::OnDelete::Restrict;
+use crate::model::spec::{Kind, Spec};
+use crate::model::{Key, Need};
+use crate::plugin::Input;
+
+/// A REQUEST authorizer. Key `authorizer.<name>`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Authorizer {
+    /// Its API.
+    pub api: Key,
+    /// Its name, the key in `faas_authorizers`.
+    pub name: String,
+    /// Invoke URI of the function.
+    pub authorizer_uri: Input<String>,
+    /// `1.0` or `2.0`.
+    pub payload_format_version: Input<String>,
+    /// The identity sources, such as `$request.header.Authorization`.
+    pub identity_sources: Input<Vec<String>>,
+    /// Time in seconds for which a result is cached; 0 turns caching off.
+    pub result_ttl_in_seconds: Input<i64>,
+    /// Whether the function returns a boolean instead of an IAM policy. Requires payload format version 2.0.
+    pub enable_simple_responses: Input<bool>,
+    /// ARN of a role that API Gateway assumes to call the function, instead of a permission.
+    pub credentials_arn: Input<Option<String>>,
+}
+
+impl Kind for Authorizer {
+    fn kind(&self) -> &'static str {
+        "authorizer"
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::new(&self.api, Restrict)]
+    }
+
+    fn parent(&self) -> Option<&Key> {
+        Some(&self.api)
+    }
+
+    fn is_recognized_by_content(&self) -> bool {
+        true
+    }
+
+    /// AWS may return identity sources in another order.
+    fn mask_unowned(&mut self, wanted: &Spec) {
+        let Some(wanted) = Authorizer::of(wanted) else { return };
+        if let (Input::Known(found), Input::Known(sources)) = (&self.identity_sources, &wanted.identity_sources)
+            && in_order(found, str::to_string) == in_order(sources, str::to_string)
+        {
+            self.identity_sources = wanted.identity_sources.clone();
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Statements in the policies of functions.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::OnDelete::{DeleteAfter, NoAction};
+use crate::model::spec::Kind;
+use crate::model::{Caller, Claim, Key, Need};
+use crate::plugin::Input;
+
+/// A statement in a function's policy that allows an AWS service to call it. Key `permission.<function>.<hash>`,
+/// `authorizer_permission.<name>` or `subscription_permission`, fixed by function and qualifier, and the last one also
+/// by the log group. The ID is the statement ID.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LambdaPermission {
+    /// The API for which it is created.
+    pub api: Key,
+    /// Unqualified ARN of the function.
+    pub function_arn: Input<String>,
+    /// Alias or version, if the ARN contains one.
+    pub qualifier: Input<Option<String>>,
+    /// The service and object that may call.
+    pub caller: Caller,
+}
+
+impl Kind for LambdaPermission {
+    fn kind(&self) -> &'static str {
+        "Lambda permission"
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.api, NoAction)];
+        needs.extend(match &self.caller {
+            Caller::Routes => None,
+            // The statement contains the ID of the authorizer. An update of the authorizer may require the statement.
+            Caller::Authorizer(authorizer) => Some(Need::of_id(authorizer, DeleteAfter)),
+            Caller::LogGroup(group) => Some(Need::new(group, NoAction)),
+        });
+        needs
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        vec![Claim::Statement {
+            function_arn: self.function_arn.clone(),
+            qualifier: self.qualifier.clone(),
+            caller: self.caller.clone(),
+        }]
+    }
+
+    fn is_added_by_adoption(&self) -> bool {
+        true
+    }
+
+    fn is_part_of_unmanaged_object(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,55 @@
+//! The subscription filter of a log group.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::OnDelete::Restrict;
+use crate::model::spec::{Kind, Spec};
+use crate::model::{Claim, Key, Need};
+use crate::plugin::Input;
+
+/// The subscription filter of the log group. Key `log_subscription`, fixed by the group's name. Its ID is
+/// `<group>|<filter>`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LogSubscription {
+    /// The log group whose events are forwarded.
+    pub log_group: Key,
+    /// ARN of the function or stream that receives them.
+    pub destination_arn: Input<String>,
+    /// The filter pattern; the empty pattern matches all events.
+    pub filter_pattern: Input<String>,
+    /// ARN of the role that CloudWatch Logs assumes to write to a stream.
+    pub role_arn: Input<Option<String>>,
+    /// `Random` or `ByLogStream` for a Kinesis stream; the value that AWS returns for other destinations is ignored.
+    pub distribution: Input<Option<String>>,
+    /// The permission to call the function; `None` for a stream and for a function in another account.
+    pub permission: Option<Key>,
+}
+
+impl Kind for LogSubscription {
+    fn kind(&self) -> &'static str {
+        "subscription filter"
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.log_group, Restrict)];
+        needs.extend(self.permission.iter().map(|permission| Need::new(permission, Restrict)));
+        needs
+    }
+
+    fn parent(&self) -> Option<&Key> {
+        Some(&self.log_group)
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        vec![Claim::SubscriptionOf { log_group: self.log_group.clone() }]
+    }
+
+    /// AWS returns the default distribution only for some destinations.
+    fn mask_unowned(&mut self, wanted: &Spec) {
+        let Some(wanted) = LogSubscription::of(wanted) else { return };
+        let is_default = |it: &Input<Option<String>>| it.known().is_some_and(|it| it.as_deref() != Some("Random"));
+        if is_default(&self.distribution) && is_default(&wanted.distribution) {
+            self.distribution = wanted.distribution.clone();
+        }
+    }
+}

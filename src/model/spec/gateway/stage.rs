@@ -1,0 +1,87 @@
+//! The stage of an API.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::OnDelete::Restrict;
+use crate::model::spec::{Kind, Spec};
+use crate::model::{Claim, Key, Need, Ref, Tags, is_same_format};
+use crate::plugin::Input;
+
+/// The stage `$default`, deployed automatically. Key `stage`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stage {
+    /// Its API.
+    pub api: Key,
+    /// Whether AWS deploys each change automatically. A blueprint always requires it, because changes are not served
+    /// otherwise.
+    pub auto_deploy: bool,
+    /// The message of AWS about the last deployment if it failed. AWS then serves the deployment before it. Always
+    /// `None` in a blueprint.
+    #[serde(default)]
+    pub deployment_failure: Option<String>,
+    /// The access logs; `None` if they are off.
+    pub access_log: Option<AccessLog>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+/// Access logs of a stage.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AccessLog {
+    /// The log group; an unmanaged one is referred to by its ARN.
+    pub log_group: Ref,
+    /// The format, one line with `$context` variables.
+    pub format: Input<String>,
+}
+
+impl Kind for Stage {
+    fn kind(&self) -> &'static str {
+        "stage"
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.api, Restrict)];
+        needs.extend(self.access_log.iter().flat_map(|log| Need::of(&log.log_group, Restrict)));
+        needs
+    }
+
+    fn parent(&self) -> Option<&Key> {
+        Some(&self.api)
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        vec![Claim::DefaultStage]
+    }
+
+    fn tags(&self) -> Option<&Tags> {
+        Some(&self.tags)
+    }
+
+    fn tags_mut(&mut self) -> Option<&mut Tags> {
+        Some(&mut self.tags)
+    }
+
+    fn references_mut(&mut self) -> Vec<&mut Ref> {
+        self.access_log.iter_mut().map(|log| &mut log.log_group).collect()
+    }
+
+    fn is_deployed_by_aws(&self) -> bool {
+        true
+    }
+
+    fn mask_status(&mut self, wanted: &Spec) {
+        if let Some(wanted) = Stage::of(wanted) {
+            self.deployment_failure.clone_from(&wanted.deployment_failure);
+        }
+    }
+
+    fn take_forms(&mut self, applied: &Spec) {
+        if let (Some(AccessLog { format, .. }), Some(AccessLog { format: applied, .. })) =
+            (&mut self.access_log, Stage::of(applied).and_then(|applied| applied.access_log.as_ref()))
+            && let (Input::Known(found), Input::Known(text)) = (&format, applied)
+            && is_same_format(found, text)
+        {
+            format.clone_from(applied);
+        }
+    }
+}

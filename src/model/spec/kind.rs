@@ -1,0 +1,277 @@
+//! What a kind of object is, and the list of all kinds.
+
+use std::collections::BTreeSet;
+use std::ops::{Deref, DerefMut};
+
+use serde::{Deserialize, Serialize};
+
+use super::Learned;
+use super::gateway::{
+    Api, ApiMapping, ApiRoute, Authorizer, DnsRecord, DomainName, Integration, LambdaPermission, LogGroup,
+    LogSubscription, Stage,
+};
+use super::network::{
+    DefaultNetworkAcl, DefaultSecurityGroup, Eip, InternetGateway, NatGateway, Route, RouteTable,
+    RouteTableAssociation, Subnet, Vpc, VpcEndpoint, VpcIpv6Block,
+};
+use crate::model::{Claim, Key, Need, Ref, Tags};
+
+/// What a kind of object is. The file of the kind implements it; a default is the answer of most kinds.
+///
+/// A [`Spec`] dereferences to the kind that it holds.
+pub trait Kind {
+    /// The kind as shown in messages, such as `NAT gateway`.
+    fn kind(&self) -> &'static str;
+
+    /// The dependencies of this object, with the order of their deletions.
+    fn needs(&self) -> Vec<Need>;
+
+    /// The object whose deletion in AWS also deletes this one, so that no separate call is needed.
+    fn parent(&self) -> Option<&Key> {
+        None
+    }
+
+    /// The claims of this object, which no other object can have while it exists.
+    fn claims(&self) -> Vec<Claim> {
+        Vec::new()
+    }
+
+    /// The tags of the object; `None` if its kind has no tags.
+    fn tags(&self) -> Option<&Tags> {
+        None
+    }
+
+    /// The same as [`Kind::tags`], mutably.
+    fn tags_mut(&mut self) -> Option<&mut Tags> {
+        None
+    }
+
+    /// Its references that may be unmanaged. Others, such as that of a subnet to its VPC, are keys.
+    fn references_mut(&mut self) -> Vec<&mut Ref> {
+        Vec::new()
+    }
+
+    /// Its list of references. Unmanaged objects in it are no drift.
+    fn list_mut(&mut self) -> Option<&mut Vec<Ref>> {
+        None
+    }
+
+    /// The objects with which it connects a managed one: if one of them is unmanaged, so is the connection.
+    fn leads_to(&self) -> Vec<&Ref> {
+        Vec::new()
+    }
+
+    /// The target that it routes to. AWS keeps the object when the target is deleted.
+    fn target(&self) -> Option<&Ref> {
+        None
+    }
+
+    /// The same spec with another target; `None` if it has no target.
+    fn with_target(&self, _target: Ref) -> Option<Spec> {
+        None
+    }
+
+    /// Whether a route to one of the two objects can use the other one instead.
+    fn can_replace_target(&self, _other: &Spec) -> bool {
+        false
+    }
+
+    /// Whether the configuration gives it an existing object by this ID. That object belongs to the user.
+    fn is_given(&self, _id: &str) -> bool {
+        false
+    }
+
+    /// Whether it is the root of a topology: it is created first, and its ID is the ID of the resource.
+    fn is_root(&self) -> bool {
+        false
+    }
+
+    /// Whether AWS creates and deletes it together with its VPC. Creating it adopts the existing object; deleting it
+    /// only stops managing it.
+    fn is_adopted(&self) -> bool {
+        false
+    }
+
+    /// Whether an adoption creates it if it does not exist: it takes nothing away from what uses the object already.
+    fn is_added_by_adoption(&self) -> bool {
+        false
+    }
+
+    /// Whether neither tags nor its place show who created it, so that it is taken over only if it equals the required
+    /// one.
+    fn is_recognized_by_content(&self) -> bool {
+        false
+    }
+
+    /// Whether deleting it loses something that a new object of the same kind does not have.
+    fn is_irrecoverable(&self) -> bool {
+        false
+    }
+
+    /// What deleting it loses irrecoverably, for messages: a clause such as "its log events are lost".
+    fn lost_when_deleted(&self, _learned: &Learned) -> Option<String> {
+        None
+    }
+
+    /// Whether it can contain unmanaged network interfaces. AWS rejects its deletion while it does, and the removal of
+    /// an address range while interfaces have addresses from it.
+    fn holds_network_interfaces(&self) -> bool {
+        false
+    }
+
+    /// Whether public addresses are mapped through it. AWS rejects its detachment while unmanaged objects have one.
+    fn maps_public_addresses(&self) -> bool {
+        false
+    }
+
+    /// Whether it can have unmanaged mappings of its paths to other APIs.
+    fn holds_api_mappings(&self) -> bool {
+        false
+    }
+
+    /// Whether it serves requests: while it does not exist, they match another route or fail.
+    fn answers_requests(&self) -> bool {
+        false
+    }
+
+    /// Whether it serves other objects as AWS has last deployed them: the stage of an API.
+    fn is_deployed_by_aws(&self) -> bool {
+        false
+    }
+
+    /// Whether it is part of an unmanaged object, with which AWS deletes it: a statement in the policy of a function.
+    fn is_part_of_unmanaged_object(&self) -> bool {
+        false
+    }
+
+    /// Whether AWS assigns another ID to the object when it is updated.
+    fn gets_new_id_when_updated(&self) -> bool {
+        false
+    }
+
+    /// Whether AWS can change it into another object of its kind in place, although their keys differ.
+    fn can_be_renamed_to(&self, _wanted: &Spec) -> bool {
+        false
+    }
+
+    /// Whether a part of it depends on the attachment of unmanaged objects.
+    fn depends_on_attachment(&self) -> bool {
+        false
+    }
+
+    /// This spec with the parts of `before` that depend on the attachment of unmanaged objects or, if there is no
+    /// `before`, without such parts; `None` if this spec has the same parts.
+    fn with_attached_parts_of(&self, _before: Option<&Spec>) -> Option<Spec> {
+        None
+    }
+
+    /// This spec and the references in `before` to objects with these keys, which the object can keep until those
+    /// objects are deleted; `None` if it has them all.
+    fn keeping_references(&self, _before: &Spec, _keys: &BTreeSet<Key>) -> Option<Spec> {
+        None
+    }
+
+    /// The paths of open connections that an update to this spec changes, one phrase for each. `stays` returns whether
+    /// an object exists before and after the plan.
+    fn moved_paths(&self, _before: &Spec, _stays: &dyn Fn(&Key) -> bool) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Adds the parts of another spec, besides tags, that are missing in this one and are managed one by one.
+    fn merge_owned(&mut self, _other: &Spec) {}
+
+    /// Replaces parts that may be unmanaged or that AWS does not return by those of `wanted`, so that they do not count
+    /// as drift.
+    fn mask_unowned(&mut self, _wanted: &Spec) {}
+
+    /// Replaces what AWS reports about past changes by the values of `wanted`. An adoption does not repeat these
+    /// changes; a later plan does.
+    fn mask_status(&mut self, _wanted: &Spec) {}
+
+    /// Replaces texts by those of the applied spec that mean the same, so that another form of a text is no drift.
+    fn take_forms(&mut self, _applied: &Spec) {}
+
+    /// Corrects a spec that was merged from others: AWS accepts some values only together.
+    fn make_consistent(&mut self) {}
+
+    /// Leaves out what a create does last and an update does only for new values.
+    fn begin_create(&mut self) {}
+
+    /// Takes over what AWS changes in this object when it creates another one of the topology.
+    fn follow_creation_of(&mut self, _created: &Spec) {}
+}
+
+/// Declares [`Spec`], and `of` for each kind.
+macro_rules! kinds {
+    ($($kind:ident,)*) => {
+        /// The inputs of one object.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "kind", rename_all = "snake_case")]
+        #[expect(missing_docs, reason = "each variant is named after the struct that it holds")]
+        pub enum Spec {
+            $($kind($kind),)*
+        }
+
+        impl Deref for Spec {
+            type Target = dyn Kind;
+
+            fn deref(&self) -> &Self::Target {
+                match self {
+                    $(Spec::$kind(it) => it,)*
+                }
+            }
+        }
+
+        impl DerefMut for Spec {
+            fn deref_mut(&mut self) -> &mut Self::Target {
+                match self {
+                    $(Spec::$kind(it) => it,)*
+                }
+            }
+        }
+
+        $(
+            impl $kind {
+                /// The object of this kind that a spec describes; `None` if it is of another kind.
+                pub fn of(spec: &Spec) -> Option<&$kind> {
+                    match spec {
+                        Spec::$kind(it) => Some(it),
+                        _ => None,
+                    }
+                }
+            }
+
+            impl From<$kind> for Spec {
+                fn from(it: $kind) -> Spec {
+                    Spec::$kind(it)
+                }
+            }
+        )*
+    };
+}
+
+kinds! {
+    Vpc,
+    VpcIpv6Block,
+    InternetGateway,
+    Subnet,
+    RouteTable,
+    RouteTableAssociation,
+    Eip,
+    NatGateway,
+    Route,
+    VpcEndpoint,
+    DefaultNetworkAcl,
+    DefaultSecurityGroup,
+    Api,
+    Authorizer,
+    LambdaPermission,
+    Integration,
+    ApiRoute,
+    LogGroup,
+    LogSubscription,
+    Stage,
+    DomainName,
+    ApiMapping,
+    DnsRecord,
+}

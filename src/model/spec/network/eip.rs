@@ -1,0 +1,43 @@
+//! Elastic IP addresses.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::OnDelete::Restrict;
+use crate::model::spec::{Kind, Learned};
+use crate::model::{Key, Need, Tags};
+
+/// An Elastic IP address. Key `eip.<index>`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Eip {
+    /// The VPC. AWS does not require it for an address, but it must exist first, so that every object of a killed run
+    /// can be found by the ID of the VPC.
+    pub vpc: Key,
+    /// Tags.
+    pub tags: Tags,
+}
+
+impl Kind for Eip {
+    fn kind(&self) -> &'static str {
+        "Elastic IP address"
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::new(&self.vpc, Restrict)]
+    }
+
+    fn tags(&self) -> Option<&Tags> {
+        Some(&self.tags)
+    }
+
+    fn tags_mut(&mut self) -> Option<&mut Tags> {
+        Some(&mut self.tags)
+    }
+
+    fn is_irrecoverable(&self) -> bool {
+        true
+    }
+
+    fn lost_when_deleted(&self, learned: &Learned) -> Option<String> {
+        learned.get("public_ip").map(|address| format!("the public address {address} is lost"))
+    }
+}

@@ -1,0 +1,42 @@
+//! The internet gateway of a VPC.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::OnDelete::Restrict;
+use crate::model::spec::Kind;
+use crate::model::{Claim, Key, Need, Tags};
+
+/// An internet gateway, attached to its VPC. Key `internet_gateway`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InternetGateway {
+    /// The VPC it is attached to; `None` if it was found unattached.
+    pub vpc: Option<Key>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+impl Kind for InternetGateway {
+    fn kind(&self) -> &'static str {
+        "internet gateway"
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        self.vpc.iter().map(|vpc| Need::new(vpc, Restrict)).collect()
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        vec![Claim::InternetGateway]
+    }
+
+    fn tags(&self) -> Option<&Tags> {
+        Some(&self.tags)
+    }
+
+    fn tags_mut(&mut self) -> Option<&mut Tags> {
+        Some(&mut self.tags)
+    }
+
+    fn maps_public_addresses(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,70 @@
+//! NAT gateways.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::OnDelete::Restrict;
+use crate::model::spec::{Kind, Spec};
+use crate::model::{Claim, Key, Need, Ref, Tags};
+use crate::plugin::Input;
+
+/// A NAT gateway. Key `nat_gateway.<index>`, fixed by subnet and address, or `private_nat_gateway.<index>`, fixed by
+/// subnet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NatGateway {
+    /// Its subnet.
+    pub subnet: Key,
+    /// The address of a public NAT gateway; `None` for a private one.
+    pub allocation: Option<Input<Ref>>,
+    /// The internet gateway that a public NAT gateway needs attached.
+    pub internet_gateway: Option<Key>,
+    /// Number of secondary private addresses; 0 for a public NAT gateway.
+    pub secondary_private_ip_address_count: Input<i64>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+impl Kind for NatGateway {
+    fn kind(&self) -> &'static str {
+        "NAT gateway"
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.subnet, Restrict)];
+        needs.extend(self.internet_gateway.iter().map(|gateway| Need::new(gateway, Restrict)));
+        if let Some(Input::Known(address)) = &self.allocation {
+            needs.extend(Need::of(address, Restrict));
+        }
+        needs
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        match &self.allocation {
+            Some(Input::Known(allocation)) => vec![Claim::ElasticIp { allocation: allocation.clone() }],
+            _ => vec![],
+        }
+    }
+
+    fn tags(&self) -> Option<&Tags> {
+        Some(&self.tags)
+    }
+
+    fn tags_mut(&mut self) -> Option<&mut Tags> {
+        Some(&mut self.tags)
+    }
+
+    fn references_mut(&mut self) -> Vec<&mut Ref> {
+        match &mut self.allocation {
+            Some(Input::Known(address)) => vec![address],
+            _ => vec![],
+        }
+    }
+
+    fn is_given(&self, id: &str) -> bool {
+        matches!(&self.allocation, Some(Input::Known(Ref::Id(given))) if given == id)
+    }
+
+    /// Both are public, or both are private.
+    fn can_replace_target(&self, other: &Spec) -> bool {
+        NatGateway::of(other).is_some_and(|other| self.allocation.is_some() == other.allocation.is_some())
+    }
+}

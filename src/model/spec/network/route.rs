@@ -1,0 +1,56 @@
+//! Routes of route tables.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::OnDelete::{NoAction, Restrict};
+use crate::model::spec::{Kind, Spec};
+use crate::model::{Claim, Key, Need, Ref};
+
+/// A managed route. Key `route.<table>.<ipv4|ipv6>`, ID `<route table ID>_<destination>`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Route {
+    /// The table.
+    pub route_table: Key,
+    /// Destination in canonical CIDR notation.
+    pub destination: String,
+    /// An internet or NAT gateway; the prefix of its ID shows which.
+    pub target: Ref,
+}
+
+impl Kind for Route {
+    fn kind(&self) -> &'static str {
+        "route"
+    }
+
+    /// AWS allows deleting the target first and keeps the route as a blackhole.
+    fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.route_table, Restrict)];
+        needs.extend(Need::of(&self.target, NoAction));
+        needs
+    }
+
+    fn parent(&self) -> Option<&Key> {
+        Some(&self.route_table)
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        let (route_table, destination) = (self.route_table.clone(), self.destination.clone());
+        vec![Claim::Route { route_table, destination }]
+    }
+
+    fn references_mut(&mut self) -> Vec<&mut Ref> {
+        vec![&mut self.target]
+    }
+
+    fn leads_to(&self) -> Vec<&Ref> {
+        vec![&self.target]
+    }
+
+    fn target(&self) -> Option<&Ref> {
+        Some(&self.target)
+    }
+
+    fn with_target(&self, target: Ref) -> Option<Spec> {
+        Some(Route { target, ..self.clone() }.into())
+    }
+}

@@ -1,0 +1,76 @@
+//! Route tables.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::OnDelete::Restrict;
+use crate::model::keys::network::UNMANAGED_ROUTES;
+use crate::model::spec::{Kind, Learned, Spec};
+use crate::model::{Key, Need, Tags};
+use crate::plugin::Input;
+
+/// A route table. Key `route_table.<tier>.<index>`, or `route_table.public` if one table serves all public subnets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RouteTable {
+    /// Its VPC.
+    pub vpc: Key,
+    /// Virtual private gateways whose routes the provider propagates to it, sorted. Unmanaged propagations are not
+    /// included.
+    pub propagating_gateways: Input<Vec<Input<String>>>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+impl Kind for RouteTable {
+    fn kind(&self) -> &'static str {
+        "route table"
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::new(&self.vpc, Restrict)]
+    }
+
+    fn tags(&self) -> Option<&Tags> {
+        Some(&self.tags)
+    }
+
+    fn tags_mut(&mut self) -> Option<&mut Tags> {
+        Some(&mut self.tags)
+    }
+
+    fn lost_when_deleted(&self, learned: &Learned) -> Option<String> {
+        let routes = learned.get(UNMANAGED_ROUTES).filter(|routes| !routes.is_empty());
+        routes.map(|routes| format!("its unmanaged routes are lost: {routes}"))
+    }
+
+    /// Propagating gateways are managed one by one.
+    fn merge_owned(&mut self, other: &Spec) {
+        if let (Input::Known(gateways), Some(Input::Known(others))) =
+            (&mut self.propagating_gateways, RouteTable::of(other).map(|it| &it.propagating_gateways))
+        {
+            let missing: Vec<_> = others.iter().filter(|it| it.is_known() && !gateways.contains(it)).cloned().collect();
+            gateways.extend(missing);
+            gateways.sort();
+        }
+    }
+
+    fn with_attached_parts_of(&self, before: Option<&Spec>) -> Option<Spec> {
+        let before = before.and_then(RouteTable::of).map(|it| it.propagating_gateways.clone());
+        let propagating_gateways = before.unwrap_or(Input::Known(Vec::new()));
+        let is_equal = propagating_gateways == self.propagating_gateways;
+        (!is_equal).then(|| RouteTable { propagating_gateways, ..self.clone() }.into())
+    }
+
+    fn depends_on_attachment(&self) -> bool {
+        self.propagating_gateways != Input::Known(Vec::new())
+    }
+
+    /// Propagations of other gateways may be unmanaged.
+    fn mask_unowned(&mut self, wanted: &Spec) {
+        let Some(wanted) = RouteTable::of(wanted) else { return };
+        if let (Input::Known(found), Input::Known(wanted)) =
+            (&mut self.propagating_gateways, &wanted.propagating_gateways)
+        {
+            found.retain(|gateway| wanted.contains(gateway));
+        }
+    }
+}

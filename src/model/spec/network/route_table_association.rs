@@ -1,0 +1,55 @@
+//! The explicit route tables of subnets.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::OnDelete::Restrict;
+use crate::model::spec::{Kind, Spec};
+use crate::model::{Claim, Key, Need, Ref};
+
+/// A subnet's explicit route table. Key `route_table_association.<tier>.<index>`, fixed like its subnet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RouteTableAssociation {
+    /// The subnet.
+    pub subnet: Key,
+    /// The table.
+    pub route_table: Ref,
+}
+
+impl Kind for RouteTableAssociation {
+    fn kind(&self) -> &'static str {
+        "route table association"
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.subnet, Restrict)];
+        needs.extend(Need::of(&self.route_table, Restrict));
+        needs
+    }
+
+    fn parent(&self) -> Option<&Key> {
+        Some(&self.subnet)
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        vec![Claim::TableOf { subnet: self.subnet.clone() }]
+    }
+
+    fn references_mut(&mut self) -> Vec<&mut Ref> {
+        vec![&mut self.route_table]
+    }
+
+    fn leads_to(&self) -> Vec<&Ref> {
+        vec![&self.route_table]
+    }
+
+    fn gets_new_id_when_updated(&self) -> bool {
+        true
+    }
+
+    fn moved_paths(&self, before: &Spec, _stays: &dyn Fn(&Key) -> bool) -> Vec<String> {
+        let Some(before) = RouteTableAssociation::of(before) else { return Vec::new() };
+        let (from, table) = (&before.route_table, &self.route_table);
+        let moves = format!("{} moves from {} to {}", self.subnet, from.named(), table.named());
+        (from != table).then_some(moves).into_iter().collect()
+    }
+}

@@ -1,0 +1,107 @@
+//! Subnets.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::OnDelete::Restrict;
+use crate::model::spec::Kind;
+use crate::model::{Claim, Key, Need, Tags};
+use crate::plugin::Input;
+
+/// The tier of a subnet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the specification names them")]
+pub enum Tier {
+    Public,
+    PrivateApp,
+    PrivatePersistence,
+    Transit,
+}
+
+/// A subnet. Key `subnet.<tier>.<index>`, fixed by AZ ID and CIDR block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Subnet {
+    /// Its VPC.
+    pub vpc: Key,
+    /// Its tier.
+    pub tier: Tier,
+    /// The index of its AZ in the network.
+    pub index: u32,
+    /// AZ name, such as `us-east-1a`.
+    pub availability_zone: String,
+    /// AZ ID, such as `use1-az4`.
+    pub availability_zone_id: String,
+    /// IPv4 range in CIDR notation.
+    pub cidr_block: Input<String>,
+    /// Whether instances get a public address.
+    pub map_public_ip_on_launch: Input<bool>,
+    /// The VPC's IPv6 range that contains the subnet's range.
+    pub ipv6_block: Option<Key>,
+    /// IPv6 range in canonical CIDR notation. Unknown until the range of the VPC is known.
+    pub ipv6_cidr_block: Input<Option<String>>,
+    /// Whether network interfaces get an IPv6 address. AWS requires an IPv6 range for it.
+    pub assign_ipv6_address_on_creation: Input<bool>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+impl Kind for Subnet {
+    fn kind(&self) -> &'static str {
+        "subnet"
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.vpc, Restrict)];
+        needs.extend(self.ipv6_block.iter().map(|block| Need::new(block, Restrict)));
+        needs
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        let ipv6 = self.ipv6_cidr_block.known().and_then(Option::as_ref);
+        let blocks = [self.cidr_block.known(), ipv6].into_iter().flatten();
+        blocks.filter_map(|cidr| cidr.parse().ok()).map(Claim::Addresses).collect()
+    }
+
+    fn tags(&self) -> Option<&Tags> {
+        Some(&self.tags)
+    }
+
+    fn tags_mut(&mut self) -> Option<&mut Tags> {
+        Some(&mut self.tags)
+    }
+
+    fn holds_network_interfaces(&self) -> bool {
+        true
+    }
+
+    fn make_consistent(&mut self) {
+        if self.ipv6_cidr_block == Input::Known(None) {
+            self.assign_ipv6_address_on_creation = Input::Known(false);
+        }
+    }
+}
+
+impl Tier {
+    /// All tiers, in the order of the specification.
+    pub const ALL: [Tier; 4] = [Tier::Public, Tier::PrivateApp, Tier::PrivatePersistence, Tier::Transit];
+
+    /// The name in keys and outputs, such as `private_app`.
+    pub fn slot(self) -> &'static str {
+        match self {
+            Tier::Public => "public",
+            Tier::PrivateApp => "private_app",
+            Tier::PrivatePersistence => "private_persistence",
+            Tier::Transit => "transit",
+        }
+    }
+
+    /// The name in Name tags and messages, such as `private-app`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tier::Public => "public",
+            Tier::PrivateApp => "private-app",
+            Tier::PrivatePersistence => "private-persistence",
+            Tier::Transit => "transit",
+        }
+    }
+}

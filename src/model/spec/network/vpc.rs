@@ -1,0 +1,65 @@
+//! The VPC of a network.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::spec::{Kind, Spec};
+use crate::model::{Need, Tags};
+use crate::plugin::Input;
+
+/// A VPC, the root of a network. Key `vpc`, fixed by primary CIDR and tenancy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Vpc {
+    /// `vpc_name`, stored in the ownership tag.
+    pub name: Input<String>,
+    /// Primary IPv4 range in CIDR notation, as requested; `None` if an IPAM pool chooses it. The chosen range is stored
+    /// in `learned` as `cidr_block`.
+    pub cidr_block: Input<Option<String>>,
+    /// ID of the IPAM pool of the range. AWS does not return it after the create.
+    pub ipv4_ipam_pool_id: Input<Option<String>>,
+    /// Prefix length requested from the pool; `None` if the range is configured or the pool has a default.
+    pub ipv4_netmask_length: Input<Option<i64>>,
+    /// `default` or `dedicated`.
+    pub instance_tenancy: Input<String>,
+    /// Whether the Amazon DNS server is available in the VPC.
+    pub enable_dns_support: Input<bool>,
+    /// Whether instances get public DNS names. AWS requires `enable_dns_support` for it.
+    pub enable_dns_hostnames: Input<bool>,
+    /// Whether network address usage metrics are computed.
+    pub enable_network_address_usage_metrics: Input<bool>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+impl Kind for Vpc {
+    fn kind(&self) -> &'static str {
+        "VPC"
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        Vec::new()
+    }
+
+    fn tags(&self) -> Option<&Tags> {
+        Some(&self.tags)
+    }
+
+    fn tags_mut(&mut self) -> Option<&mut Tags> {
+        Some(&mut self.tags)
+    }
+
+    fn is_root(&self) -> bool {
+        true
+    }
+
+    /// AWS does not return the pool of a range.
+    fn mask_unowned(&mut self, wanted: &Spec) {
+        let Some(wanted) = Vpc::of(wanted) else { return };
+        if self.ipv4_ipam_pool_id == Input::Known(None) {
+            self.ipv4_ipam_pool_id = wanted.ipv4_ipam_pool_id.clone();
+            self.ipv4_netmask_length = wanted.ipv4_netmask_length.clone();
+            if wanted.cidr_block == Input::Known(None) {
+                self.cidr_block = Input::Known(None);
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Gateway endpoints.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::OnDelete::Restrict;
+use crate::model::spec::{Kind, Spec};
+use crate::model::{Claim, Key, Need, Ref, Tags};
+use crate::plugin::Input;
+
+/// A gateway endpoint. Key `vpc_endpoint.<objectstore|keyvalue>`, fixed by service name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VpcEndpoint {
+    /// Its VPC.
+    pub vpc: Key,
+    /// The service name as listed by AWS in this Region.
+    pub service_name: Input<String>,
+    /// The route tables to which AWS adds its prefix list routes, sorted.
+    pub route_tables: Vec<Ref>,
+    /// IAM policy as JSON; `None` means full access, the default of AWS.
+    pub policy: Input<Option<String>>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+impl Kind for VpcEndpoint {
+    fn kind(&self) -> &'static str {
+        "VPC endpoint"
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.vpc, Restrict)];
+        needs.extend(self.route_tables.iter().flat_map(|table| Need::of(table, Restrict)));
+        needs
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        vec![Claim::Endpoint { service_name: self.service_name.clone() }]
+    }
+
+    fn tags(&self) -> Option<&Tags> {
+        Some(&self.tags)
+    }
+
+    fn tags_mut(&mut self) -> Option<&mut Tags> {
+        Some(&mut self.tags)
+    }
+
+    fn list_mut(&mut self) -> Option<&mut Vec<Ref>> {
+        Some(&mut self.route_tables)
+    }
+
+    fn keeping_references(&self, before: &Spec, keys: &BTreeSet<Key>) -> Option<Spec> {
+        let is_kept = |table: &&Ref| {
+            let is_deleted = matches!(table, Ref::Key(key) if keys.contains(key));
+            is_deleted && !self.route_tables.contains(table)
+        };
+        let before = VpcEndpoint::of(before)?;
+        let kept: Vec<Ref> = before.route_tables.iter().filter(is_kept).cloned().collect();
+        if kept.is_empty() {
+            return None;
+        }
+        let mut endpoint = self.clone();
+        endpoint.route_tables.extend(kept);
+        endpoint.route_tables.sort();
+        Some(endpoint.into())
+    }
+
+    fn moved_paths(&self, before: &Spec, stays: &dyn Fn(&Key) -> bool) -> Vec<String> {
+        let Some(before) = VpcEndpoint::of(before) else { return Vec::new() };
+        let stays = |it: &&Ref| matches!(it, Ref::Key(key) if stays(key));
+        let added = self.route_tables.iter().filter(|it| !before.route_tables.contains(it)).filter(stays);
+        let removed = before.route_tables.iter().filter(|it| !self.route_tables.contains(it)).filter(stays);
+        let added = added.map(|table| format!("{} gets its route", table.named()));
+        added.chain(removed.map(|table| format!("{} loses its route", table.named()))).collect()
+    }
+}
