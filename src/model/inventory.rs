@@ -124,7 +124,7 @@ impl Entry {
 
     /// Records the spec found in AWS.
     pub fn observe(&mut self, mut spec: Spec) {
-        spec.take_forms(&self.applied);
+        spec.take_forms(self.applied.as_kind());
         self.observed = (spec != self.applied).then_some(spec);
     }
 
@@ -199,9 +199,9 @@ impl Entry {
             if let (Some(Input::Known(wanted)), Some(Input::Known(tags))) = (wanted.tags(), spec.tags_mut()) {
                 tags.retain(|key, _| wanted.contains_key(key));
             }
-            spec.mask_unowned(wanted);
+            spec.mask_unowned(wanted.as_kind());
             if self.not_adopted {
-                spec.mask_status(wanted);
+                spec.mask_status(wanted.as_kind());
             }
         }
         spec

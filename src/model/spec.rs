@@ -9,15 +9,19 @@ mod phrases;
 mod references;
 mod units;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::ops::{Deref, DerefMut};
 
+use serde::{Deserialize, Serialize};
+
+use super::{Key, Ref};
 use crate::plugin::Input;
 
 pub use gateway::{
     AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Cors, DnsRecord, DomainName, Integration, LambdaPermission,
     LogGroup, LogSubscription, Stage,
 };
-pub use kind::{Kind, Spec};
+pub use kind::{Kind, Learned};
 pub use network::{
     DefaultNetworkAcl, DefaultSecurityGroup, Eip, InternetGateway, Ipv6Source, NatGateway, NetworkAclRule, Route,
     RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Subnet, TakenSubnet, Tier, Vpc, VpcEndpoint,
@@ -25,10 +29,87 @@ pub use network::{
 };
 pub use units::{MergeContext, Merged};
 
-/// Values that AWS returned for an object in addition to its ID, by name, such as `public_ip` and `owner_id`.
-pub type Learned = BTreeMap<String, String>;
+/// Declares [`Spec`], and `of` for each kind.
+macro_rules! kinds {
+    ($($kind:ident,)*) => {
+        /// The inputs of one object.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "kind", rename_all = "snake_case")]
+        #[expect(missing_docs, reason = "each variant is named after the struct that it holds")]
+        pub enum Spec {
+            $($kind($kind),)*
+        }
+
+        impl Deref for Spec {
+            type Target = dyn Kind;
+
+            fn deref(&self) -> &Self::Target {
+                match self {
+                    $(Spec::$kind(it) => it,)*
+                }
+            }
+        }
+
+        impl DerefMut for Spec {
+            fn deref_mut(&mut self) -> &mut Self::Target {
+                match self {
+                    $(Spec::$kind(it) => it,)*
+                }
+            }
+        }
+
+        $(
+            impl $kind {
+                /// The object of this kind that a spec describes; `None` if it is of another kind.
+                pub fn of(spec: &Spec) -> Option<&$kind> {
+                    match spec {
+                        Spec::$kind(it) => Some(it),
+                        _ => None,
+                    }
+                }
+            }
+
+            impl From<$kind> for Spec {
+                fn from(it: $kind) -> Spec {
+                    Spec::$kind(it)
+                }
+            }
+        )*
+    };
+}
+
+kinds! {
+    Vpc,
+    VpcIpv6Block,
+    InternetGateway,
+    Subnet,
+    RouteTable,
+    RouteTableAssociation,
+    Eip,
+    NatGateway,
+    Route,
+    VpcEndpoint,
+    DefaultNetworkAcl,
+    DefaultSecurityGroup,
+    Api,
+    Authorizer,
+    LambdaPermission,
+    Integration,
+    ApiRoute,
+    LogGroup,
+    LogSubscription,
+    Stage,
+    DomainName,
+    ApiMapping,
+    DnsRecord,
+}
 
 impl Spec {
+    /// The object as its kind.
+    pub fn as_kind(&self) -> &dyn Kind {
+        &**self
+    }
+
     /// Adds the tags and propagating gateways of another spec that are missing in this one. They are managed one by
     /// one, and those of both specs are managed from now on.
     pub fn merge(&mut self, other: &Spec) {
@@ -37,7 +118,7 @@ impl Spec {
                 tags.entry(key.clone()).or_insert_with(|| value.clone());
             }
         }
-        self.merge_owned(other);
+        self.merge_owned(other.as_kind());
     }
 
     /// The spec to record when the create of this object begins. Until the create has succeeded, what it does last has
@@ -49,10 +130,33 @@ impl Spec {
         spec
     }
 
+    /// The same spec with another target; `None` if it has no target.
+    pub fn with_target(&self, target: Ref) -> Option<Spec> {
+        let mut spec = self.clone();
+        *spec.target_mut()? = target;
+        Some(spec)
+    }
+
+    /// This spec with the parts of `before` that depend on the attachment of unmanaged objects or, if there is no
+    /// `before`, without such parts; `None` if this spec has the same parts.
+    pub fn with_attached_parts_of(&self, before: Option<&Spec>) -> Option<Spec> {
+        let mut spec = self.clone();
+        spec.take_attached_parts_of(before.map(Spec::as_kind));
+        (spec != *self).then_some(spec)
+    }
+
+    /// This spec and the references in `before` to objects with these keys, which the object can keep until those
+    /// objects are deleted; `None` if it has them all.
+    pub fn keeping_references(&self, before: &Spec, keys: &BTreeSet<Key>) -> Option<Spec> {
+        let mut spec = self.clone();
+        spec.keep_references(before.as_kind(), keys);
+        (spec != *self).then_some(spec)
+    }
+
     /// This spec after the creation of another object of the topology, which AWS may let change this one.
     #[must_use]
     pub fn after_creation_of(mut self, created: &Spec) -> Spec {
-        self.follow_creation_of(created);
+        self.follow_creation_of(created.as_kind());
         self
     }
 

@@ -333,7 +333,7 @@ impl Execution<'_> {
 
     /// Gives the entry of an object that is renamed in place its new key.
     fn rename_entry(&self, id: &str, before: &Spec, to: &Object) {
-        if !before.can_be_renamed_to(&to.spec) {
+        if !before.can_be_renamed_to(to.spec.as_kind()) {
             return;
         }
         let mut inventory = self.lock();

@@ -231,7 +231,7 @@ impl<'a> Ordering<'a> {
         for (created, action) in self.actions.iter().enumerate() {
             let object = match action {
                 Action::Create(object) => object,
-                Action::Update { before, to, .. } if before.can_be_renamed_to(&to.spec) => to,
+                Action::Update { before, to, .. } if before.can_be_renamed_to(to.spec.as_kind()) => to,
                 _ => continue,
             };
             let wanted = self.claims(&object.spec);
@@ -267,7 +267,9 @@ impl<'a> Ordering<'a> {
     fn released_claims(&self) -> Vec<(usize, Vec<Claim>)> {
         let released = |action: &Action| match action {
             Action::Delete { entry, .. } => Some(self.claims(entry.spec())),
-            Action::Update { before, to, .. } if before.can_be_renamed_to(&to.spec) => Some(self.claims(before)),
+            Action::Update { before, to, .. } if before.can_be_renamed_to(to.spec.as_kind()) => {
+                Some(self.claims(before))
+            }
             Action::Create(_) | Action::Update { .. } => None,
         };
         let actions = self.actions.iter().enumerate();

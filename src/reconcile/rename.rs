@@ -29,7 +29,7 @@ fn pairs(actions: &[Action]) -> Vec<(usize, usize)> {
     for (created, action) in actions.iter().enumerate() {
         let Action::Create(object) = action else { continue };
         let found = actions.iter().enumerate().find_map(|(deleted, other)| {
-            renamable(other).filter(|entry| entry.spec().can_be_renamed_to(&object.spec))?;
+            renamable(other).filter(|entry| entry.spec().can_be_renamed_to(object.spec.as_kind()))?;
             let is_free = pairs.iter().all(|&(other_created, other_deleted)| {
                 other_deleted != deleted
                     && !conflicts(&actions[created], &actions[other_deleted])

@@ -134,7 +134,7 @@ fn kept_route(
     wanted: &[Object],
 ) -> (Option<Prepended>, Option<Outage>) {
     let Action::Delete { entry: old, .. } = &ops[deletion].action else { return (None, None) };
-    let targets = wanted.iter().filter(|object| old.spec().can_replace_target(&object.spec));
+    let targets = wanted.iter().filter(|object| old.spec().can_replace_target(object.spec.as_kind()));
     let specs: Vec<(Spec, Key)> = targets
         .filter_map(|object| {
             let target = object.key.clone();

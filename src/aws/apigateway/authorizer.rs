@@ -74,9 +74,8 @@ pub(super) fn observed(shown: &Shown, spec: Authorizer, key: Key) -> Option<Obse
     Some(Observed { id: shown.authorizer_id.clone()?, key, spec: Spec::Authorizer(spec), learned: Learned::new() })
 }
 
-/// Creates an authorizer for the routes that use it, or adopts an equal one that is not in state and that no unmanaged route
-/// uses: an interrupted run may have created it. Names are unique within an API, so any other authorizer with this name
-/// is an error.
+/// Creates an authorizer, or adopts an equal one that is not in state and that no unmanaged route uses: an interrupted
+/// run may have created it. Names are unique within an API, so any other authorizer with this name is an error.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Authorizer) -> Result<(), Failure> {
     let session = operation.session;
     let api_id = operation.id(&spec.api)?;

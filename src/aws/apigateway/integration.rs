@@ -51,8 +51,8 @@ pub(super) fn read(shown: &Shown, api: Key, key: Key, applied: Option<&Integrati
     Some(Observed { id: shown.integration_id.clone()?, key, spec: Spec::Integration(spec), learned: Learned::new() })
 }
 
-/// Creates an integration for the routes that use it, or adopts an equal one that is not in state and that no unmanaged route
-/// uses: an interrupted run may have created it.
+/// Creates an integration, or adopts an equal one that is not in state and that no unmanaged route uses: an interrupted
+/// run may have created it.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Integration) -> Result<(), Failure> {
     let session = operation.session;
     let api_id = operation.id(&spec.api)?;

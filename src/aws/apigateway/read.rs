@@ -25,7 +25,7 @@ use crate::aws::lambda::permission;
 use crate::aws::lambda::permission::{CallerId, FunctionPolicy, statement_id};
 use crate::cloud::{Failure, Known, Namesake, Observed, Root, RootState, Seen, Unmanaged};
 use crate::model::keys::gateway as keys;
-use crate::model::{Caller, Entry, Key, LambdaPermission, Object, Ref, Spec};
+use crate::model::{Api, Caller, Entry, Key, LambdaPermission, Object, Ref, Spec};
 use crate::model::{FunctionArn, Input, Scope, TopologyKind};
 
 /// Reads a gateway. `None` only if AWS reports that neither the API nor any known object that outlives it exists.
@@ -371,10 +371,7 @@ impl View<'_> {
     }
 
     fn api(&self, known: &[Entry]) -> (Key, Vec<Observed>) {
-        let applied = known.iter().find_map(|entry| match &entry.applied {
-            Spec::Api(applied) => Some((&entry.key, applied)),
-            _ => None,
-        });
+        let applied = known.iter().find_map(|entry| Api::of(&entry.applied).map(|applied| (&entry.key, applied)));
         let key = applied.map_or_else(keys::api, |(key, _)| key.clone());
         let mut observed = api::read(&self.api, self.root_id, key.clone(), applied.map(|(_, applied)| applied));
         let entry = known.iter().find(|entry| entry.key == key);

@@ -81,7 +81,7 @@ pub(crate) async fn update(
 /// found. AWS deletes the group with its VPC.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (id, applied) = (entry.id.as_str(), operation.of_its_kind(DefaultSecurityGroup::of(&entry.applied))?);
-    let rules = applied.revoked_rules(entry.found.as_deref());
+    let rules = applied.revoked_rules(entry.found.as_deref().and_then(DefaultSecurityGroup::of));
     // One missing rule fails the whole call, so the rules are read again after such an answer.
     wait::retry_while_in_use(&operation.work.deadlines, || async {
         match release_rules(operation, id, &rules).await {

@@ -70,7 +70,7 @@ pub(super) fn read(
     let key = known.map_or_else(|| keys::vpc(&range, &instance_tenancy), |entry| entry.key.clone());
     let prefix = ownership::resource(owner, "");
     let name = tags::value(vpc.tags(), ownership::RESOURCE).and_then(|text| text.strip_prefix(prefix.as_str()));
-    let applied = known.and_then(|entry| if let Spec::Vpc(applied) = &entry.applied { Some(applied) } else { None });
+    let applied = known.and_then(|entry| Vpc::of(&entry.applied));
     // If the pool chose the range, the spec has none. AWS does not return the pool of a VPC.
     let cidr_block = match applied {
         Some(Vpc { cidr_block: Input::Known(None), .. }) => Input::Known(None),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Simulation;
-use crate::model::{Key, Object, Ref, Spec};
+use crate::model::{Key, Object, Ref, RouteTableAssociation, Spec};
 
 impl Simulation {
     /// The slots whose target was missing at any time since the last call.
@@ -19,10 +19,9 @@ impl Simulation {
     /// The subnets with the gateway endpoints whose routes are in their tables, by key.
     pub(super) fn endpoints_of_subnets(&self) -> BTreeSet<(Key, Key)> {
         let objects = self.objects();
-        let tables = objects.iter().filter_map(|object| match &object.spec {
-            Spec::RouteTableAssociation(it) => Some((&it.subnet, &it.route_table)),
-            _ => None,
-        });
+        let tables = objects
+            .iter()
+            .filter_map(|object| RouteTableAssociation::of(&object.spec).map(|it| (&it.subnet, &it.route_table)));
         let with_endpoints = tables.flat_map(|(subnet, table)| {
             let endpoints = objects.iter().filter(move |object| match &object.spec {
                 Spec::VpcEndpoint(endpoint) => endpoint.route_tables.contains(table),

@@ -33,7 +33,7 @@ impl Simulation {
         let mut objects = self.objects();
         let mut ids = self.ids.lock().unwrap();
         let is_renamed = |object: &&mut Object| {
-            ids.get(&object.key).is_some_and(|it| it == id) && object.spec.can_be_renamed_to(&to.spec)
+            ids.get(&object.key).is_some_and(|it| it == id) && object.spec.can_be_renamed_to(to.spec.as_kind())
         };
         let Some(object) = objects.iter_mut().find(is_renamed) else { return };
         let old = std::mem::replace(&mut object.key, to.key.clone());

@@ -1,25 +1,17 @@
-//! What a kind of object is, and the list of all kinds.
+//! What a kind of object is.
 
-use std::collections::BTreeSet;
-use std::ops::{Deref, DerefMut};
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
-use super::Learned;
-use super::gateway::{
-    Api, ApiMapping, ApiRoute, Authorizer, DnsRecord, DomainName, Integration, LambdaPermission, LogGroup,
-    LogSubscription, Stage,
-};
-use super::network::{
-    DefaultNetworkAcl, DefaultSecurityGroup, Eip, InternetGateway, NatGateway, Route, RouteTable,
-    RouteTableAssociation, Subnet, Vpc, VpcEndpoint, VpcIpv6Block,
-};
 use crate::model::{Claim, Key, Need, Ref, Tags};
+
+/// Values that AWS returned for an object in addition to its ID, by name, such as `public_ip` and `owner_id`.
+pub type Learned = BTreeMap<String, String>;
 
 /// What a kind of object is. The file of the kind implements it; a default is the answer of most kinds.
 ///
-/// A [`Spec`] dereferences to the kind that it holds.
-pub trait Kind {
+/// A `Spec` dereferences to the kind that it holds.
+pub trait Kind: Any {
     /// The kind as shown in messages, such as `NAT gateway`.
     fn kind(&self) -> &'static str;
 
@@ -66,13 +58,13 @@ pub trait Kind {
         None
     }
 
-    /// The same spec with another target; `None` if it has no target.
-    fn with_target(&self, _target: Ref) -> Option<Spec> {
+    /// The same as [`Kind::target`], mutably.
+    fn target_mut(&mut self) -> Option<&mut Ref> {
         None
     }
 
     /// Whether a route to one of the two objects can use the other one instead.
-    fn can_replace_target(&self, _other: &Spec) -> bool {
+    fn can_replace_target(&self, _other: &dyn Kind) -> bool {
         false
     }
 
@@ -150,7 +142,7 @@ pub trait Kind {
     }
 
     /// Whether AWS can change it into another object of its kind in place, although their keys differ.
-    fn can_be_renamed_to(&self, _wanted: &Spec) -> bool {
+    fn can_be_renamed_to(&self, _wanted: &dyn Kind) -> bool {
         false
     }
 
@@ -159,37 +151,33 @@ pub trait Kind {
         false
     }
 
-    /// This spec with the parts of `before` that depend on the attachment of unmanaged objects or, if there is no
-    /// `before`, without such parts; `None` if this spec has the same parts.
-    fn with_attached_parts_of(&self, _before: Option<&Spec>) -> Option<Spec> {
-        None
-    }
+    /// Takes over the parts of `before` that depend on the attachment of unmanaged objects. Without `before`, removes
+    /// such parts.
+    fn take_attached_parts_of(&mut self, _before: Option<&dyn Kind>) {}
 
-    /// This spec and the references in `before` to objects with these keys, which the object can keep until those
-    /// objects are deleted; `None` if it has them all.
-    fn keeping_references(&self, _before: &Spec, _keys: &BTreeSet<Key>) -> Option<Spec> {
-        None
-    }
+    /// Adds the references in `before` to objects with these keys, which the object can keep until those objects are
+    /// deleted.
+    fn keep_references(&mut self, _before: &dyn Kind, _keys: &BTreeSet<Key>) {}
 
     /// The paths of open connections that an update to this spec changes, one phrase for each. `stays` returns whether
     /// an object exists before and after the plan.
-    fn moved_paths(&self, _before: &Spec, _stays: &dyn Fn(&Key) -> bool) -> Vec<String> {
+    fn moved_paths(&self, _before: &dyn Kind, _stays: &dyn Fn(&Key) -> bool) -> Vec<String> {
         Vec::new()
     }
 
     /// Adds the parts of another spec, besides tags, that are missing in this one and are managed one by one.
-    fn merge_owned(&mut self, _other: &Spec) {}
+    fn merge_owned(&mut self, _other: &dyn Kind) {}
 
     /// Replaces parts that may be unmanaged or that AWS does not return by those of `wanted`, so that they do not count
     /// as drift.
-    fn mask_unowned(&mut self, _wanted: &Spec) {}
+    fn mask_unowned(&mut self, _wanted: &dyn Kind) {}
 
     /// Replaces what AWS reports about past changes by the values of `wanted`. An adoption does not repeat these
     /// changes; a later plan does.
-    fn mask_status(&mut self, _wanted: &Spec) {}
+    fn mask_status(&mut self, _wanted: &dyn Kind) {}
 
     /// Replaces texts by those of the applied spec that mean the same, so that another form of a text is no drift.
-    fn take_forms(&mut self, _applied: &Spec) {}
+    fn take_forms(&mut self, _applied: &dyn Kind) {}
 
     /// Corrects a spec that was merged from others: AWS accepts some values only together.
     fn make_consistent(&mut self) {}
@@ -198,80 +186,10 @@ pub trait Kind {
     fn begin_create(&mut self) {}
 
     /// Takes over what AWS changes in this object when it creates another one of the topology.
-    fn follow_creation_of(&mut self, _created: &Spec) {}
+    fn follow_creation_of(&mut self, _created: &dyn Kind) {}
 }
 
-/// Declares [`Spec`], and `of` for each kind.
-macro_rules! kinds {
-    ($($kind:ident,)*) => {
-        /// The inputs of one object.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(tag = "kind", rename_all = "snake_case")]
-        #[expect(missing_docs, reason = "each variant is named after the struct that it holds")]
-        pub enum Spec {
-            $($kind($kind),)*
-        }
-
-        impl Deref for Spec {
-            type Target = dyn Kind;
-
-            fn deref(&self) -> &Self::Target {
-                match self {
-                    $(Spec::$kind(it) => it,)*
-                }
-            }
-        }
-
-        impl DerefMut for Spec {
-            fn deref_mut(&mut self) -> &mut Self::Target {
-                match self {
-                    $(Spec::$kind(it) => it,)*
-                }
-            }
-        }
-
-        $(
-            impl $kind {
-                /// The object of this kind that a spec describes; `None` if it is of another kind.
-                pub fn of(spec: &Spec) -> Option<&$kind> {
-                    match spec {
-                        Spec::$kind(it) => Some(it),
-                        _ => None,
-                    }
-                }
-            }
-
-            impl From<$kind> for Spec {
-                fn from(it: $kind) -> Spec {
-                    Spec::$kind(it)
-                }
-            }
-        )*
-    };
-}
-
-kinds! {
-    Vpc,
-    VpcIpv6Block,
-    InternetGateway,
-    Subnet,
-    RouteTable,
-    RouteTableAssociation,
-    Eip,
-    NatGateway,
-    Route,
-    VpcEndpoint,
-    DefaultNetworkAcl,
-    DefaultSecurityGroup,
-    Api,
-    Authorizer,
-    LambdaPermission,
-    Integration,
-    ApiRoute,
-    LogGroup,
-    LogSubscription,
-    Stage,
-    DomainName,
-    ApiMapping,
-    DnsRecord,
+/// The object as this kind; `None` if it is of another kind.
+pub(super) fn of<K: Kind>(object: &dyn Kind) -> Option<&K> {
+    (object as &dyn Any).downcast_ref()
 }

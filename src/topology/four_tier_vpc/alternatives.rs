@@ -5,7 +5,7 @@
 //! unless the Region has a single AZ. A configuration that no plan accepts does no harm.
 
 use super::config::{Config, Strings};
-use crate::model::{Spec, Tier};
+use crate::model::{Subnet, Tier};
 use crate::plugin::Input;
 use crate::topology::Context;
 use crate::topology::alternatives::{Change, combined, each};
@@ -54,9 +54,8 @@ pub(super) fn alternatives(context: &Context<'_, Config>) -> Vec<Config> {
 /// The IDs and names of the AZs of the Region and of the network.
 fn zones(context: &Context<'_, Config>) -> Option<Vec<(String, String)>> {
     let available = context.facts.availability_zones.as_ref()?.iter().map(|zone| (zone.id.clone(), zone.name.clone()));
-    let subnets = context.existing.entries.iter().filter_map(|entry| match &entry.applied {
-        Spec::Subnet(subnet) => Some((subnet.availability_zone_id.clone(), subnet.availability_zone.clone())),
-        _ => None,
+    let subnets = context.existing.entries.iter().filter_map(|entry| {
+        Subnet::of(&entry.applied).map(|subnet| (subnet.availability_zone_id.clone(), subnet.availability_zone.clone()))
     });
     let mut zones: Vec<(String, String)> = available.chain(subnets).collect();
     zones.sort();

@@ -15,10 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::config::Config;
 use super::route_table_layout::Layout;
 use super::tier_zones;
-use crate::model::Scope;
 use crate::model::keys::network as keys;
 use crate::model::keys::network::{EndpointService, tier_of};
 use crate::model::{Entry, Inventory, Ipv6Source, Key, NatGateway, Ref, Route, Spec, Subnet, Tier, Vpc, VpcEndpoint};
+use crate::model::{Scope, VpcIpv6Block};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Input, Nested, Value};
 
@@ -66,7 +66,7 @@ impl<'a> FoundNetwork<'a> {
     }
 
     fn vpc(&self) -> Option<&'a Vpc> {
-        self.specs().find_map(|(_, spec)| if let Spec::Vpc(vpc) = spec { Some(vpc) } else { None })
+        self.specs().find_map(|(_, spec)| Vpc::of(spec))
     }
 
     fn has(&self, is: fn(&Spec) -> bool) -> bool {
@@ -74,7 +74,7 @@ impl<'a> FoundNetwork<'a> {
     }
 
     fn routes(&self) -> impl Iterator<Item = &'a Route> {
-        self.specs().filter_map(|(_, spec)| if let Spec::Route(route) = spec { Some(route) } else { None })
+        self.specs().filter_map(|(_, spec)| Route::of(spec))
     }
 
     /// The NAT gateways in the slots with this prefix, in the order of their numbers.
@@ -129,10 +129,7 @@ impl<'a> FoundNetwork<'a> {
     }
 
     fn ipv6(&self, scope: &Scope, attributes: &mut Value) {
-        let source = self.specs().find_map(|(_, spec)| match spec {
-            Spec::VpcIpv6Block(block) => Some(&block.source),
-            _ => None,
-        });
+        let source = self.specs().find_map(|(_, spec)| VpcIpv6Block::of(spec).map(|block| &block.source));
         let Some(source) = source else { return };
         attributes.set("enable_ipv6", true.into());
         let range = self.0.at(keys::IPV6_CIDR_BLOCK).and_then(|entry| entry.learned.get("ipv6_cidr_block"));

@@ -212,10 +212,7 @@ pub(super) fn size(range: i64, bits: i64) -> Result<u8, String> {
 fn ranges(existing: &Inventory) -> impl Iterator<Item = (&Entry, &VpcIpv6Block)> {
     let mut entries: Vec<&Entry> = existing.present().filter(|entry| entry.key.slot == keys::IPV6_CIDR_BLOCK).collect();
     entries.sort_by_key(|entry| entry.pending_deletion);
-    entries.into_iter().filter_map(|entry| match &entry.applied {
-        Spec::VpcIpv6Block(block) => Some((entry, block)),
-        _ => None,
-    })
+    entries.into_iter().filter_map(|entry| VpcIpv6Block::of(&entry.applied).map(|block| (entry, block)))
 }
 
 /// Whether the existing range satisfies the configuration. AWS does not return the pool of an imported range.

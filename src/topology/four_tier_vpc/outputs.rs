@@ -137,10 +137,7 @@ impl<'a> Network<'a> {
 
     /// The configured range, else the one that a pool allocated.
     fn vpc_range(&self) -> Value {
-        let vpc = self.objects.iter().find_map(|object| match &object.spec {
-            Spec::Vpc(vpc) => Some((&object.key, vpc)),
-            _ => None,
-        });
+        let vpc = self.objects.iter().find_map(|object| Vpc::of(&object.spec).map(|vpc| (&object.key, vpc)));
         match vpc {
             Some((_, Vpc { cidr_block: Input::Known(Some(configured)), .. })) => configured.as_str().into(),
             Some((key, _)) => self.ids.learned(key, "cidr_block"),
@@ -172,13 +169,7 @@ impl<'a> Network<'a> {
     }
 
     fn nat_gateways(&self) -> Vec<(&'a Key, &'a NatGateway)> {
-        self.objects
-            .iter()
-            .filter_map(|object| match &object.spec {
-                Spec::NatGateway(nat) => Some((&object.key, nat)),
-                _ => None,
-            })
-            .collect()
+        self.objects.iter().filter_map(|object| NatGateway::of(&object.spec).map(|nat| (&object.key, nat))).collect()
     }
 
     /// An Elastic IP address that this resource creates is known before its gateway exists.

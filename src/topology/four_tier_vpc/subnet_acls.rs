@@ -96,7 +96,7 @@ mod tests {
     use super::super::config::tests::config;
     use super::super::fixtures::{applied, blueprint, next_objects, objects};
     use super::*;
-    use crate::model::Object;
+    use crate::model::{DefaultNetworkAcl, Object};
     use crate::plugin::Value;
     use crate::topology::Blueprint;
 
@@ -127,8 +127,7 @@ mod tests {
     }
 
     fn taken(objects: &[Object]) -> Vec<(String, String)> {
-        let acl =
-            objects.iter().find_map(|it| if let Spec::DefaultNetworkAcl(acl) = &it.spec { Some(acl) } else { None });
+        let acl = objects.iter().find_map(|it| DefaultNetworkAcl::of(&it.spec));
         let taken = acl.expect("it is managed").taken.iter();
         taken.map(|it| (it.subnet.slot.clone(), it.from.clone())).collect()
     }

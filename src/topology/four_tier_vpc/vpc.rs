@@ -116,10 +116,7 @@ pub(super) fn replaced_since(prior: &Config, config: &Config) -> Vec<AttributePa
 /// The existing VPC, unless it must be replaced.
 fn staying<'a>(existing: &'a Inventory, config: &Config) -> Option<(&'a Entry, &'a Vpc)> {
     let entry = existing.at(keys::VPC).filter(|entry| replaced_by(entry, config).is_empty())?;
-    match &entry.applied {
-        Spec::Vpc(vpc) => Some((entry, vpc)),
-        _ => None,
-    }
+    Vpc::of(&entry.applied).map(|vpc| (entry, vpc))
 }
 
 /// The key of a VPC that is created from this configuration.

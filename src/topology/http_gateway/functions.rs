@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::config::{FaasAuthorizer, GatewayConfig, RouteConfig};
 use crate::model::keys::gateway as keys;
-use crate::model::{Caller, FunctionArn, Inventory, Key, LambdaPermission, Spec};
+use crate::model::{Caller, FunctionArn, Inventory, Key, LambdaPermission};
 use crate::plugin::Input;
 
 /// All routes or all authorizers.
@@ -55,9 +55,8 @@ pub(super) fn permissions(inputs: &BTreeSet<String>, config: &GatewayConfig, exi
         Caller::Authorizer(key) => keys::authorizer_name(key).is_some_and(|it| is_named(AUTHORIZERS, it)),
         Caller::LogGroup(_) => inputs.contains(SUBSCRIPTION),
     };
-    let entries = existing.current().filter_map(|entry| match &entry.applied {
-        Spec::LambdaPermission(permission) => Some((&entry.key, permission)),
-        _ => None,
-    });
+    let entries = existing
+        .current()
+        .filter_map(|entry| LambdaPermission::of(&entry.applied).map(|permission| (&entry.key, permission)));
     entries.filter(|(key, permission)| is_of_input(key, permission)).map(|(key, _)| key.clone()).collect()
 }

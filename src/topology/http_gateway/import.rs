@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use super::blueprint::default_ttl;
 use super::config::{FaasAuthorizer, GatewayConfig, access_log_format_attributes};
 use crate::model::keys::gateway as keys;
-use crate::model::{Authorizer, Caller, FunctionArn, Inventory, Key, Ref, Scope, Spec, Stage, Tags};
+use crate::model::{Authorizer, Caller, DomainName, FunctionArn, Inventory, Key, Ref, Scope, Spec, Stage, Tags};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Input, Nested, Value};
 
@@ -42,10 +42,7 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     access_logs(found, scope, &mut attributes);
     subscription(found, &mut attributes);
     domain(found, &mut attributes);
-    let domain = inventory.current().find_map(|entry| match entry.spec() {
-        Spec::DomainName(domain) => Some((entry, domain)),
-        _ => None,
-    });
+    let domain = inventory.current().find_map(|entry| DomainName::of(entry.spec()).map(|domain| (entry, domain)));
     if root.not_adopted || domain.is_some_and(|(entry, _)| entry.not_adopted) {
         // The best certificate may be another one than that of the domain.
         attributes.set("certificate_domain", Value::Null);
@@ -124,7 +121,7 @@ pub(super) fn take_as_applied(attributes: &mut Value, configuration: &Value) {
 }
 
 fn access_logs(found: FoundGateway<'_>, scope: &Scope, attributes: &mut Value) {
-    let stage = found.specs().find_map(|(_, spec)| if let Spec::Stage(stage) = spec { Some(stage) } else { None });
+    let stage = found.specs().find_map(|(_, spec)| Stage::of(spec));
     if let Some(Stage { tags, .. }) = stage {
         attributes.set("stage_tags", own(tags, scope).into());
     }

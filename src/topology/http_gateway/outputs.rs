@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::config::GatewayConfig;
-use crate::model::Scope;
 use crate::model::keys::gateway as keys;
+use crate::model::{DomainName, Scope};
 use crate::model::{Ids, Key, Object, Ref, Spec};
 use crate::plugin::{Attribute, Input, Type, Value};
 
@@ -167,10 +167,10 @@ fn of_domain(config: &GatewayConfig, value: impl FnOnce() -> Value) -> Value {
 /// The certificate of the domain. A configured value is an output too if it has no effect or the objects are undecided,
 /// because Terraform requires that a plan contains it.
 fn certificate_arn(config: &GatewayConfig, objects: Option<&[Object]>) -> Value {
-    let certificate = objects.into_iter().flatten().find_map(|object| match &object.spec {
-        Spec::DomainName(domain) => Some(domain.certificate_arn.clone()),
-        _ => None,
-    });
+    let certificate = objects
+        .into_iter()
+        .flatten()
+        .find_map(|object| DomainName::of(&object.spec).map(|domain| domain.certificate_arn.clone()));
     match (certificate, &config.domain_name, &config.certificate_arn) {
         (Some(arn), ..) => text(arn),
         (None, Input::Known(None), given) => given.clone().into(),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::in_order;
-use crate::model::spec::{Kind, Spec};
+use crate::model::spec::kind::{Kind, of};
 use crate::model::{Need, Tags};
 use crate::plugin::Input;
 
@@ -61,8 +61,8 @@ impl Kind for Api {
     }
 
     /// AWS may return an equivalent CORS configuration in another form.
-    fn mask_unowned(&mut self, wanted: &Spec) {
-        let Some(wanted) = Api::of(wanted) else { return };
+    fn mask_unowned(&mut self, wanted: &dyn Kind) {
+        let Some(wanted) = of::<Api>(wanted) else { return };
         if let (Input::Known(found), Input::Known(cors)) = (&self.cors, &wanted.cors)
             && is_equivalent(found, cors)
         {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::Kind;
+use crate::model::spec::kind::Kind;
 use crate::model::{Claim, Key, Need, Ref};
 
 /// The mapping of the root path of a custom domain to a stage. Key `api_mapping`, fixed by the domain's name.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::{Kind, Spec};
+use crate::model::spec::kind::{Kind, of};
 use crate::model::{Claim, Key, Need, Ref, RouteKey};
 
 /// A route of an API. Key `route.<route key>`.
@@ -60,8 +60,8 @@ impl Kind for ApiRoute {
     }
 
     /// Both match the same requests, and only names of path variables differ.
-    fn can_be_renamed_to(&self, wanted: &Spec) -> bool {
-        let Some(wanted) = ApiRoute::of(wanted) else { return false };
+    fn can_be_renamed_to(&self, wanted: &dyn Kind) -> bool {
+        let Some(wanted) = of::<ApiRoute>(wanted) else { return false };
         match (RouteKey::parse(&self.route_key), RouteKey::parse(&wanted.route_key)) {
             (Ok(key), Ok(wanted_key)) => self.route_key != wanted.route_key && key.shape() == wanted_key.shape(),
             _ => false,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::in_order;
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::{Kind, Spec};
+use crate::model::spec::kind::{Kind, of};
 use crate::model::{Key, Need};
 use crate::plugin::Input;
 
@@ -47,8 +47,8 @@ impl Kind for Authorizer {
     }
 
     /// AWS may return identity sources in another order.
-    fn mask_unowned(&mut self, wanted: &Spec) {
-        let Some(wanted) = Authorizer::of(wanted) else { return };
+    fn mask_unowned(&mut self, wanted: &dyn Kind) {
+        let Some(wanted) = of::<Authorizer>(wanted) else { return };
         if let (Input::Known(found), Input::Known(sources)) = (&self.identity_sources, &wanted.identity_sources)
             && in_order(found, str::to_string) == in_order(sources, str::to_string)
         {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::{DeleteAfter, NoAction};
-use crate::model::spec::Kind;
+use crate::model::spec::kind::Kind;
 use crate::model::{Caller, Claim, Key, Need};
 use crate::plugin::Input;
 

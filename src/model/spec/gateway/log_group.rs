@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::NoAction;
-use crate::model::spec::{Kind, Learned};
+use crate::model::spec::kind::{Kind, Learned};
 use crate::model::{Claim, Key, Need, Tags};
 use crate::plugin::Input;
 

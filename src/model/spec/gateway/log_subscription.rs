@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::{Kind, Spec};
+use crate::model::spec::kind::{Kind, of};
 use crate::model::{Claim, Key, Need};
 use crate::plugin::Input;
 
@@ -45,8 +45,8 @@ impl Kind for LogSubscription {
     }
 
     /// AWS returns the default distribution only for some destinations.
-    fn mask_unowned(&mut self, wanted: &Spec) {
-        let Some(wanted) = LogSubscription::of(wanted) else { return };
+    fn mask_unowned(&mut self, wanted: &dyn Kind) {
+        let Some(wanted) = of::<LogSubscription>(wanted) else { return };
         let is_default = |it: &Input<Option<String>>| it.known().is_some_and(|it| it.as_deref() != Some("Random"));
         if is_default(&self.distribution) && is_default(&wanted.distribution) {
             self.distribution = wanted.distribution.clone();

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::{Kind, Spec};
+use crate::model::spec::kind::{Kind, of};
 use crate::model::{Claim, Key, Need, Ref, Tags, is_same_format};
 use crate::plugin::Input;
 
@@ -69,15 +69,15 @@ impl Kind for Stage {
         true
     }
 
-    fn mask_status(&mut self, wanted: &Spec) {
-        if let Some(wanted) = Stage::of(wanted) {
+    fn mask_status(&mut self, wanted: &dyn Kind) {
+        if let Some(wanted) = of::<Stage>(wanted) {
             self.deployment_failure.clone_from(&wanted.deployment_failure);
         }
     }
 
-    fn take_forms(&mut self, applied: &Spec) {
+    fn take_forms(&mut self, applied: &dyn Kind) {
         if let (Some(AccessLog { format, .. }), Some(AccessLog { format: applied, .. })) =
-            (&mut self.access_log, Stage::of(applied).and_then(|applied| applied.access_log.as_ref()))
+            (&mut self.access_log, of::<Stage>(applied).and_then(|applied| applied.access_log.as_ref()))
             && let (Input::Known(found), Input::Known(text)) = (&format, applied)
             && is_same_format(found, text)
         {

@@ -1,10 +1,11 @@
-//! The default network ACL of a VPC. AWS creates it with the VPC, so its rules may be older than their management. `found`
-//! is the ACL as it was before: its rules are not those of this resource.
+//! The default network ACL of a VPC. AWS creates it with the VPC, so its rules may be older than their management.
+//! `found` is the ACL as it was before: its rules are not those of this resource.
 
 use serde::{Deserialize, Serialize};
 
+use super::vpc_ipv6_block::VpcIpv6Block;
 use crate::model::OnDelete::{NoAction, Restrict};
-use crate::model::spec::{Kind, Spec, VpcIpv6Block};
+use crate::model::spec::kind::{Kind, of};
 use crate::model::{Key, Need, Tags};
 use crate::plugin::Input;
 
@@ -85,8 +86,8 @@ impl Kind for DefaultNetworkAcl {
 
     /// With an IPv6 range, AWS adds rule 101, which allows all IPv6 traffic, to each direction that has only the
     /// original rule 100.
-    fn follow_creation_of(&mut self, created: &Spec) {
-        if VpcIpv6Block::of(created).is_none() {
+    fn follow_creation_of(&mut self, created: &dyn Kind) {
+        if of::<VpcIpv6Block>(created).is_none() {
             return;
         }
         for rules in [&mut self.ingress, &mut self.egress] {

@@ -3,8 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::vpc_ipv6_block::VpcIpv6Block;
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::{Kind, Spec, VpcIpv6Block};
+use crate::model::spec::kind::{Kind, of};
 use crate::model::{Key, Need, Tags};
 use crate::plugin::Input;
 
@@ -79,8 +80,8 @@ impl Kind for DefaultSecurityGroup {
 
     /// With an IPv6 range, AWS adds an egress rule that allows all IPv6 traffic to a group that has only the original
     /// egress rule.
-    fn follow_creation_of(&mut self, created: &Spec) {
-        if VpcIpv6Block::of(created).is_some()
+    fn follow_creation_of(&mut self, created: &dyn Kind) {
+        if of::<VpcIpv6Block>(created).is_some()
             && let Input::Known(Some(rules)) = &mut self.egress
             && let [SecurityGroupRule { protocol, source: RuleSource::CidrIpv4(range), .. }] = rules.as_slice()
             && protocol == "-1"
@@ -92,8 +93,8 @@ impl Kind for DefaultSecurityGroup {
     }
 
     /// An empty map of rules leaves the existing rules unchanged.
-    fn mask_unowned(&mut self, wanted: &Spec) {
-        let Some(wanted) = DefaultSecurityGroup::of(wanted) else { return };
+    fn mask_unowned(&mut self, wanted: &dyn Kind) {
+        let Some(wanted) = of::<DefaultSecurityGroup>(wanted) else { return };
         if wanted.ingress == Input::Known(None) {
             self.ingress = Input::Known(None);
         }
@@ -105,8 +106,7 @@ impl Kind for DefaultSecurityGroup {
 
 impl DefaultSecurityGroup {
     /// The rules of each direction, inbound first, that a release revokes. `self` is the group as last applied.
-    pub fn revoked_rules(&self, found: Option<&Spec>) -> [Vec<SecurityGroupRule>; 2] {
-        let found = found.and_then(DefaultSecurityGroup::of);
+    pub fn revoked_rules(&self, found: Option<&DefaultSecurityGroup>) -> [Vec<SecurityGroupRule>; 2] {
         let rules =
             |rules: &Input<Option<Vec<SecurityGroupRule>>>| rules.known().cloned().flatten().unwrap_or_default();
         let revoked = |applied: &Input<Option<Vec<SecurityGroupRule>>>, found: Option<Vec<SecurityGroupRule>>| {
@@ -161,7 +161,7 @@ mod tests {
         let range = |cidr: &str| allow("-1", RuleSource::CidrIpv4(cidr.into()));
         let described = SecurityGroupRule { description: Some("inside".into()), ..range("10.0.0.0/8") };
         let applied = group(Some(vec![described, range("10.1.0.0/16"), group_of("123456789012/sg-2")]));
-        let found = Spec::DefaultSecurityGroup(group(Some(vec![range("10.0.0.0/8"), group_of("sg-2")])));
+        let found = group(Some(vec![range("10.0.0.0/8"), group_of("sg-2")]));
         assert_eq!(applied.revoked_rules(Some(&found)), [vec![range("10.1.0.0/16")], vec![]]);
         assert_eq!(applied.revoked_rules(None)[0].len(), 3, "this resource has set all of them");
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::{Kind, Learned};
+use crate::model::spec::kind::{Kind, Learned};
 use crate::model::{Key, Need, Tags};
 
 /// An Elastic IP address. Key `eip.<index>`.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::Kind;
+use crate::model::spec::kind::Kind;
 use crate::model::{Claim, Key, Need, Tags};
 
 /// An internet gateway, attached to its VPC. Key `internet_gateway`.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::{Kind, Spec};
+use crate::model::spec::kind::{Kind, of};
 use crate::model::{Claim, Key, Need, Ref, Tags};
 use crate::plugin::Input;
 
@@ -64,7 +64,7 @@ impl Kind for NatGateway {
     }
 
     /// Both are public, or both are private.
-    fn can_replace_target(&self, other: &Spec) -> bool {
-        NatGateway::of(other).is_some_and(|other| self.allocation.is_some() == other.allocation.is_some())
+    fn can_replace_target(&self, other: &dyn Kind) -> bool {
+        of::<NatGateway>(other).is_some_and(|other| self.allocation.is_some() == other.allocation.is_some())
     }
 }

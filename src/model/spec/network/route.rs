@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::{NoAction, Restrict};
-use crate::model::spec::{Kind, Spec};
+use crate::model::spec::kind::Kind;
 use crate::model::{Claim, Key, Need, Ref};
 
 /// A managed route. Key `route.<table>.<ipv4|ipv6>`, ID `<route table ID>_<destination>`.
@@ -50,7 +50,7 @@ impl Kind for Route {
         Some(&self.target)
     }
 
-    fn with_target(&self, target: Ref) -> Option<Spec> {
-        Some(Route { target, ..self.clone() }.into())
+    fn target_mut(&mut self) -> Option<&mut Ref> {
+        Some(&mut self.target)
     }
 }

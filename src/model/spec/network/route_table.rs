@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
 use crate::model::keys::network::UNMANAGED_ROUTES;
-use crate::model::spec::{Kind, Learned, Spec};
+use crate::model::spec::kind::{Kind, Learned, of};
 use crate::model::{Key, Need, Tags};
 use crate::plugin::Input;
 
@@ -43,9 +43,9 @@ impl Kind for RouteTable {
     }
 
     /// Propagating gateways are managed one by one.
-    fn merge_owned(&mut self, other: &Spec) {
+    fn merge_owned(&mut self, other: &dyn Kind) {
         if let (Input::Known(gateways), Some(Input::Known(others))) =
-            (&mut self.propagating_gateways, RouteTable::of(other).map(|it| &it.propagating_gateways))
+            (&mut self.propagating_gateways, of::<RouteTable>(other).map(|it| &it.propagating_gateways))
         {
             let missing: Vec<_> = others.iter().filter(|it| it.is_known() && !gateways.contains(it)).cloned().collect();
             gateways.extend(missing);
@@ -53,11 +53,9 @@ impl Kind for RouteTable {
         }
     }
 
-    fn with_attached_parts_of(&self, before: Option<&Spec>) -> Option<Spec> {
-        let before = before.and_then(RouteTable::of).map(|it| it.propagating_gateways.clone());
-        let propagating_gateways = before.unwrap_or(Input::Known(Vec::new()));
-        let is_equal = propagating_gateways == self.propagating_gateways;
-        (!is_equal).then(|| RouteTable { propagating_gateways, ..self.clone() }.into())
+    fn take_attached_parts_of(&mut self, before: Option<&dyn Kind>) {
+        let before = before.and_then(of::<RouteTable>).map(|it| it.propagating_gateways.clone());
+        self.propagating_gateways = before.unwrap_or(Input::Known(Vec::new()));
     }
 
     fn depends_on_attachment(&self) -> bool {
@@ -65,8 +63,8 @@ impl Kind for RouteTable {
     }
 
     /// Propagations of other gateways may be unmanaged.
-    fn mask_unowned(&mut self, wanted: &Spec) {
-        let Some(wanted) = RouteTable::of(wanted) else { return };
+    fn mask_unowned(&mut self, wanted: &dyn Kind) {
+        let Some(wanted) = of::<RouteTable>(wanted) else { return };
         if let (Input::Known(found), Input::Known(wanted)) =
             (&mut self.propagating_gateways, &wanted.propagating_gateways)
         {

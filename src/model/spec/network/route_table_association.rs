@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::{Kind, Spec};
+use crate::model::spec::kind::{Kind, of};
 use crate::model::{Claim, Key, Need, Ref};
 
 /// A subnet's explicit route table. Key `route_table_association.<tier>.<index>`, fixed like its subnet.
@@ -46,8 +46,8 @@ impl Kind for RouteTableAssociation {
         true
     }
 
-    fn moved_paths(&self, before: &Spec, _stays: &dyn Fn(&Key) -> bool) -> Vec<String> {
-        let Some(before) = RouteTableAssociation::of(before) else { return Vec::new() };
+    fn moved_paths(&self, before: &dyn Kind, _stays: &dyn Fn(&Key) -> bool) -> Vec<String> {
+        let Some(before) = of::<RouteTableAssociation>(before) else { return Vec::new() };
         let (from, table) = (&before.route_table, &self.route_table);
         let moves = format!("{} moves from {} to {}", self.subnet, from.named(), table.named());
         (from != table).then_some(moves).into_iter().collect()

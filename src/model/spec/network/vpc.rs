@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::spec::{Kind, Spec};
+use crate::model::spec::kind::{Kind, of};
 use crate::model::{Need, Tags};
 use crate::plugin::Input;
 
@@ -52,8 +52,8 @@ impl Kind for Vpc {
     }
 
     /// AWS does not return the pool of a range.
-    fn mask_unowned(&mut self, wanted: &Spec) {
-        let Some(wanted) = Vpc::of(wanted) else { return };
+    fn mask_unowned(&mut self, wanted: &dyn Kind) {
+        let Some(wanted) = of::<Vpc>(wanted) else { return };
         if self.ipv4_ipam_pool_id == Input::Known(None) {
             self.ipv4_ipam_pool_id = wanted.ipv4_ipam_pool_id.clone();
             self.ipv4_netmask_length = wanted.ipv4_netmask_length.clone();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::{Kind, Spec};
+use crate::model::spec::kind::{Kind, of};
 use crate::model::{Claim, Key, Need, Ref, Tags};
 use crate::plugin::Input;
 
@@ -51,24 +51,21 @@ impl Kind for VpcEndpoint {
         Some(&mut self.route_tables)
     }
 
-    fn keeping_references(&self, before: &Spec, keys: &BTreeSet<Key>) -> Option<Spec> {
+    fn keep_references(&mut self, before: &dyn Kind, keys: &BTreeSet<Key>) {
+        let Some(before) = of::<VpcEndpoint>(before) else { return };
         let is_kept = |table: &&Ref| {
             let is_deleted = matches!(table, Ref::Key(key) if keys.contains(key));
             is_deleted && !self.route_tables.contains(table)
         };
-        let before = VpcEndpoint::of(before)?;
         let kept: Vec<Ref> = before.route_tables.iter().filter(is_kept).cloned().collect();
-        if kept.is_empty() {
-            return None;
+        if !kept.is_empty() {
+            self.route_tables.extend(kept);
+            self.route_tables.sort();
         }
-        let mut endpoint = self.clone();
-        endpoint.route_tables.extend(kept);
-        endpoint.route_tables.sort();
-        Some(endpoint.into())
     }
 
-    fn moved_paths(&self, before: &Spec, stays: &dyn Fn(&Key) -> bool) -> Vec<String> {
-        let Some(before) = VpcEndpoint::of(before) else { return Vec::new() };
+    fn moved_paths(&self, before: &dyn Kind, stays: &dyn Fn(&Key) -> bool) -> Vec<String> {
+        let Some(before) = of::<VpcEndpoint>(before) else { return Vec::new() };
         let stays = |it: &&Ref| matches!(it, Ref::Key(key) if stays(key));
         let added = self.route_tables.iter().filter(|it| !before.route_tables.contains(it)).filter(stays);
         let removed = before.route_tables.iter().filter(|it| !self.route_tables.contains(it)).filter(stays);

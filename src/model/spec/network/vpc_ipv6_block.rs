@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::{DeleteAfter, Restrict};
-use crate::model::spec::{Kind, Spec};
+use crate::model::spec::kind::{Kind, of};
 use crate::model::{Key, Need};
 use crate::plugin::Input;
 
@@ -54,8 +54,8 @@ impl Kind for VpcIpv6Block {
     }
 
     /// AWS does not return the pool of a range.
-    fn mask_unowned(&mut self, wanted: &Spec) {
-        let Some(wanted) = VpcIpv6Block::of(wanted) else { return };
+    fn mask_unowned(&mut self, wanted: &dyn Kind) {
+        let Some(wanted) = of::<VpcIpv6Block>(wanted) else { return };
         if let (Ipv6Source::Pool { pool_id: Input::Known(None), .. }, Ipv6Source::Pool { .. }) =
             (&self.source, &wanted.source)
         {

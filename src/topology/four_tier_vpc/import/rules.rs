@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{
-    DefaultNetworkAcl, DefaultSecurityGroup, Inventory, NetworkAclRule, RuleSource, SecurityGroupRule, Spec,
-};
+use crate::model::{DefaultNetworkAcl, DefaultSecurityGroup, Inventory, NetworkAclRule, RuleSource, SecurityGroupRule};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{AttributePath, Nested, Value};
 use crate::topology::four_tier_vpc::config::{Config, SecurityGroupRule as ConfiguredRule};
@@ -13,13 +11,12 @@ use crate::topology::four_tier_vpc::security_group;
 /// Sets the inputs of both. Rules that equal those of a default map become that map.
 pub(super) fn rules(inventory: &Inventory, attributes: &mut Value) {
     let found = super::FoundNetwork(inventory);
-    let acl = found.specs().find_map(|(_, it)| if let Spec::DefaultNetworkAcl(acl) = it { Some(acl) } else { None });
+    let acl = found.specs().find_map(|(_, it)| DefaultNetworkAcl::of(it));
     attributes.set("apply_default_nacl_rules", acl.is_some().into());
     if let Some(acl) = acl {
         network_acl(acl, attributes);
     }
-    let group =
-        found.specs().find_map(|(_, it)| if let Spec::DefaultSecurityGroup(group) = it { Some(group) } else { None });
+    let group = found.specs().find_map(|(_, it)| DefaultSecurityGroup::of(it));
     attributes.set("enable_default_security_group", group.is_some().into());
     if let Some(group) = group {
         security_group(group, attributes);

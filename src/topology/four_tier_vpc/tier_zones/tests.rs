@@ -5,7 +5,7 @@ use super::super::fixtures::{applied, blueprint, facts, next_objects, objects, s
 use super::super::tests::ids_of;
 use super::super::{FourTierVpc, zones};
 use super::*;
-use crate::model::{Facts, Inventory, Key, Object, Ref, Spec};
+use crate::model::{Facts, Inventory, Key, NatGateway, Object, Ref, Spec};
 use crate::plugin::Value;
 use crate::topology::{Blueprint, Context, Topology};
 
@@ -33,9 +33,8 @@ fn keys(objects: &[Object]) -> BTreeSet<&Key> {
 fn nat_subnets(objects: &[Object]) -> Vec<(&str, &str)> {
     objects
         .iter()
-        .filter_map(|object| match &object.spec {
-            Spec::NatGateway(nat) => Some((object.key.slot.as_str(), nat.subnet.slot.as_str())),
-            _ => None,
+        .filter_map(|object| {
+            NatGateway::of(&object.spec).map(|nat| (object.key.slot.as_str(), nat.subnet.slot.as_str()))
         })
         .collect()
 }

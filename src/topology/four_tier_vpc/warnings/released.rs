@@ -2,7 +2,7 @@
 
 use super::super::config::Config;
 use crate::model::keys::network as keys;
-use crate::model::{Inventory, Spec};
+use crate::model::{DefaultSecurityGroup, Inventory, Spec};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::Context;
 
@@ -30,7 +30,7 @@ pub(super) fn security_group(context: &Context<'_, Config>) -> Option<Problem> {
     let is_off = context.config.enable_default_security_group == Input::Known(false);
     let entry = context.existing.at(&keys::default_security_group().slot).filter(|_| is_off)?;
     if let (Spec::DefaultSecurityGroup(applied), Some(found)) = (&entry.applied, entry.found.as_deref())
-        && applied.revoked_rules(Some(found)).iter().all(Vec::is_empty)
+        && applied.revoked_rules(DefaultSecurityGroup::of(found)).iter().all(Vec::is_empty)
     {
         return None;
     }

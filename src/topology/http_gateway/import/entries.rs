@@ -62,8 +62,7 @@ pub(in crate::topology::http_gateway) type Entry = BTreeMap<String, Value>;
 /// The routes by key, as entries of `route_config`. `None` for a route that no entry expresses, because its integration
 /// or authorizer is unmanaged.
 pub(in crate::topology::http_gateway) fn routes(found: FoundGateway<'_>) -> BTreeMap<&str, Option<Entry>> {
-    let routes =
-        found.specs().filter_map(|(_, spec)| if let Spec::ApiRoute(route) = spec { Some(route) } else { None });
+    let routes = found.specs().filter_map(|(_, spec)| ApiRoute::of(spec));
     routes.map(|route| (route.route_key.as_str(), route_entry(found, route))).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Access logs in the blueprint: the KMS key of the log group and the subscription.
 
 use super::*;
-use crate::model::{Found, Lookup};
+use crate::model::{Found, LogGroup, LogSubscription, Lookup};
 
 const KEY: &str = "arn:aws:kms:eu-central-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab";
 const STREAM: &str = "arn:aws:kinesis:eu-central-1:123456789012:stream/sink";
@@ -42,15 +42,12 @@ fn decide(config: &GatewayConfig, facts: &Facts) -> (Vec<Object>, Vec<Problem>) 
 }
 
 fn key_arn(objects: &[Object]) -> Input<Option<String>> {
-    let group = objects.iter().find_map(|it| if let Spec::LogGroup(group) = &it.spec { Some(group) } else { None });
+    let group = objects.iter().find_map(|it| LogGroup::of(&it.spec));
     group.expect("there is a log group").kms_key_arn.clone()
 }
 
 fn subscription(objects: &[Object]) -> crate::model::LogSubscription {
-    let found = objects.iter().find_map(|it| match &it.spec {
-        Spec::LogSubscription(subscription) => Some(subscription.clone()),
-        _ => None,
-    });
+    let found = objects.iter().find_map(|it| LogSubscription::of(&it.spec).map(|subscription| subscription.clone()));
     found.expect("there is a subscription")
 }
 
