@@ -24,6 +24,7 @@ mod security_group_rules;
 mod slots;
 pub(crate) mod subnet;
 pub(crate) mod tags;
+mod users;
 pub(crate) mod vpc;
 pub(crate) mod vpc_endpoint;
 pub(crate) mod vpc_ipv6_block;

@@ -18,6 +18,7 @@ mod protected;
 #[cfg(test)]
 mod tests;
 mod text;
+mod users;
 
 pub(super) use adoption::{
     Difference, WrongEntry, adopt_before_import, adopt_has_no_effect, adopt_is_undecided, adopt_is_unknown,
@@ -46,3 +47,4 @@ pub(super) use plan::{
 };
 pub(super) use protected::{Protected, protected_in_destroy, protected_in_replacement, protected_in_update};
 pub(super) use text::{detail, failed};
+pub(super) use users::warn_of_users;

@@ -3,6 +3,7 @@
 mod connectivity;
 mod effects;
 mod outside;
+mod people;
 mod scope;
 mod shapes;
 mod unmanaged;
@@ -69,6 +70,8 @@ pub(crate) struct Simulation {
     pub(crate) network_acls: Mutex<BTreeMap<String, String>>,
     /// The unmanaged routes and authorizers in an API.
     pub(crate) unmanaged: Mutex<UnmanagedInApi>,
+    /// What people have added to a network.
+    people: Mutex<people::People>,
     /// The integrations, authorizers and permissions that an apply has left for unmanaged routes, by id.
     released: Mutex<BTreeMap<String, Spec>>,
     /// The slots of the parts of unmanaged objects that applies have read again.
@@ -140,6 +143,7 @@ impl Simulation {
             unmanaged_subnets: Mutex::default(),
             network_acls: Mutex::default(),
             unmanaged: Mutex::default(),
+            people: Mutex::default(),
             released: Mutex::default(),
             part_reads: Mutex::default(),
             denies_dependents: Mutex::default(),
@@ -218,6 +222,7 @@ impl Simulation {
                 block: block.parse().expect("the test sets valid blocks"),
             });
             learned.insert(UnmanagedSubnet::LEARNED.into(), UnmanagedSubnet::join(subnets.collect()));
+            self.network_users().learn(&mut learned);
         }
         if let (Spec::Subnet(_), Some(acl)) = (spec, self.network_acls.lock().unwrap().get(id)) {
             learned.insert(keys::NETWORK_ACL_ID.into(), acl.clone());
@@ -538,6 +543,7 @@ impl Cloud for Simulation {
             return Err(Failure::new(Cause::InUse, "Simulate", "a network interface still uses it"));
         }
         self.refuse_while_used(entry)?;
+        self.refuse_while_associated(entry)?;
         let objects = self.objects();
         let created_for = self.created_for.lock().unwrap().clone();
         // Objects created outside Terraform are not checked.
@@ -572,6 +578,7 @@ impl Cloud for Simulation {
         self.yield_some().await;
         self.begin("disown", &entry.key)?;
         self.release(&entry.id, &entry.applied);
+        self.leave_routes(entry);
         self.objects().retain(|object| object.key != entry.key);
         self.answer(&entry.key)
     }

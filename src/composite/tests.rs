@@ -29,6 +29,7 @@ mod unknown_outputs;
 mod unknown_tags;
 mod unknowns;
 mod unmanaged_routes;
+mod unmanaged_users;
 
 use std::sync::Arc;
 

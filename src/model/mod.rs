@@ -23,7 +23,9 @@ pub mod timeouts;
 mod topology_kind;
 mod undeployed;
 mod unmanaged_in_api;
+mod unmanaged_in_network;
 mod unmanaged_subnet;
+mod unmanaged_users;
 pub mod waves;
 
 use std::collections::BTreeMap;
@@ -57,8 +59,10 @@ pub use tags::MOST_TAGS;
 pub(crate) use tags::{ALLOWED_CHARACTERS, TaggingService, check_count, check_tag, check_tags};
 pub use timeouts::{OperationTimeouts, Timeouts};
 pub use topology_kind::TopologyKind;
-pub use unmanaged_in_api::{UnmanagedAuthorizer, UnmanagedInApi, UnmanagedRoute, unmanaged_users, used_by_unmanaged};
+pub use unmanaged_in_api::{UnmanagedAuthorizer, UnmanagedInApi, UnmanagedRoute};
+pub use unmanaged_in_network::NetworkUsers;
 pub use unmanaged_subnet::UnmanagedSubnet;
+pub use unmanaged_users::{affected_by_deletion, affected_by_update, unmanaged_users, used_by_unmanaged};
 
 pub use crate::plugin::{Input, printable};
 

@@ -95,10 +95,9 @@ impl UnmanagedInApi {
     }
 }
 
-/// The objects that stay in AWS if they are no longer required, because unmanaged objects use them: an integration or
-/// an authorizer of unmanaged routes, and the permission of such an authorizer. By ID, with the ID of the object that
-/// the routes use.
-pub fn used_by_unmanaged(inventory: &Inventory) -> BTreeMap<String, String> {
+/// The objects that unmanaged routes use: an integration, an authorizer, and the permission of such an authorizer. By
+/// ID, with the ID of the object that the routes use.
+pub(super) fn used_in_api(inventory: &Inventory) -> BTreeMap<String, String> {
     let unmanaged = UnmanagedInApi::of(inventory);
     let used = |entry: &Entry| match &entry.applied {
         Spec::Integration(_) | Spec::Authorizer(_) => Some(entry.id.clone()),
@@ -112,8 +111,8 @@ pub fn used_by_unmanaged(inventory: &Inventory) -> BTreeMap<String, String> {
     all.filter(|(_, used)| unmanaged.users(used).next().is_some()).collect()
 }
 
-/// Describes the unmanaged objects that use an object with this ID, such as `route "GET /theirs" (r9)`.
-pub fn unmanaged_users(inventory: &Inventory, id: &str) -> Vec<String> {
+/// Describes the unmanaged routes that use an object with this ID.
+pub(super) fn users_in_api(inventory: &Inventory, id: &str) -> Vec<String> {
     let unmanaged = UnmanagedInApi::of(inventory);
     unmanaged.users(id).map(|route| format!("route {:?} ({})", route.route_key, route.id)).collect()
 }

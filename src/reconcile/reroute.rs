@@ -65,6 +65,10 @@ pub(super) fn reroute(
         })
         .collect();
     for (route, deletion) in deleted_routes(ops, claimed, existing) {
+        if let Some(moves) = moves_away(&route, deletion, ops, existing) {
+            ops[deletion].depends_on.extend(moves);
+            continue;
+        }
         let (kept, outage) = kept_route(&route, deletion, ops, claimed, existing, wanted);
         prepended.extend(kept);
         outages.extend(outage);
@@ -98,7 +102,7 @@ fn prepend(ops: &mut Vec<Op>, prepended: Vec<Prepended>) {
     ops.splice(0..0, first);
 }
 
-/// The routes of subnets that the plan deletes, if it deletes the targets of the routes before that, each with the
+/// The routes of tables that the plan deletes, if it deletes the targets of the routes before that, each with the
 /// deletion of its target. AWS may keep such a subnet for a while, because it is in use.
 fn deleted_routes(ops: &[Op], claimed: &BTreeSet<usize>, existing: &Inventory) -> Vec<(Entry, usize)> {
     let deleted = ops.iter().filter_map(|op| match &op.action {
@@ -116,11 +120,41 @@ fn deleted_routes(ops: &[Op], claimed: &BTreeSet<usize>, existing: &Inventory) -
 
 /// Whether a subnet uses the table of a route: whether its association with the table exists.
 fn is_used(route: &Spec, existing: &Inventory) -> bool {
-    let Some(table) = route.parent() else { return true };
-    existing.present().any(|entry| {
+    route.parent().is_none_or(|table| users(table, existing).next().is_some())
+}
+
+/// The associations of subnets with a table.
+fn users<'a>(table: &'a Key, existing: &'a Inventory) -> impl Iterator<Item = &'a Entry> {
+    existing.present().filter(move |entry| {
         let is_part_of_another = entry.spec().parent().is_some_and(|parent| parent != table);
         is_part_of_another && entry.spec().needs().iter().any(|need| need.key == *table)
     })
+}
+
+/// The updates with which all subnets of a table get other tables, if the deletion of the target can wait for them.
+fn moves_away(route: &Entry, deletion: usize, ops: &[Op], existing: &Inventory) -> Option<Vec<usize>> {
+    let table = route.spec().parent()?;
+    let leaves = |op: &Op, user: &Entry| match &op.action {
+        Action::Update { id, to, .. } => *id == user.id && to.spec.needs().iter().all(|need| need.key != *table),
+        Action::Create(_) | Action::Delete { .. } => false,
+    };
+    let moves = users(table, existing).map(|user| ops.iter().position(|op| leaves(op, user)));
+    let moves: Vec<usize> = moves.collect::<Option<_>>()?;
+    moves.iter().all(|position| !follows(*position, deletion, ops)).then_some(moves)
+}
+
+/// Whether an operation starts only after another one.
+fn follows(position: usize, other: usize, ops: &[Op]) -> bool {
+    let (mut seen, mut next) = (BTreeSet::new(), vec![position]);
+    while let Some(position) = next.pop() {
+        if position == other {
+            return true;
+        }
+        if seen.insert(position) {
+            next.extend(ops[position].depends_on.iter().copied());
+        }
+    }
+    false
 }
 
 /// Lets such a route refer to another target: one that exists, or the one that replaces the deleted one. Until that is

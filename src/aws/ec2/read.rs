@@ -10,7 +10,7 @@ use ipnet::Ipv6Net;
 
 use super::{
     default_network_acl, default_security_group, eip, filter, filter_any, internet_gateway, landscape, nat_gateway,
-    nat_gateway_addresses, route, route_table, route_table_association, subnet, tags, vpc, vpc_endpoint,
+    nat_gateway_addresses, route, route_table, route_table_association, subnet, tags, users, vpc, vpc_endpoint,
     vpc_ipv6_block,
 };
 use crate::aws::Session;
@@ -23,7 +23,7 @@ use crate::cloud::{Failure, Known, Seen, Unmanaged};
 use crate::model::Input;
 use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
-use crate::model::{Classify, Entry, Key, Spec, Tier, UnmanagedSubnet};
+use crate::model::{Classify, Entry, Key, NetworkUsers, Spec, Tier, UnmanagedSubnet};
 
 /// The network as AWS returns it. `None` only if AWS reports that neither the VPC nor an address of it exists.
 ///
@@ -119,6 +119,8 @@ pub(crate) async fn read(
     add_endpoints(&mut shown, &endpoints);
     add_default_acl(&mut shown, &acls);
     add_default_group(&mut shown, &groups);
+    let users = users::of(&shown, (&subnets, &tables), &endpoints, &acls);
+    shown.learn(root_id, NetworkUsers::LEARNED.to_string(), users.text());
     let root_state = tags::value(vpc.tags(), ownership::STATE).and_then(ownership::state_in);
     let created = created(&nats, &endpoints);
     let mut seen = Seen { root_state, incomplete: incomplete(vpc, &nats), created, ..shown.into_seen() };

@@ -74,6 +74,19 @@ pub(super) fn unmanaged(
     Some((destination, target(route).unwrap_or("nothing").to_string()))
 }
 
+/// Destination and target of an unmanaged route to a managed object.
+pub(super) fn to_managed(
+    shown: &Shown<'_>,
+    table_id: &str,
+    route: &aws_sdk_ec2::types::Route,
+) -> Option<(String, String)> {
+    let prefix_list = || route.destination_prefix_list_id().map(str::to_string);
+    let destination = destination(route).or_else(prefix_list)?;
+    let target = target(route).filter(|target| shown.key(target).is_some())?;
+    let is_unmanaged = shown.key(&id(table_id, &destination)).is_none() && !is_created_by_aws(route);
+    is_unmanaged.then(|| (destination, target.to_string()))
+}
+
 /// Whether it is a local route, or one that AWS creates for a gateway endpoint or propagates from a VPN gateway. A
 /// route to an endpoint of a Gateway Load Balancer has a range as its destination, and is not created by AWS.
 fn is_created_by_aws(route: &aws_sdk_ec2::types::Route) -> bool {

@@ -52,6 +52,24 @@ async fn assert_equals_the_resource<P: Topology>(terraform: &Terraform<P>) {
     assert_eq!(terraform.account.take_calls(), Vec::<String>::new(), "a read changes nothing");
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_name_of_one_subnet_is_no_tag_of_the_root() {
+    let switches = ["create_igw", "create_private_app_subnets", "create_private_persistence_subnets"];
+    let more = ["create_transit_subnets", "create_vpc_endpoints", "enable_default_security_group"];
+    let mut attributes = network(&[
+        ("num_availability_zones", 2.into()),
+        ("num_nat_gateways", 0.into()),
+        ("custom_tags", tags(&[("team", "a")])),
+        ("name_tags", tags(&[("subnet.public.1", "single")])),
+    ]);
+    for name in switches.into_iter().chain(more) {
+        attributes.set(name, false.into());
+    }
+    let mut terraform = Terraform::<FourTierVpc>::new(3);
+    terraform.assert_applies(&attributes).await;
+    assert_equals_the_resource(&terraform).await;
+}
+
 fn tags(pairs: &[(&str, &str)]) -> Value {
     Value::map(pairs.iter().map(|(key, value)| (*key, Value::from(*value))))
 }

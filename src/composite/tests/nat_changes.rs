@@ -317,3 +317,34 @@ async fn a_plan_warns_of_subnets_that_move_to_another_route_table() {
                 route_table.private_app";
     assert!(warning(&plan).is_some_and(|detail| detail.contains(line)), "{:?}", plan.diagnostics);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_nat_gateway_stays_until_subnets_have_left_its_table() {
+    let layout = [("private_app", Value::from("per_tier")), ("private_persistence", "private_app".into())];
+    let persistence = |more: &[(&str, Value)]| {
+        let mut config = network(&[
+            ("num_availability_zones", 1.into()),
+            ("allow_private_persistence_internet_access", true.into()),
+            ("create_private_app_subnets", false.into()),
+        ]);
+        more.iter().for_each(|(name, value)| config.set(name, value.clone()));
+        config
+    };
+    let mut terraform = Terraform::<FourTierVpc>::new(1);
+    terraform.assert_applies(&persistence(&[])).await;
+    // The new public subnet overlaps the old one, so the NAT gateway is deleted before other objects are created.
+    let without = persistence(&[
+        ("create_private_app_subnets", true.into()),
+        ("num_nat_gateways", 0.into()),
+        ("public_subnet_cidr_blocks", Value::map([("AZ-0", Value::from("10.0.0.0/24"))])),
+        ("route_table_layout", Value::map(layout)),
+    ]);
+    let plan = terraform.plan(&without).await;
+    assert_eq!(super::properties::warned_outages(&plan).len(), 0);
+    terraform.account.take_calls();
+    terraform.assert_applies(&without).await;
+    assert_eq!(terraform.account.take_blackholes().len(), 0);
+    let calls = terraform.account.take_calls();
+    let position = |call: &str| calls.iter().position(|it| it == call).unwrap_or_else(|| panic!("{calls:?}"));
+    assert!(position("update route_table_association.private_persistence.0") < position("delete nat_gateway.0"));
+}

@@ -95,6 +95,8 @@ fn everywhere(objects: &[Tagged]) -> ByKey {
             let is_ours = mapless.iter().any(|it| it.own.contains_key(key));
             first.all.get(key).filter(|_| agree && is_ours).cloned()
         }
+        // A name in custom_tags leaves no object with its computed name.
+        None if key == NAME && objects.iter().any(|it| !it.own.contains_key(NAME)) => None,
         None => most_common(objects.iter().filter_map(|it| it.own.get(key))).cloned(),
     };
     keys.filter_map(|key| Some((key.clone(), value(key)?))).collect()

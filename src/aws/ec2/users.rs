@@ -1,0 +1,51 @@
+//! The unmanaged users of the objects of a network, from the lists that every read returns.
+
+use std::collections::BTreeSet;
+
+use aws_sdk_ec2::types::{NetworkAcl, RouteTable, Subnet, VpcEndpoint};
+
+use super::claims::is_main_table;
+use super::observed::Shown;
+use super::route;
+use crate::model::NetworkUsers;
+
+/// Finds them. All managed objects must have been added.
+pub(super) fn of(
+    shown: &Shown<'_>,
+    (subnets, tables): (&[Subnet], &[RouteTable]),
+    endpoints: &[VpcEndpoint],
+    default_acls: &[NetworkAcl],
+) -> NetworkUsers {
+    let mut users = NetworkUsers::default();
+    let is_managed = |id: &str| shown.key(id).is_some();
+    for table in tables {
+        let Some(table_id) = table.route_table_id() else { continue };
+        for (destination, target) in table.routes().iter().filter_map(|it| route::to_managed(shown, table_id, it)) {
+            users.add(&target, format!("route to {destination} in {table_id}"));
+        }
+        // A table that an apply has left is no longer managed, and its users are still listed.
+        for subnet in table.associations().iter().filter_map(|it| it.subnet_id()).filter(|id| !is_managed(id)) {
+            users.add(table_id, format!("subnet {subnet}"));
+        }
+    }
+    let associated: BTreeSet<&str> =
+        tables.iter().flat_map(|table| table.associations()).filter_map(|it| it.subnet_id()).collect();
+    let unmanaged = || subnets.iter().filter_map(|it| it.subnet_id()).filter(|id| !is_managed(id));
+    let main = tables.iter().find(|table| is_main_table(table)).and_then(|table| table.route_table_id());
+    for subnet in unmanaged().filter(|id| !associated.contains(id)) {
+        main.into_iter().for_each(|main| users.add(main, format!("subnet {subnet}")));
+    }
+    for endpoint in endpoints {
+        let Some(id) = endpoint.vpc_endpoint_id().filter(|id| is_managed(id)) else { continue };
+        for table in endpoint.route_table_ids().iter().filter(|id| !is_managed(id)) {
+            users.add(id, format!("route table {table}"));
+        }
+    }
+    for acl in default_acls {
+        let Some(id) = acl.network_acl_id() else { continue };
+        for subnet in acl.associations().iter().filter_map(|it| it.subnet_id()).filter(|id| !is_managed(id)) {
+            users.add(id, format!("subnet {subnet}"));
+        }
+    }
+    users
+}
