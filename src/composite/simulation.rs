@@ -285,13 +285,14 @@ impl Cloud for Simulation {
     async fn facts(&self, lookups: &[Lookup]) -> Result<Facts, Failure> {
         let services = ["s3", "s3express", "dynamodb"].map(|name| format!("com.amazonaws.us-east-1.{name}"));
         let needs_key = lookups.iter().any(|lookup| matches!(lookup, Lookup::KmsKey(_)));
-        Ok(Facts {
+        let facts = Facts {
             availability_zones: Some(self.zones.lock().unwrap().clone()),
             gateway_endpoint_services: Some(services.to_vec()),
             certificates: Some(self.certificates.lock().unwrap().clone()),
             kms_key: self.kms_key.lock().unwrap().clone().filter(|_| needs_key),
             outside: BTreeMap::new(),
-        })
+        };
+        Ok(facts.of(lookups))
     }
 
     async fn read(&self, owner: TopologyKind, _: &str, known: Known<'_>) -> Result<Option<Seen>, Failure> {
@@ -337,7 +338,13 @@ impl Cloud for Simulation {
             id: ids[&object.key].clone(),
             key: object.key.clone(),
             spec: as_known(&object.spec, knows(object)),
-            learned: self.shown(&object.spec, &ids[&object.key]),
+            learned: {
+                let mut learned = self.shown(&object.spec, &ids[&object.key]);
+                let known = knows(object);
+                let was_known = |name: &String| known.is_some_and(|entry| entry.learned.contains_key(name));
+                learned.retain(|name, value| !value.is_empty() || was_known(name));
+                learned
+            },
         });
         let unused = objects.iter().filter(|it| matches!(it.spec, Spec::Eip(_)) && !is_known(it) && !is_used(it));
         let unmanaged = unused.map(|object| Unmanaged {

@@ -20,6 +20,7 @@ mod location;
 mod nat_changes;
 mod dependents;
 mod propagation;
+mod private_data;
 mod properties;
 mod protected;
 mod subnets_in_use;

@@ -60,7 +60,8 @@ pub enum Finding {
     Exists {
         /// The ID of the root whose ownership tag it has.
         owner: Option<String>,
-        /// Of a zone its name, of a domain the DNS name of its target, of a record its type and its target.
+        /// Of a zone its name, of a domain the DNS name of its target, of a record its type and its target, of a
+        /// prefix list its weight in rules and its family, such as `55 IPv4`.
         detail: String,
     },
     /// It does not exist. The IDs of all others of its kind in the Region, if the lookup returned them.

@@ -42,6 +42,10 @@ pub fn affected_by_deletion(
         Spec::Route(Route { route_table, .. }) => ("is deleted", users_of(inventory, &users, route_table)),
         Spec::RouteTable(_) => return None,
         Spec::DefaultNetworkAcl(_) => ("is no longer managed", users.using(&entry.id)),
+        Spec::VpcEndpoint(endpoint) => {
+            let of_tables = endpoint.route_tables.iter().flat_map(|table| users_of_table(inventory, &users, table));
+            ("is deleted", users.using(&entry.id).into_iter().chain(of_tables).collect())
+        }
         _ => ("is deleted", users.using(&entry.id)),
     };
     (!users.is_empty()).then_some((what, users))
@@ -63,15 +67,19 @@ pub fn affected_by_update(inventory: &Inventory, id: &str, before: &Spec, to: &S
         // A route table that the endpoint loses may stay, because unmanaged subnets use it.
         (Spec::VpcEndpoint(before), Spec::VpcEndpoint(to)) => {
             let lost = before.route_tables.iter().filter(|table| !to.route_tables.contains(table));
-            let of_lost = lost.flat_map(|table| match table {
-                Ref::Key(key) => users_of(inventory, &users, key),
-                Ref::Id(id) => users.using(id),
-            });
+            let of_lost = lost.flat_map(|table| users_of_table(inventory, &users, table));
             let own = if before.policy == to.policy { Vec::new() } else { users.using(id) };
             own.into_iter().chain(of_lost).collect()
         }
         (Spec::RouteTable(_) | Spec::DefaultNetworkAcl(_), _) => users.using(id),
         _ => Vec::new(),
+    }
+}
+
+fn users_of_table(inventory: &Inventory, users: &NetworkUsers, table: &Ref) -> Vec<String> {
+    match table {
+        Ref::Key(key) => users_of(inventory, users, key),
+        Ref::Id(id) => users.using(id),
     }
 }
 

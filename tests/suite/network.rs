@@ -45,6 +45,8 @@ mod examples;
 mod failures;
 #[path = "network/unmanaged.rs"]
 mod unmanaged;
+#[path = "network/unmanaged_users.rs"]
+mod unmanaged_users;
 #[path = "network/full.rs"]
 mod full;
 #[path = "network/gateways.rs"]

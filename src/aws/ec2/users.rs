@@ -18,22 +18,21 @@ pub(super) fn of(
 ) -> NetworkUsers {
     let mut users = NetworkUsers::default();
     let is_managed = |id: &str| shown.key(id).is_some();
-    for table in tables {
-        let Some(table_id) = table.route_table_id() else { continue };
-        for (destination, target) in table.routes().iter().filter_map(|it| route::to_managed(shown, table_id, it)) {
-            users.add(&target, format!("route to {destination} in {table_id}"));
-        }
-        // A table that an apply has left is no longer managed, and its users are still listed.
-        for subnet in table.associations().iter().filter_map(|it| it.subnet_id()).filter(|id| !is_managed(id)) {
-            users.add(table_id, format!("subnet {subnet}"));
-        }
-    }
     let associated: BTreeSet<&str> =
         tables.iter().flat_map(|table| table.associations()).filter_map(|it| it.subnet_id()).collect();
-    let unmanaged = || subnets.iter().filter_map(|it| it.subnet_id()).filter(|id| !is_managed(id));
-    let main = tables.iter().find(|table| is_main_table(table)).and_then(|table| table.route_table_id());
-    for subnet in unmanaged().filter(|id| !associated.contains(id)) {
-        main.into_iter().for_each(|main| users.add(main, format!("subnet {subnet}")));
+    let ids = subnets.iter().filter_map(|it| it.subnet_id());
+    let implicit: Vec<&str> = ids.filter(|id| !associated.contains(id) && !is_managed(id)).collect();
+    for table in tables {
+        let Some(table_id) = table.route_table_id() else { continue };
+        let explicit = table.associations().iter().filter_map(|it| it.subnet_id()).filter(|id| !is_managed(id));
+        let implicit = implicit.iter().copied().filter(|_| is_main_table(table));
+        let subnets: Vec<String> = explicit.chain(implicit).map(|id| format!("subnet {id}")).collect();
+        for (destination, target) in table.routes().iter().filter_map(|it| route::to_managed(shown, table_id, it)) {
+            users.add(&target, format!("route to {destination} in {table_id}"));
+            subnets.iter().for_each(|subnet| users.add(&target, subnet.clone()));
+        }
+        // A table that an apply has left is no longer managed, and its users are still listed.
+        subnets.into_iter().for_each(|subnet| users.add(table_id, subnet));
     }
     for endpoint in endpoints {
         let Some(id) = endpoint.vpc_endpoint_id().filter(|id| is_managed(id)) else { continue };

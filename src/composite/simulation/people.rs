@@ -59,6 +59,9 @@ impl Simulation {
         }
         for ((table, destination), target) in &people.routes {
             users.add(target, format!("route to {destination} in {table}"));
+            for (subnet, _) in people.associations.iter().filter(|(_, it)| *it == table) {
+                users.add(target, format!("subnet {subnet}"));
+            }
         }
         for (endpoint, table) in &people.endpoint_tables {
             users.add(endpoint, format!("route table {table}"));

@@ -131,9 +131,9 @@ async fn a_table_of_an_unmanaged_subnet_is_left_and_named() {
     assert_eq!(nat(&terraform.account.reach_of_people()), nat(&reach));
     // Another apply names the route that loses its target, although its table is no longer managed.
     let plan = terraform.plan(&one_az(0, true)).await;
-    let words = format!("nat_gateway.0 (nat_gateway.0-");
-    let end = format!(") is deleted, used by: route to 0.0.0.0/0 in {table}");
-    assert!(said(&plan).contains(&words) && said(&plan).contains(&end), "{}", said(&plan));
+    let words = "nat_gateway.0 (nat_gateway.0-";
+    let end = format!(") is deleted, used by: route to 0.0.0.0/0 in {table}, subnet subnet-7");
+    assert!(said(&plan).contains(words) && said(&plan).contains(&end), "{}", said(&plan));
     terraform.assert_applies(&one_az(0, true)).await;
     // When the subnet is gone, the line is gone.
     terraform.account.remove_people();

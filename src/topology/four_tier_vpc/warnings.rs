@@ -11,7 +11,7 @@ use super::security_group;
 use super::tier_zones::{self, TierZones};
 use super::zones::ZoneSlot;
 use crate::model::keys::network as keys;
-use crate::model::{Inventory, Key, Object, Ref, Route, RuleSource, Spec, Tier};
+use crate::model::{Facts, Finding, Inventory, Key, Object, Outside, Ref, Route, RuleSource, Spec, Tier};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::Context;
 
@@ -135,7 +135,7 @@ fn access_rules(context: &Context<'_, Config>) -> Vec<Problem> {
             ("default_security_group_ingress_rules", &config.default_security_group_ingress_rules),
             ("default_security_group_egress_rules", &config.default_security_group_egress_rules),
         ];
-        warnings.extend(directions.into_iter().filter_map(|(name, rules)| group_rules(name, rules)));
+        warnings.extend(directions.into_iter().filter_map(|(name, rules)| group_rules(name, rules, context.facts)));
     }
     warnings
 }
@@ -157,15 +157,35 @@ fn without_dns_support(config: &Config) -> Option<Problem> {
 
 /// The warning that a direction of the default security group has more rules than AWS allows by default. AWS counts
 /// each range as a rule of its family, and a group as one of each. A prefix list counts as its maximum number of
-/// entries, which only a call returns, so it counts once here.
-fn group_rules(name: &str, rules: &Input<BTreeMap<String, Input<SecurityGroupRule>>>) -> Option<Problem> {
+/// entries. Only the plan that adds the list looks this up, so other lists count once.
+fn group_rules(
+    name: &str,
+    rules: &Input<BTreeMap<String, Input<SecurityGroupRule>>>,
+    facts: &Facts,
+) -> Option<Problem> {
     let Input::Known(Some(rules)) = security_group::rules(rules) else { return None };
-    let count = |other: fn(&RuleSource) -> bool| rules.iter().filter(|rule| !other(&rule.source)).count();
-    let ipv4 = count(|source| matches!(source, RuleSource::CidrIpv6(_)));
-    let ipv6 = count(|source| matches!(source, RuleSource::CidrIpv4(_)));
+    let weight = |list: &String| match facts.outside.get(&Outside::PrefixList(list.clone())) {
+        Some(Finding::Exists { detail, .. }) => {
+            let (weight, family) = detail.split_once(' ')?;
+            Some((weight.parse::<usize>().ok()?, family))
+        }
+        Some(Finding::Missing(_)) | None => None,
+    };
+    let count = |family: &str| -> usize {
+        let count = |source: &RuleSource| match source {
+            RuleSource::CidrIpv4(_) => usize::from(family == "IPv4"),
+            RuleSource::CidrIpv6(_) => usize::from(family == "IPv6"),
+            RuleSource::PrefixList(list) => {
+                weight(list).map_or(1, |(weight, of)| if of == family { weight } else { 0 })
+            }
+            RuleSource::SecurityGroup(_) | RuleSource::ItSelf => 1,
+        };
+        rules.iter().map(|rule| count(&rule.source)).sum()
+    };
+    let (ipv4, ipv6) = (count("IPv4"), count("IPv6"));
     let (count, family) = if ipv4 >= ipv6 { (ipv4, "IPv4") } else { (ipv6, "IPv6") };
-    let lists = rules.iter().any(|rule| matches!(rule.source, RuleSource::PrefixList(_)));
-    let least = if lists { "at least " } else { "" };
+    let is_unknown = |source: &RuleSource| matches!(source, RuleSource::PrefixList(list) if weight(list).is_none());
+    let least = if rules.iter().any(|rule| is_unknown(&rule.source)) { "at least " } else { "" };
     (count > MOST_GROUP_RULES).then(|| {
         let message = format!(
             "AWS counts each CIDR block, security group and entry of a prefix list as a rule. These are {least}{count} \
@@ -375,6 +395,35 @@ mod tests {
             assert_eq!((warnings.len(), warnings[0].0.as_str()), (1, "default_security_group_ingress_rules"));
             assert!(warnings[0].1.contains(says), "no {says} in {warnings:?}");
         }
+    }
+
+    #[test]
+    fn a_new_prefix_list_counts_as_its_maximum_number_of_entries() {
+        let rule = |lists: Vec<&str>, blocks: u8| {
+            let blocks: Vec<String> = (0..blocks).map(|number| format!("10.0.{number}.0/24")).collect();
+            let rule = Value::map([
+                ("protocol", Value::from("tcp")),
+                ("from_port", 443_i64.into()),
+                ("to_port", 443_i64.into()),
+                ("cidr_blocks", blocks.into()),
+                ("prefix_list_ids", lists.into()),
+            ]);
+            let config = config(&[("default_security_group_ingress_rules", Value::map([("https", rule)]))]);
+            config.default_security_group_ingress_rules
+        };
+        let exists = |id: &str, detail: &str| {
+            (Outside::PrefixList(id.into()), Finding::Exists { owner: None, detail: detail.into() })
+        };
+        let outside = [exists("pl-4", "55 IPv4"), exists("pl-6", "60 IPv6"), exists("pl-0", "")].into();
+        let facts = Facts { outside, ..Facts::default() };
+        let warned = |lists: Vec<&str>, blocks: u8| {
+            group_rules("default_security_group_ingress_rules", &rule(lists, blocks), &facts).map(|it| it.message)
+        };
+        assert_eq!((warned(vec!["pl-4"], 5), warned(vec!["pl-4", "pl-6"], 5)), (None, None));
+        let says =
+            |message: Option<String>, words: &str| assert!(message.as_ref().unwrap().contains(words), "{message:?}");
+        says(warned(vec!["pl-4"], 6), "These are 61 rules for IPv4");
+        says(warned(vec!["pl-4", "pl-0"], 5), "These are at least 61 rules for IPv4");
     }
 
     #[test]

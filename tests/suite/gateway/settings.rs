@@ -189,3 +189,27 @@ fn timeouts_are_changed_without_a_change_in_aws() {
     }
     env.destroy();
 }
+
+#[test]
+fn a_refresh_after_an_apply_stores_the_same_private_data() {
+    let env = TestEnv::with_terraform();
+    let private_data = || -> Value {
+        let state = std::fs::read_to_string(env.workspace.path().join("terraform.tfstate")).expect("it exists");
+        let state: Value = serde_json::from_str(&state).expect("the state is JSON");
+        state["resources"][0]["instances"][0]["private"].clone()
+    };
+    for function in ["orders", "users"] {
+        let settings = json!({
+            "route_config": { "GET /still": env.to(function), "GET /guarded": env.guarded("orders", "guard") },
+            "faas_authorizers": { "guard": { "authorizer_name": "guard" } },
+            "access_log_logservice_group_name": "/shop/access",
+        });
+        env.configs(&[("this", &settings)], &json!({}));
+        env.workspace.apply(&[]).succeeded();
+        let before = private_data();
+        assert!(before.is_string(), "{before}");
+        env.workspace.apply(&["-refresh-only"]).succeeded();
+        assert_eq!(private_data(), before);
+    }
+    env.workspace.destroy().succeeded();
+}

@@ -634,6 +634,7 @@ async fn unmanaged_subnets_are_learned_until_they_are_deleted() {
 
 mod claims;
 mod ipv6;
+mod users;
 mod recorded_shapes;
 
 #[tokio::test(start_paused = true)]

@@ -1,9 +1,9 @@
 //! The lookups of objects of EC2, all of one kind with one call.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use aws_sdk_ec2::types::{Filter, VpnState};
+use aws_sdk_ec2::types::{Filter, ManagedPrefixList, VpnState};
 use futures::future::join_all;
 
 use super::if_permitted;
@@ -56,13 +56,13 @@ async fn of_kind(session: &Session, kind: Kind, wanted: Vec<Outside>) -> Result<
     let existing = loop {
         let Some(existing) = if_permitted(existing(session, kind, &ids).await)? else { return Ok(Vec::new()) };
         match pauses.next() {
-            Some(pause) if !ids.iter().all(|id| existing.contains(id)) => tokio::time::sleep(pause).await,
+            Some(pause) if !ids.iter().all(|id| existing.contains_key(id)) => tokio::time::sleep(pause).await,
             _ => break existing,
         }
     };
-    let finding = |outside: &Outside| match existing.contains(&outside.id()) {
-        true => Finding::Exists { owner: None, detail: String::new() },
-        false => Finding::Missing(lists_all(kind).then(|| existing.iter().cloned().collect())),
+    let finding = |outside: &Outside| match existing.get(&outside.id()) {
+        Some(detail) => Finding::Exists { owner: None, detail: detail.clone() },
+        None => Finding::Missing(lists_all(kind).then(|| existing.keys().cloned().collect())),
     };
     Ok(wanted.iter().map(|outside| (outside.clone(), finding(outside))).collect())
 }
@@ -72,8 +72,9 @@ fn lists_all(kind: Kind) -> bool {
     matches!(kind, Kind::Address | Kind::VpnGateway)
 }
 
-/// The IDs of the existing objects: of all in the Region, or of those that are wanted (see [`lists_all`]).
-async fn existing(session: &Session, kind: Kind, ids: &[String]) -> Result<BTreeSet<String>, Failure> {
+/// The IDs of the existing objects: of all in the Region, or of those that are wanted (see [`lists_all`]). Each with its
+/// [`Finding`] detail.
+async fn existing(session: &Session, kind: Kind, ids: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     let ec2 = &session.ec2;
     let filter = |name: &str| Filter::builder().name(name).set_values(Some(ids.to_vec())).build();
     let found: Vec<Option<String>> = match kind {
@@ -93,7 +94,7 @@ async fn existing(session: &Session, kind: Kind, ids: &[String]) -> Result<BTree
             let call = ec2.describe_managed_prefix_lists().filters(filter("prefix-list-id"));
             let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
             let found = found.map_err(|error| error.failure("DescribeManagedPrefixLists"))?;
-            found.into_iter().map(|it| it.prefix_list_id).collect()
+            return Ok(found.into_iter().filter_map(|it| Some((it.prefix_list_id.clone()?, weight(&it)))).collect());
         }
         Kind::SecurityGroup => {
             let call = ec2.describe_security_groups().filters(filter("group-id"));
@@ -102,7 +103,17 @@ async fn existing(session: &Session, kind: Kind, ids: &[String]) -> Result<BTree
             found.into_iter().map(|it| it.group_id).collect()
         }
     };
-    Ok(found.into_iter().flatten().collect())
+    Ok(found.into_iter().flatten().map(|id| (id, String::new())).collect())
+}
+
+/// The number of rules that AWS counts for a rule with this prefix list, and its address family, such as `55 IPv4`: the
+/// maximum number of its entries. AWS returns none for its own lists, whose weights it documents. Empty if it is unknown.
+fn weight(list: &ManagedPrefixList) -> String {
+    let name = list.prefix_list_name().unwrap_or_default();
+    let of_aws = [(".cloudfront.origin-facing", 55), (".route53-healthchecks", 25), (".vpc-lattice", 10)];
+    let documented = of_aws.iter().find(|(end, _)| name.starts_with("com.amazonaws.") && name.ends_with(end));
+    let weight = list.max_entries().or(documented.map(|(_, weight)| *weight));
+    weight.map(|weight| format!("{weight} {}", list.address_family().unwrap_or("IPv4"))).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -178,14 +189,19 @@ mod tests {
             .on("DescribeSecurityGroups", "<securityGroupInfo><item><groupId>sg-1</groupId></item></securityGroupInfo>")
             .on(
                 "DescribeManagedPrefixLists",
-                "<prefixListSet><item><prefixListId>pl-1</prefixListId></item></prefixListSet>",
+                "<prefixListSet><item><prefixListId>pl-1</prefixListId><addressFamily>IPv6</addressFamily>\
+                 <maxEntries>9</maxEntries></item><item><prefixListId>pl-2</prefixListId>\
+                 <prefixListName>com.amazonaws.global.cloudfront.origin-facing</prefixListName>\
+                 <addressFamily>IPv4</addressFamily></item></prefixListSet>",
             );
         let group = |id: &str| Outside::SecurityGroup(id.to_string());
-        let list = Outside::PrefixList("pl-1".to_string());
-        let wanted = [group("sg-1"), group("sg-2"), list.clone()];
+        let [list, of_aws] = ["pl-1", "pl-2"].map(|id| Outside::PrefixList(id.to_string()));
+        let wanted = [group("sg-1"), group("sg-2"), list.clone(), of_aws.clone()];
         let mut all = found(&aws, &wanted).await;
         all.sort_by(|a, b| a.0.cmp(&b.0));
-        assert_eq!(all, [(list, exists()), (group("sg-1"), exists()), (group("sg-2"), Finding::Missing(None))]);
+        let weighs = |detail: &str| Finding::Exists { owner: None, detail: detail.to_string() };
+        assert_eq!(all[..2], [(list, weighs("9 IPv6")), (of_aws, weighs("55 IPv4"))]);
+        assert_eq!(all[2..], [(group("sg-1"), exists()), (group("sg-2"), Finding::Missing(None))]);
         let call = &aws.calls("DescribeSecurityGroups")[0];
         let filter = ["Filter.1.Name", "Filter.1.Value.1", "Filter.1.Value.2"].map(|name| call[name].as_str());
         assert_eq!(filter, ["group-id", "sg-1", "sg-2"]);
