@@ -1,5 +1,5 @@
-//! What uses the objects of a network and is not managed: subnets that use its route tables, and routes and route tables
-//! that use its gateways and endpoints.
+//! What uses the objects of a network and is not managed: subnets that use its route tables, and routes and route
+//! tables that use its gateways and endpoints.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -25,8 +25,8 @@ pub fn unmanaged_users(inventory: &Inventory, id: &str) -> Vec<String> {
 }
 
 /// The unmanaged users of a network that a deletion affects: those of the object itself, and those of the table of a
-/// route. `is_kept` and `is_deleted` say whether the plan leaves, or really deletes, the object with a key. A route in a
-/// table that is left stays, and loses its target if the plan deletes that.
+/// route. `is_kept` and `is_deleted` tell whether the plan leaves, or really deletes, the object with a key. A route in
+/// a table that is left stays, and loses its target if the plan deletes that.
 pub fn affected_by_deletion(
     inventory: &Inventory,
     entry: &Entry,

@@ -69,8 +69,8 @@ impl Simulation {
         users
     }
 
-    /// What each unmanaged user has, by its description: the destinations that it reaches, each with the ID of its target
-    /// if that exists.
+    /// What each unmanaged user has, by its description: the destinations that it reaches, each with the ID of its
+    /// target if that exists.
     pub(crate) fn reach_of_people(&self) -> BTreeMap<String, BTreeSet<String>> {
         let ids = self.ids.lock().unwrap().clone();
         let objects = self.objects();

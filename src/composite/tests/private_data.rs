@@ -1,5 +1,5 @@
-//! The private data that an apply returns. A refresh that finds nothing new returns the same, or a host that compares it
-//! reports a change that does not exist.
+//! The private data that an apply returns. A refresh that finds nothing new returns the same, or a host that compares
+//! it reports a change that does not exist.
 
 use super::properties::{some_gateway, some_network};
 use super::*;
@@ -17,11 +17,11 @@ fn different(before: &[u8], after: &[u8]) -> Vec<String> {
     let names = before.keys().chain(after.keys()).collect::<std::collections::BTreeSet<_>>();
     let of_name = |name: &String| {
         let (old, new) = (flat(name, before.get(name)), flat(name, after.get(name)));
-        let gone = old.iter().filter(|it| !new.contains(it)).map(|it| format!("- {it}")).collect::<Vec<_>>();
+        let missing = old.iter().filter(|it| !new.contains(it)).map(|it| format!("- {it}")).collect::<Vec<_>>();
         let more = new.iter().filter(|it| !old.contains(it)).map(|it| format!("+ {it}")).collect::<Vec<_>>();
-        match gone.is_empty() && more.is_empty() && old != new {
+        match missing.is_empty() && more.is_empty() && old != new {
             true => vec![format!("order of {name}")],
-            false => [gone, more].concat(),
+            false => [missing, more].concat(),
         }
     };
     names.into_iter().flat_map(of_name).collect()

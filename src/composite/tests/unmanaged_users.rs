@@ -70,10 +70,13 @@ fn check(steps: &[(Value, Person)]) {
             }
             terraform.assert_applies(config).await;
             let after = terraform.account.reach_of_people();
-            let told = said(&plan);
+            let reported = said(&plan);
             for (user, reach) in before.iter().filter(|_| plan.requires_replace.is_empty()) {
                 let lost: Vec<&String> = reach.difference(&after[user]).collect();
-                assert!(lost.is_empty() || told.contains(user), "{user} loses {lost:?}, and the plan said: {told}");
+                assert!(
+                    lost.is_empty() || reported.contains(user),
+                    "{user} loses {lost:?}, and the plan said: {reported}"
+                );
             }
         }
         terraform.account.remove_people();
@@ -135,7 +138,7 @@ async fn a_table_of_an_unmanaged_subnet_is_left_and_named() {
     let end = format!(") is deleted, used by: route to 0.0.0.0/0 in {table}, subnet subnet-7");
     assert!(said(&plan).contains(words) && said(&plan).contains(&end), "{}", said(&plan));
     terraform.assert_applies(&one_az(0, true)).await;
-    // When the subnet is gone, the line is gone.
+    // Without the subnet, the line is missing too.
     terraform.account.remove_people();
     terraform.refresh().await;
     assert_eq!(terraform.state.get("unmanaged_objects").as_map().unwrap().len(), 0);

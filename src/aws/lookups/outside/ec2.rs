@@ -72,8 +72,8 @@ fn lists_all(kind: Kind) -> bool {
     matches!(kind, Kind::Address | Kind::VpnGateway)
 }
 
-/// The IDs of the existing objects: of all in the Region, or of those that are wanted (see [`lists_all`]). Each with its
-/// [`Finding`] detail.
+/// The IDs of the existing objects: of all in the Region, or of those that are wanted (see [`lists_all`]). Each with
+/// the detail of its [`Finding`].
 async fn existing(session: &Session, kind: Kind, ids: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     let ec2 = &session.ec2;
     let filter = |name: &str| Filter::builder().name(name).set_values(Some(ids.to_vec())).build();
@@ -107,7 +107,8 @@ async fn existing(session: &Session, kind: Kind, ids: &[String]) -> Result<BTree
 }
 
 /// The number of rules that AWS counts for a rule with this prefix list, and its address family, such as `55 IPv4`: the
-/// maximum number of its entries. AWS returns none for its own lists, whose weights it documents. Empty if it is unknown.
+/// maximum number of its entries. AWS returns none for its own lists, whose weights it documents. Empty if it is
+/// unknown.
 fn weight(list: &ManagedPrefixList) -> String {
     let name = list.prefix_list_name().unwrap_or_default();
     let of_aws = [(".cloudfront.origin-facing", 55), (".route53-healthchecks", 25), (".vpc-lattice", 10)];
