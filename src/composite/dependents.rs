@@ -37,13 +37,18 @@ pub(super) async fn of_deleted_internet_gateway<P: Topology>(
 }
 
 /// Lists the unmanaged API mappings of the custom domains that a plan deletes. Without such a domain, it calls nothing.
+/// The root may be deleted already.
 pub(super) async fn in_deleted_domains<P: Topology>(
     cloud: &dyn Cloud,
+    root_id: &str,
     inventory: &Inventory,
     plan: &Plan,
 ) -> Dependents {
     let names = deleted(plan, |spec| spec.holds_api_mappings());
-    holding_objects::<P>(cloud, inventory, &names, DependentScope::Domains(&names)).await
+    if names.is_empty() {
+        return Dependents::default();
+    }
+    cloud.dependents(P::KIND, root_id, DependentScope::Domains(&names), &inventory.entries).await
 }
 
 /// Returns, by id, why subnets of an interrupted run are not taken over: something unmanaged is in them. Without such a

@@ -15,6 +15,7 @@ mod lookup;
 mod moves;
 mod plan;
 mod protected;
+mod shared_domain;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -46,5 +47,8 @@ pub(super) use plan::{
     would_lose_root,
 };
 pub(super) use protected::{Protected, protected_in_destroy, protected_in_replacement, protected_in_update};
+pub(super) use shared_domain::{
+    refuse_shared_domain_in_destroy, refuse_shared_domain_in_update, warn_of_shared_domains,
+};
 pub(super) use text::{detail, failed};
 pub(super) use users::warn_of_users;

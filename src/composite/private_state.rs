@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::state;
 use crate::cloud::{RootState, Unmanaged};
-use crate::model::{Entry, Facts, Inventory, Key, Object};
+use crate::model::{Entry, Facts, Inventory, Key, Object, kept_with_shared_domains};
 use crate::plugin::Value;
 use crate::reconcile::Plan;
 use crate::topology::{ProtectedObjects, Topology};
@@ -157,7 +157,8 @@ impl Private {
 
     /// Whether the imported objects match the configuration, although their attributes may be written differently.
     pub(super) fn is_as_imported(&self, plan: &Plan, wanted: &[Object]) -> bool {
-        self.imported && !self.takes_over && plan.is_empty() && self.is_observed_only(wanted)
+        let keeps_others = !kept_with_shared_domains(&self.inventory, wanted).is_empty();
+        self.imported && !self.takes_over && plan.is_empty() && !keeps_others && self.is_observed_only(wanted)
     }
 
     /// Encodes the private state for Terraform.

@@ -133,7 +133,7 @@ fn pending_deletion(inventory: &Inventory) -> BTreeMap<String, String> {
     by_slot(inventory.present().filter(|entry| entry.pending_deletion))
 }
 
-fn by_slot<'a>(entries: impl Iterator<Item = &'a Entry>) -> BTreeMap<String, String> {
+pub(super) fn by_slot<'a>(entries: impl Iterator<Item = &'a Entry>) -> BTreeMap<String, String> {
     let mut map = BTreeMap::new();
     for entry in entries {
         // Two objects have the same slot while the deletion of a replaced one is pending.

@@ -17,6 +17,7 @@ mod outside;
 mod policy;
 pub(crate) mod route_key;
 mod scope;
+mod shared_domain;
 mod spec;
 mod tags;
 pub mod timeouts;
@@ -49,6 +50,8 @@ pub use outside::{Finding, Outside, Reference};
 pub use policy::{is_same_policy, shown_policy};
 pub use route_key::RouteKey;
 pub use scope::{IgnoreTags, Location, Scope, TagSettings, partition_of, unusable_region};
+pub(crate) use shared_domain::learn_mappings;
+pub use shared_domain::{kept_with_shared_domains, mappings_to_other_apis};
 pub use spec::{
     AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Cors, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord,
     DomainName, Eip, Integration, InternetGateway, Ipv6Source, Kind, LambdaPermission, Learned, LogGroup,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::plan::{Action, Overwritten};
-use crate::model::{Entry, Inventory, Key, Merged, Object, Spec, used_by_unmanaged};
+use crate::model::{Entry, Inventory, Key, Merged, Object, Spec, kept_with_shared_domains, used_by_unmanaged};
 
 /// The differences.
 #[derive(Default)]
@@ -44,7 +44,10 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Differences {
             actions.push(Action::Update { id, before, certain, to });
         }
     }
-    let deleted: Vec<&Entry> = existing.present().filter(|entry| !taken.contains(&entry.kind_and_id())).collect();
+    let kept = kept_with_shared_domains(existing, wanted);
+    let is_kept = |entry: &&Entry| kept.iter().any(|it| it.kind_and_id() == entry.kind_and_id());
+    let deleted: Vec<&Entry> =
+        existing.present().filter(|entry| !taken.contains(&entry.kind_and_id()) && !is_kept(entry)).collect();
     let deleted_keys: BTreeSet<&Key> = deleted.iter().map(|entry| &entry.key).collect();
     // The existing objects count too, for a destroy after an update that failed half-way.
     let specs = || wanted.iter().map(|object| &object.spec).chain(existing.present().map(|entry| &entry.applied));

@@ -51,6 +51,8 @@ mod unmanaged;
 mod created;
 #[path = "gateway/mapping.rs"]
 mod mapping;
+#[path = "gateway/shared_domain.rs"]
+mod shared_domain;
 #[path = "gateway/snapshot.rs"]
 mod snapshot;
 #[path = "gateway/protected.rs"]

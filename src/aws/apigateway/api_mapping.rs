@@ -48,6 +48,11 @@ pub(super) fn target(shown: &Shown) -> String {
     format!("{}/{}", shown.api_id.as_deref().unwrap_or_default(), shown.stage.as_deref().unwrap_or_default())
 }
 
+/// A mapping for messages: its ID, target and path.
+pub(super) fn described(shown: &Shown) -> String {
+    format!("{} ({})", shown.api_mapping_id().unwrap_or_default(), target(shown))
+}
+
 /// Creates a mapping. An existing one is adopted if it points to the same stage and is an error otherwise.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &ApiMapping) -> Result<(), Failure> {
     let session = operation.session;

@@ -66,10 +66,11 @@ async fn paths(session: &Session, api_id: &str, domain: &str, known: &[Entry]) -
     let mappings = api_mapping::list(session, domain).await?;
     let unmanaged = mappings.into_iter().filter_map(|shown| {
         let id = shown.api_mapping_id.clone()?;
-        if known.iter().any(|entry| entry.id == id) {
+        let points_elsewhere = shown.api_id.as_deref() != Some(api_id);
+        // A mapping in state that someone has pointed at another API serves that API now.
+        if !points_elsewhere && known.iter().any(|entry| entry.id == id) {
             return None;
         }
-        let points_elsewhere = shown.api_id.as_deref() != Some(api_id);
         Some(Dependent {
             kind: "API mapping",
             id,

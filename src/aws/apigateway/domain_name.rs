@@ -243,10 +243,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     // One of them may also be a deleted mapping that AWS still returns.
     let (own, others): (Vec<_>, Vec<_>) =
         mappings.iter().partition(|mapping| api_id.is_some() && mapping.api_id.as_deref() == api_id);
-    let others: Vec<String> = others
-        .into_iter()
-        .map(|mapping| format!("{} ({})", mapping.api_mapping_id().unwrap_or_default(), api_mapping::target(mapping)))
-        .collect();
+    let others: Vec<String> = others.into_iter().map(api_mapping::described).collect();
     if !others.is_empty() {
         let message = format!("custom domain {name} has API mappings to other APIs: {}", others.join(", "));
         return Err(Failure::new(Cause::InUse, "DeleteDomainName", message));

@@ -5,7 +5,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::inventory::{normalize_inventory, pending};
-use super::pending_deletion::{Found, cancel_pending_deletion, defer_deletes, defer_unstarted, take_not_attached};
+use super::pending_deletion::{
+    Found, cancel_pending_deletion, defer_deletes, defer_kept, defer_unstarted, take_not_attached,
+};
 use super::run::{Run, Setup, Shared, SharedInventory};
 use crate::cloud::retries::RetryLimits;
 use crate::cloud::{Cause, Cloud, Failure, GuardDutyObjects, RootState};
@@ -15,7 +17,7 @@ use crate::composite::managed_roots::{BegunCreate, Found as FoundRoots};
 use crate::composite::observe::{drift, is_not_adopted, unmanaged_objects};
 use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
-use crate::composite::{adoption, diagnostics, facts, guardduty, import, outside, state, takeover};
+use crate::composite::{adoption, dependents, diagnostics, facts, guardduty, import, outside, state, takeover};
 use crate::model::{Entry, Facts, Inventory, Key, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Severity, Value};
 use crate::reconcile::{Outcome, Plan};
@@ -53,6 +55,7 @@ async fn change<P: Topology>(
     let facts = limits().scope(change.look_up(diagnostics)).await?;
     limits().scope(change.find_lost_parts(&facts, diagnostics)).await?;
     let decision = change.decide(&facts, diagnostics)?;
+    limits().scope(change.refuse_shared_domains(&decision, diagnostics)).await?;
     let begun = match change.creating() {
         true => Some(limits().scope(change.begin_create(diagnostics)).await?),
         false => None,
@@ -208,6 +211,16 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         is_permitted.then_some(decision)
     }
 
+    /// Stops the apply if others have mapped their APIs to a domain that it deletes. The plan keeps such a domain, so
+    /// this happened afterwards.
+    async fn refuse_shared_domains(&self, decision: &Decision, diagnostics: &mut Diagnostics) -> Option<()> {
+        let (inventory, plan) = (&self.private.inventory, &decision.plan);
+        let root_id = inventory.at(P::KIND.root()).map_or("", |root| &root.id);
+        let found = dependents::in_deleted_domains::<P>(self.cloud, root_id, inventory, plan).await;
+        let refused = diagnostics::refuse_shared_domain_in_update::<P>(&self.name, &found, diagnostics);
+        (!refused).then_some(())
+    }
+
     /// Begins a create, unless a root exists that it would create again. A failed lookup stops it too.
     async fn begin_create(&self, diagnostics: &mut Diagnostics) -> Option<BegunCreate<'a>> {
         let (name, roots) = (&self.name, &self.shared.managed_roots);
@@ -286,6 +299,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
                 defer_deletes(plan, &mut outcome, found, &mut inventory, diagnostics)
             }
         };
+        defer_kept(plan, &decision.objects, &mut inventory);
         let root_id = inventory.at(P::KIND.root()).map(|root| root.id.clone());
         self.report_deployment(run, (plan, &outcome), not_deployed, &mut inventory, diagnostics).await;
         let arguments = outside::arguments::<P>(&self.config, self.cloud.scope(), plan, &outcome);

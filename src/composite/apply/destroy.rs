@@ -10,7 +10,7 @@ use crate::cloud::retries::RetryLimits;
 use crate::cloud::{Cloud, Failure};
 use crate::composite::observe::{drift, is_not_adopted};
 use crate::composite::private_state::Private;
-use crate::composite::{diagnostics, guardduty, import, location, protected, refresh, released, state};
+use crate::composite::{dependents, diagnostics, guardduty, import, location, protected, refresh, released, state};
 use crate::model::{Entry, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::reconcile::{self, Plan};
@@ -27,8 +27,8 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
     }
     let summary = format!("Error destroying {} {root_id}", P::TYPE_NAME);
     // Nothing has changed yet, so a stop ends the read.
-    let limits = RetryLimits { stop: request.stop.clone(), ..shared.retry_limits() };
-    let private = match limits.scope(existing::<P>(cloud, root_id, &request)).await {
+    let limits = || RetryLimits { stop: request.stop.clone(), ..shared.retry_limits() };
+    let private = match limits().scope(existing::<P>(cloud, root_id, &request)).await {
         Ok(Some(mut private)) => {
             import::keep_rules(&mut private);
             private.inventory.entries.iter_mut().for_each(Entry::forget_deployment);
@@ -51,6 +51,10 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
             return ApplyResponse { state: request.prior, private: private.encode(), diagnostics };
         }
     };
+    let in_domains = dependents::in_deleted_domains::<P>(cloud, root_id, &private.inventory, &plan);
+    if diagnostics::refuse_shared_domain_in_destroy::<P>(root_id, &limits().scope(in_domains).await, &mut diagnostics) {
+        return ApplyResponse { state: request.prior, private: private.encode(), diagnostics };
+    }
     match destroy::<P>(shared, cloud, &request, private, &plan, &mut diagnostics).await {
         Some((state, private)) => ApplyResponse { state, private, diagnostics },
         None => nothing(diagnostics),

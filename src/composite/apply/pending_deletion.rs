@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::cloud::{Cause, DependentsByOp, Failure, GuardDutyObjects};
 use crate::composite::diagnostics;
-use crate::model::{Entry, Inventory, Object};
+use crate::model::{Entry, Inventory, Key, Object, kept_with_shared_domains};
 use crate::plugin::Diagnostics;
 use crate::reconcile::{Action, Outcome, Phase, Plan};
 
@@ -72,6 +72,17 @@ pub(super) fn defer_deletes(
         }
     }
     failure
+}
+
+/// Marks the objects that the plan has kept with a shared domain. If their replacement could not be created, they keep
+/// their slots.
+pub(super) fn defer_kept(plan: &Plan, objects: &[Object], inventory: &mut Inventory) {
+    let kept = kept_with_shared_domains(inventory, objects);
+    let vacated = kept.into_iter().filter(|entry| is_slot_vacated(plan, inventory, entry));
+    let vacated: Vec<(Key, String)> = vacated.map(|entry| (entry.key.clone(), entry.id.clone())).collect();
+    for entry in &mut inventory.entries {
+        entry.pending_deletion |= vacated.iter().any(|(key, id)| (key, id) == (&entry.key, &entry.id));
+    }
 }
 
 /// Lets the next plan update the stage, so that AWS deploys again before the deletions. A stage whose drift is ignored

@@ -123,7 +123,7 @@ pub(super) fn deleted_with(what: &str, dependents: &[Dependent]) -> String {
     if !keeping.is_empty() {
         parts.push(format!(
             "These mappings point a custom domain at other APIs. The domain cannot be deleted while they exist, so the \
-             apply would fail. Remove them first:\n{}",
+             apply would stop before it deletes anything. Remove them first:\n{}",
             listed(&keeping, "  ")
         ));
     }

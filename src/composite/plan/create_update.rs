@@ -17,7 +17,7 @@ use crate::composite::protected::{self, Protection};
 use crate::composite::{
     adoption, dependents, diagnostics, facts, guardduty, import, location, outside, refresh, released, state,
 };
-use crate::model::{Claim, Entry, Facts, Inventory, Key, Lookup, Object, Scope, TagSettings};
+use crate::model::{Claim, Entry, Facts, Inventory, Key, Lookup, Object, Scope, TagSettings, kept_with_shared_domains};
 use crate::plugin::{AttributePath, Diagnostics, Input, PlanRequest, PlanResponse, Value};
 use crate::reconcile::{Action, Plan};
 use crate::topology::{IgnoredDrift, ProtectedObjects, Topology};
@@ -364,8 +364,14 @@ async fn check_effects<P: Topology>(
     diagnostics::warn_of_deletions::<P>(name, plan, &in_subnets, guardduty, diagnostics);
     refuse_overlaps::<P>(name, plan, &in_subnets, guardduty, diagnostics);
     refuse_detachment::<P>(name, plan, &with_addresses, diagnostics);
-    let in_domains = dependents::in_deleted_domains::<P>(cloud, inventory, plan).await;
-    diagnostics::warn_of_paths::<P>(name, &in_domains, diagnostics);
+    let root_id = inventory.at(P::KIND.root()).map_or("", |root| &root.id);
+    let in_domains = dependents::in_deleted_domains::<P>(cloud, root_id, inventory, plan).await;
+    // With `-refresh=false`, the decision does not know the current mappings.
+    if !diagnostics::refuse_shared_domain_in_update::<P>(name, &in_domains, diagnostics) {
+        diagnostics::warn_of_paths::<P>(name, &in_domains, diagnostics);
+    }
+    let kept = kept_with_shared_domains(inventory, &decision.objects);
+    diagnostics::warn_of_shared_domains::<P>(name, &kept, diagnostics);
     diagnostics::warn_of_outages::<P>(name, plan, diagnostics);
     diagnostics::warn_of_moves::<P>(name, plan, diagnostics);
     diagnostics::warn_of_users::<P>(name, (inventory, plan), diagnostics);

@@ -7,7 +7,7 @@ use crate::composite::decision::Decision;
 use crate::composite::generate::configuration_of;
 use crate::composite::private_state::Private;
 use crate::composite::{location, state};
-use crate::model::{Entry, Ids, Inventory, Key, Object, ResolvedObject, Scope};
+use crate::model::{Entry, Ids, Inventory, Key, Object, ResolvedObject, Scope, kept_with_shared_domains};
 use crate::plugin::{Attribute, AttributeType, Mode, Nested, Value};
 use crate::reconcile::Action;
 use crate::topology::Topology;
@@ -63,9 +63,14 @@ impl<P: Topology> Announcement<'_, P> {
         let may_wait = |entry: &Entry| {
             entry.spec().holds_network_interfaces() || (is_manual && entry.spec().is_part_of_unmanaged_object())
         };
-        let may_defer = private.inventory.present().any(|entry| entry.pending_deletion)
-            || (!prior.is_null() && decision.plan.deleted().any(may_wait));
-        planned.set("pending_deletion", if may_defer { Value::Unknown } else { Value::Map(BTreeMap::new()) });
+        let kept = kept_with_shared_domains(&private.inventory, &decision.objects);
+        let pending = private.inventory.present().filter(|entry| entry.pending_deletion);
+        let mut others = pending.filter(|entry| !kept.iter().any(|it| it.kind_and_id() == entry.kind_and_id()));
+        let may_defer = others.next().is_some() || (!prior.is_null() && decision.plan.deleted().any(may_wait));
+        // If an operation fails, a kept object may keep its slot.
+        let is_open = may_defer || (!kept.is_empty() && !decision.plan.is_empty());
+        let kept = state::by_slot(kept.into_iter());
+        planned.set("pending_deletion", if is_open { Value::Unknown } else { kept.into() });
         if decision.plan.is_empty() && private.is_observed_only(&decision.objects) {
             // All drift already matches the configuration, so no change is needed.
             let mut quiet = planned.clone();

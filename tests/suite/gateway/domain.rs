@@ -238,10 +238,8 @@ fn drift_of_a_domain_is_fixed_and_unmanaged_parts_stay() {
     assert_eq!(env.calls(&before), [format!("CreateApiMapping {NAME}")]);
 
     // A domain with an unmanaged mapping is not deleted.
-    env.config(&env.without_domain());
-    let rejected = env.workspace.apply(&[]);
-    rejected
-        .failed_with(&format!("custom domain {NAME} has API mappings to other APIs: {} ({theirs}/prod)", text(&path)));
+    env.apply(&env.without_domain());
+    assert_eq!(env.attribute("pending_deletion")["domain"], NAME);
     env.domain_call("delete_api_mapping", json!({ "ApiMappingId": path }));
     env.apply(&env.with_domain(NAME));
 
@@ -384,6 +382,12 @@ fn the_plan_names_unmanaged_mappings_of_a_deleted_domain() {
         text(&env.domain_call("create_api_mapping", mapping)["ApiMappingId"])
     };
     let (to_own, to_theirs) = (map(&own, "$default", "v1"), map(&theirs, "prod", "theirs"));
+    env.config(&env.without_domain());
+    let kept = env.workspace.plan(&[]);
+    assert!(kept.says("keeps a custom domain that other APIs use"), "{kept}");
+    assert!(kept.says(&format!("{to_theirs} ({theirs}/prod)")), "{kept}");
+
+    env.config(&env.with_domain(NAME));
     let assert_named = |plan: &crate::support::terraform::Run| {
         for line in [
             "AWS deletes these unmanaged objects together with",
@@ -394,17 +398,14 @@ fn the_plan_names_unmanaged_mappings_of_a_deleted_domain() {
             assert!(plan.says(line), "no {line:?} in {plan}");
         }
     };
+    assert_named(&env.workspace.plan(&["-destroy"]));
+    env.workspace.destroy().failed_with(&format!("API mapping {to_theirs} \"{NAME}/theirs\" (to {theirs}/prod)"));
+    assert_eq!(env.proxy.account().list_of("apis").len(), 2, "nothing is deleted");
+    env.domain_call("delete_api_mapping", json!({ "ApiMappingId": to_theirs }));
     env.config(&env.without_domain());
     let plan = env.workspace.plan(&[]);
     assert!(plan.says("Updating fgw_http_gateway \"shop\" deletes a custom domain that may be in use"), "{plan}");
-    assert_named(&plan);
-
-    env.config(&env.with_domain(NAME));
-    assert_named(&env.workspace.plan(&["-destroy"]));
-    let rejected = format!("custom domain {NAME} has API mappings to other APIs: {to_theirs} ({theirs}/prod)");
-    env.workspace.destroy().failed_with(&rejected);
-    assert_eq!(env.proxy.account().list_of("apis").len(), 2, "the API is not deleted before its domain");
-    env.domain_call("delete_api_mapping", json!({ "ApiMappingId": to_theirs }));
+    assert!(plan.says(&format!("API mapping {to_own} \"{NAME}/v1\" (to {own}/$default)")), "{plan}");
     env.destroy();
     assert!(env.domains().is_empty());
     assert_eq!(env.proxy.account().list_of("apis").len(), 1, "the unmanaged one stays");

@@ -92,10 +92,11 @@ fn a_mapping_to_an_unmanaged_api_is_never_deleted() {
     let mapping = mapped.id();
     mapped.repoint(&mapped.theirs, "prod");
     let theirs = [(mapping.clone(), format!("{}/prod", mapped.theirs))];
-    let message = format!("custom domain {NAME} has API mappings to other APIs: {mapping} ({}/prod)", mapped.theirs);
+    let message = format!("API mapping {mapping} \"{NAME}/\" (to {}/prod)", mapped.theirs);
 
     env.config(&mapped.without_domain());
-    env.workspace.apply(&[]).failed_with(&message);
+    env.workspace.apply(&[]).succeeded();
+    assert_eq!(env.attribute("pending_deletion")["domain"], NAME);
     assert_eq!(mapped.targets(), theirs);
     assert_eq!(env.send("GET", "/a", None).status, 200);
 
@@ -127,7 +128,8 @@ fn a_mapping_recreated_outside_terraform_is_never_touched() {
     run.failed_with(&format!("delete-api-mapping --domain-name {NAME} --api-mapping-id {}", theirs[0].0));
     assert_eq!(mapped.targets(), theirs);
 
-    env.workspace.destroy().failed_with(&format!("{} ({})", theirs[0].0, theirs[0].1));
+    let mapping = format!("API mapping {} \"{NAME}/\" (to {})", theirs[0].0, theirs[0].1);
+    env.workspace.destroy().failed_with(&mapping);
     assert_eq!(mapped.targets(), theirs);
     mapped.domain_call("delete_api_mapping", json!({ "ApiMappingId": theirs[0].0 }));
     env.destroy();

@@ -14,7 +14,7 @@ use crate::aws::Session;
 use crate::cloud::{Cause, Failure, Observed, Unmanaged};
 use crate::model::Input;
 use crate::model::keys::gateway as keys;
-use crate::model::{Entry, Key, Spec};
+use crate::model::{Entry, Key, Spec, learn_mappings};
 
 /// A domain and its mappings.
 #[derive(Clone, Debug)]
@@ -107,7 +107,11 @@ pub(super) fn read(domains: &[FoundDomain], entry: &Entry, root_id: &str, api: &
             let shown = found.shown.as_ref()?;
             // The domain may have been deleted and created again outside Terraform.
             let is_the_same = domain_name::is_the_same(shown, &entry.learned);
-            is_the_same.then(|| domain_name::read(shown, api.clone(), entry.key.clone()))?
+            let mut observed = is_the_same.then(|| domain_name::read(shown, api.clone(), entry.key.clone()))??;
+            let others = found.mappings.iter().filter(|mapping| mapping.api_id.as_deref() != Some(root_id));
+            let others: Vec<String> = others.map(api_mapping::described).collect();
+            learn_mappings(&others, &mut observed.learned, &entry.learned);
+            Some(observed)
         }
         Spec::ApiMapping(applied) => {
             let shown = found.mappings.iter().find(|it| it.api_mapping_id.as_ref() == Some(&entry.id))?;
