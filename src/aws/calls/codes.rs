@@ -205,6 +205,12 @@ pub(crate) fn is_policy_conflict(failure: &Failure) -> bool {
     has_code(failure, &["ResourceConflictException"])
 }
 
+/// Lambda: the policy of a function, alias or version would exceed 20,480 characters: "The final policy size (20749) is
+/// bigger than the limit (20480)." (adobe/helix-deploy#24)
+pub(crate) fn is_policy_full(failure: &Failure) -> bool {
+    has_code(failure, &["PolicyLengthExceededException"])
+}
+
 /// CloudWatch Logs: another change of the log group is in progress (aws/aws-cdk#17546).
 pub(crate) fn is_group_busy(failure: &Failure) -> bool {
     has_code(failure, &["OperationAbortedException"])

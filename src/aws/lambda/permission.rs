@@ -196,6 +196,7 @@ async fn add(operation: &Operation<'_>, wanted: &WantedStatement) -> Result<(), 
                 Ok(wanted.find(session).await?.map_or_else(|| Poll::Pending(failure.to_string()), Poll::Done))
             }
             Err(failure) if is_absent(&failure) && Instant::now() < new_until => Ok(Poll::Pending(failure.to_string())),
+            Err(failure) if codes::is_policy_full(&failure) => Err(full(failure, place)),
             Err(failure) => Err(failure),
         }
     })
@@ -398,6 +399,23 @@ pub(crate) fn authorizer_in<'a>(api_id: &str, statement_id: &'a str) -> Option<&
 
 fn is_absent(failure: &Failure) -> bool {
     failure.cause == Cause::NotFound
+}
+
+/// The failure of a policy without room for a statement. An unused statement of this resource may be among those that
+/// the same apply removes.
+fn full(failure: Failure, place: &FunctionPolicy) -> Failure {
+    let name = &place.function_arn;
+    let qualifier = place.qualifier.iter().map(|it| format!(" --qualifier {it}")).collect::<String>();
+    let message = format!(
+        "{} The policy of {name} has no room for the statement of this gateway. List the statements (aws lambda get-policy \
+         --function-name {name}{qualifier} --query Policy --output text), and remove those of callers that no longer exist \
+         (aws lambda remove-permission --function-name {name}{qualifier} --statement-id SID). Or use another function, or an \
+         alias, which has a policy of its own (aws lambda create-alias --function-name {name} --name gateway \
+         --function-version '$LATEST', then {name}:gateway in the configuration). If Terraform has marked the resource as \
+         tainted, run terraform untaint first. Then apply again",
+        failure.message
+    );
+    Failure { cause: Cause::QuotaExceeded, message, ..failure }
 }
 
 fn different(place: &FunctionPolicy, statement_id: &str, existing: &Statement) -> Failure {

@@ -57,9 +57,10 @@ pub(in crate::composite) fn adopt_before_import<P: Topology>(diagnostics: &mut D
         adopt(),
         "Only an imported resource can adopt objects".to_string(),
         format!(
-            "The state does not contain this resource, so this plan would create a new {}. Import the existing one first, \
-             with an import block, or remove adopt. If Terraform is to replace the resource, undo that: a replacement \
-             adopts nothing.",
+            "This plan would create a new {}, and a create adopts nothing.\n\nIf the resource is tainted, run `terraform \
+             untaint ADDRESS` with its address, then apply: the apply keeps it, and adopts the objects. If the plan has \
+             the option `-replace`, omit it. Otherwise the state does not contain the resource: import the existing one \
+             first, with an import block, or remove adopt.",
             P::KIND.root_kind()
         ),
     );

@@ -223,7 +223,7 @@ crate::attributes! {
         identity_sources: Input<Option<Vec<Input<String>>>> = optional().in_place(),
         /// Time in seconds for which API Gateway caches the result for the same values of `identity_sources`; 0 turns
         /// caching off. Defaults to 300 if `identity_sources` is set, and to 0 otherwise. A value above 0 requires
-        /// `identity_sources`.
+        /// `identity_sources`. If the function changes, results of the earlier one stay cached for this time.
         result_ttl_in_seconds: Input<Option<i64>> = optional().check(Check::between(0, 3600)).in_place(),
         /// Whether the function returns a boolean (`isAuthorized`) instead of an IAM policy. Requires
         /// `authorizer_payload_format_version = "2.0"`.

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::adoption::changes;
-use super::{TestEnv, text, with};
+use super::{THIS, TestEnv, text, with};
 use crate::support::foreign::api::ForeignApi;
 use crate::support::proxy::fault::Fault;
 
@@ -65,6 +65,25 @@ fn a_log_group_and_a_domain_that_exist_are_adopted() {
     assert_eq!(changes(&env), ["AddPermission 1", "TagResource 2", "UpdateStage 1"]);
     assert_eq!(env.attribute("unmanaged_objects"), json!({}));
     env.workspace.assert_nothing_to_do();
+    assert_adopted(&env, &api, &all);
+}
+
+#[test]
+fn a_tainted_gateway_adopts_after_untaint_as_the_message_says() {
+    let env = TestEnv::with_terraform();
+    env.apply(&plain(&env));
+    let id = text(&env.attribute("api_id"));
+    let api = ForeignApi::within(&env.proxy, id.clone());
+    api.log_group(GROUP, "keeper");
+    env.workspace.run(&["taint", "-no-color", THIS]).succeeded();
+    let all = with(&plain(&env), &logging(&env));
+    env.config(&with(&all, &json!({ "adopt": { "log_group": GROUP } })));
+    let refused = env.workspace.plan(&[]);
+    assert!(refused.says("If the resource is tainted, run `terraform untaint ADDRESS`"), "{refused}");
+
+    env.workspace.run(&["untaint", "-no-color", THIS]).succeeded();
+    env.workspace.apply(&[]).succeeded();
+    assert_eq!((text(&env.attribute("api_id")), &env.attribute("aws_objects")["log_group"]), (id, &json!(GROUP)));
     assert_adopted(&env, &api, &all);
 }
 

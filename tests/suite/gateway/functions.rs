@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::change::sorted;
 use super::snapshot::snapshot;
-use super::{SECRET, SLOW, TestEnv, text};
+use super::{SECRET, SLOW, THIS, TestEnv, text};
 
 /// The statements in the policy of a function, or of its alias or version.
 fn policy(env: &TestEnv, function: &str, qualifier: Option<&str>) -> Vec<Value> {
@@ -30,6 +30,74 @@ fn changed_policies(env: &TestEnv) -> Vec<String> {
     sorted(
         of_policies.map(|it| format!("{} {}", it.call.action, it.call.param("Qualifier")).trim().to_owned()).collect(),
     )
+}
+
+/// Adds statements of others to the policy of a function until it is full. Returns their IDs.
+fn fill_policy(env: &TestEnv, function: &str) -> Vec<String> {
+    let sid = |number: usize| format!("old-{number}");
+    let mut length = 0;
+    for number in 0.. {
+        // The last ones are shorter, so that the policy is full and not longer than AWS allows.
+        let path = match 20_350_usize.saturating_sub(length) {
+            left if left > 2500 => 900,
+            left if left > 1250 => 500,
+            left => left.saturating_sub(350),
+        };
+        let source = format!("arn:aws:execute-api:us-east-1:123456789012:deleted{number}/{}", "x".repeat(path));
+        let statement = json!({ "FunctionName": function, "StatementId": sid(number), "SourceArn": source,
+                                "Action": "lambda:InvokeFunction", "Principal": "apigateway.amazonaws.com" });
+        env.proxy.account().boto("lambda", "add_permission", statement);
+        let policy = env.proxy.account().boto("lambda", "get_policy", json!({ "FunctionName": function }));
+        length = text(&policy["Policy"]).len();
+        if length > 20_200 {
+            assert!(length <= 20_480, "{length}");
+            return (0..=number).map(sid).collect();
+        }
+    }
+    unreachable!("each statement adds to the length")
+}
+
+#[test]
+fn a_full_policy_is_reported_with_ways_out_that_work() {
+    for with_alias in [false, true] {
+        let env = TestEnv::with_terraform();
+        let account = env.proxy.account();
+        let mut others = fill_policy(&env, "orders");
+        let arn = env.arn("orders");
+        let remove = |sid: String| {
+            account.boto("lambda", "remove_permission", json!({ "FunctionName": arn, "StatementId": sid }));
+        };
+        env.config(&json!({ "route_config": { "GET /a": env.to("orders") } }));
+        let failed = env.workspace.apply(&[]);
+        for text in [
+            "PolicyLengthExceededException".to_owned(),
+            "bigger than the limit (20480)".to_owned(),
+            format!("aws lambda get-policy --function-name {arn} --query Policy --output text"),
+            format!("aws lambda remove-permission --function-name {arn} --statement-id SID"),
+            format!("aws lambda create-alias --function-name {arn} --name gateway"),
+            "run terraform untaint first".to_owned(),
+        ] {
+            assert!(failed.says(&text), "no {text:?} in {failed}");
+        }
+        let api = env.attribute("id");
+
+        // The steps of the message.
+        if with_alias {
+            let alias = json!({ "FunctionName": arn, "Name": "gateway", "FunctionVersion": "$LATEST" });
+            account.boto("lambda", "create_alias", alias);
+            let route = json!({ "faas_function_arn": format!("{arn}:gateway") });
+            env.config(&json!({ "route_config": { "GET /a": route } }));
+        } else {
+            remove(others.remove(0));
+        }
+        env.workspace.run(&["untaint", "-no-color", THIS]).succeeded();
+        env.workspace.apply(&[]).succeeded();
+        assert_eq!(env.attribute("id"), api, "nothing is created again");
+        assert_eq!(env.send("GET", "/a", None).status, 200);
+        assert_eq!(env.workspace.plan(&["-detailed-exitcode"]).code, 0);
+        others.into_iter().for_each(remove);
+        env.destroy();
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! of AWS.
 
 mod acm;
+mod lambda;
 mod logs;
 mod missing_api;
 mod route53;
@@ -35,6 +36,10 @@ impl Repairs {
         }
         if call.service == "logs" {
             return Ok(logs::tags_rejected(call).map_or(Before::Forward(message), Before::Answer));
+        }
+        if call.action == "AddPermission" {
+            let full = lambda::policy_full(emulator, call, &message).await?;
+            return Ok(full.map_or(Before::Forward(message), Before::Answer));
         }
         if call.service == "acm" {
             return acm::before(emulator, call, message).await;

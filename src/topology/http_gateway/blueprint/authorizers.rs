@@ -27,7 +27,11 @@ impl<'a> Draft<'a> {
                     continue;
                 }
             };
-            let Some((key, spec)) = self.identified(name, spec, &names) else { continue };
+            let Some((key, spec)) = self.identified(name, spec, &names) else {
+                // The problem is reported, and its routes are not to blame.
+                self.protections.insert(name, (keys::authorizer(name), None));
+                continue;
+            };
             let position = self.objects.len();
             self.add(key.clone(), Spec::Authorizer(spec.clone()), vec![]);
             match self.authorizer_permission(&key, &spec, entry) {

@@ -110,11 +110,12 @@ pub(in crate::topology::http_gateway) fn certificate_domain(config: &GatewayConf
     Some(config.certificate_domain.known()?.as_deref().unwrap_or(domain))
 }
 
-/// Of the certificates that cover a domain, the one of the best type with the latest start of validity. Amazon issues
-/// certificates that are valid from midnight, so the time of the request decides between those of one day.
+/// Of the certificates that cover a domain, the one of the best type that was requested or imported last. A renewal
+/// changes the start of validity but not this time, so certificates that are renewed in turn do not alternate. Where AWS
+/// does not return the time, the start of validity decides.
 fn choose<'a>(found: &'a [Certificate], domain: &str) -> Option<&'a Certificate> {
     let usable = found.iter().filter(|it| covers(it.names.iter().map(String::as_str), domain));
-    usable.max_by_key(|it| (!it.is_new, it.kind, it.not_before, it.created_at, &it.arn))
+    usable.max_by_key(|it| (!it.is_new, it.kind, it.created_at, it.not_before, &it.arn))
 }
 
 #[cfg(test)]
@@ -145,14 +146,26 @@ mod tests {
             certificate("g", DOMAIN, Private, 80, 80),
             certificate("f", "*.example.com", Imported, 70, 70),
             certificate("e", DOMAIN, Imported, 75, 60),
-            certificate("d", DOMAIN, AmazonIssued, 10, 50),
+            certificate("d", DOMAIN, AmazonIssued, 30, 0),
             certificate("c", "*.example.com", AmazonIssued, 20, 30),
-            certificate("a", DOMAIN, AmazonIssued, 20, 40),
-            certificate("b", DOMAIN, AmazonIssued, 20, 40),
+            certificate("a", DOMAIN, AmazonIssued, 10, 40),
+            certificate("b", DOMAIN, AmazonIssued, 10, 40),
         ];
         for count in 1..=ranked.len() {
             assert_eq!(chosen(&ranked[..count]), Some(ranked[count - 1].arn.as_str()));
         }
+    }
+
+    #[test]
+    fn certificates_that_are_renewed_in_turn_do_not_alternate() {
+        let of = |arn, not_before, created_at| {
+            certificate(arn, DOMAIN, CertificateType::AmazonIssued, not_before, created_at)
+        };
+        let (old, new) = (of("old", 100, 1), of("new", 50, 2));
+        assert_eq!(chosen(&[old, new.clone()]), Some("new"), "the old one was renewed last");
+        assert_eq!(chosen(&[of("old", 100, 1), of("new", 150, 2)]), Some("new"));
+        // A successor is chosen at once, because ACM does not delete a certificate that is in use.
+        assert_eq!(chosen(&[new, of("successor", 40, 3)]), Some("successor"));
     }
 
     #[test]
