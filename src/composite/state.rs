@@ -43,7 +43,7 @@ pub(super) fn common_attributes() -> Vec<Attribute> {
              first. It never changes or deletes the others. After an import of something that was built without this \
              provider, also the objects that cannot be adopted; later, the subnets that use an adopted main route table \
              and are not managed. Also the objects that an apply has left in AWS because unmanaged objects use them, such \
-             as an integration of an unmanaged route or a route table of an unmanaged subnet.",
+             as an integration of an unmanaged route.",
         ),
         Attribute::computed(
             "tags_all",

@@ -102,7 +102,9 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Api) -> Result<(), 
         .await?;
     let id = id.ok_or_else(|| no_id("CreateApi"))?;
     operation.record_id(&id);
-    operation.record_learned(learned(endpoint));
+    let mut learned = learned(endpoint);
+    learned.extend(tags.get(ownership::RESOURCE).map(|resource| (RESOURCE.to_string(), resource.clone())));
+    operation.record_learned(learned);
     Ok(())
 }
 

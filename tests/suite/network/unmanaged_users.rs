@@ -11,12 +11,12 @@ fn one_az(nats: u32, per_tier: bool) -> String {
     )
 }
 
-/// An unmanaged subnet in the network, with an association with this table.
-fn subnet_with(env: &TestEnv, table: &str) -> String {
+/// An unmanaged subnet in the network, and its association with this table.
+fn subnet_with(env: &TestEnv, table: &str) -> (String, String) {
     let subnet = json!({"VpcId": env.id("vpc"), "CidrBlock": "10.0.200.0/24", "AvailabilityZone": "us-east-1b"});
     let subnet = text(&env.ec2("create_subnet", subnet)["Subnet"]["SubnetId"]);
-    env.ec2("associate_route_table", json!({"RouteTableId": table, "SubnetId": subnet}));
-    subnet
+    let associated = env.ec2("associate_route_table", json!({"RouteTableId": table, "SubnetId": subnet}));
+    (subnet, text(&associated["AssociationId"]))
 }
 
 /// The targets of the routes of a table that AWS did not create.
@@ -31,7 +31,7 @@ fn a_table_of_an_unmanaged_subnet_is_left_and_blocks_nothing() {
     let env = TestEnv::with_terraform();
     env.change(&one_az(1, false));
     let (table, nat) = (env.id("route_table.private_app.0"), env.id("nat_gateway.0"));
-    let subnet = subnet_with(&env, &table);
+    let (subnet, association) = subnet_with(&env, &table);
 
     // The configuration needs another table. The plan names the one that stays, and the apply changes nothing in it.
     env.config(&one_az(1, true));
@@ -52,6 +52,7 @@ fn a_table_of_an_unmanaged_subnet_is_left_and_blocks_nothing() {
     env.change(&one_az(0, true));
 
     // To the letter: delete the table with its user.
+    env.ec2("disassociate_route_table", json!({"AssociationId": association}));
     env.ec2("delete_subnet", json!({"SubnetId": subnet}));
     env.ec2("delete_route_table", json!({"RouteTableId": table}));
     env.workspace.apply(&[]).succeeded();
