@@ -175,7 +175,7 @@ fn attributes<P: Topology>() -> Vec<Attribute> {
         .optional(),
         location::attribute_of_data_source(),
     ];
-    let common = state::common_attributes().into_iter();
+    let common = state::common_attributes(P::KIND.root_kind()).into_iter();
     attributes.extend(common.filter(|it| ["aws_objects", "tags_all"].contains(&it.name.as_str())).map(as_seen::<P>));
     attributes.extend(P::further_outputs());
     attributes.extend(P::outputs_schema());

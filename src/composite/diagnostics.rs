@@ -6,6 +6,7 @@
 
 mod adoption;
 mod apply;
+mod cases;
 mod destroy;
 mod ignored;
 mod import;

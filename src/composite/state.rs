@@ -11,10 +11,10 @@ use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Type, Valu
 use crate::topology::Topology;
 
 /// The computed attributes that every topology has.
-pub(super) fn common_attributes() -> Vec<Attribute> {
+pub(super) fn common_attributes(root_kind: &str) -> Vec<Attribute> {
     let map = || Type::Map(Box::new(Type::String));
     vec![
-        Attribute::computed("id", Type::String, "ID of the root object in AWS: the VPC or the API."),
+        Attribute::computed("id", Type::String, &format!("ID of the {root_kind}.")),
         Attribute::computed(
             "aws_objects",
             map(),
@@ -57,7 +57,7 @@ pub(super) fn common_attributes() -> Vec<Attribute> {
 pub(super) fn attributes<P: Topology>() -> Vec<Attribute> {
     let mut attributes = P::Config::attributes();
     attributes.push(location::attribute());
-    attributes.extend(common_attributes());
+    attributes.extend(common_attributes(P::KIND.root_kind()));
     attributes.extend(P::outputs_schema());
     attributes
 }

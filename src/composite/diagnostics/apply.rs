@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::cases::Case;
 use super::text::{dependents, detail, detail_with, message, shortened};
 use crate::cloud::{Cause, Dependents, DependentsByOp, Failure, GuardDutyObjects, Namesake};
 use crate::model::{Entry, Inventory, Key, printable};
@@ -89,6 +90,12 @@ pub(in crate::composite) fn incomplete<P: Topology>(
              creates the deleted objects again.",
         ),
     }
+    text.push_str(&match operation {
+        Operation::Create if root_id.is_none() => String::new(),
+        Operation::Create => Case::CreateFails.see(),
+        Operation::Update => Case::UpdateFails.see(),
+        Operation::Destroy => Case::DestroyFails.see(),
+    });
     match operation {
         Operation::Create => diagnostics.error(format!("Error creating {} {name:?}: incomplete", P::TYPE_NAME), text),
         Operation::Update => diagnostics.error(format!("Error updating {} {name:?}: incomplete", P::TYPE_NAME), text),
@@ -206,7 +213,7 @@ fn import<P: Topology>(root_id: &str) -> String {
          then destroys it:\n\n  terraform state mv ADDRESS {kind}.replaced",
         kind = P::TYPE_NAME,
         id = printable(root_id),
-    )
+    ) + &Case::CreateIsKilled.see()
 }
 
 /// A plan whose private data has the format of another version.

@@ -1,5 +1,6 @@
 //! Diagnostics about the account and Region of a root.
 
+use super::cases::Case;
 use crate::model::{Location, Scope};
 use crate::plugin::{AttributePath, Diagnostics, Value};
 use crate::topology::Topology;
@@ -17,7 +18,8 @@ pub(in crate::composite) fn elsewhere<P: Topology>(
             "According to state, {id} is in {stored}, but the provider is connected to {connected}. Nothing was read or \
              changed.\n\nCorrect the credentials of the provider. To create the resource there instead, first remove it \
              here: destroy it with the former provider configuration, or run `terraform state rm ADDRESS`, which keeps \
-             its objects.",
+             its objects.{}",
+            Case::AnotherAccount.see()
         ),
     );
 }
