@@ -15,6 +15,8 @@ mod permissions;
 mod iam_policies;
 #[path = "guides/policies.rs"]
 mod policies;
+#[path = "guides/together.rs"]
+mod together;
 
 use std::path::{Path, PathBuf};
 
