@@ -12,12 +12,16 @@ mod changes;
 mod functions;
 #[path = "docs/gateway_changes.rs"]
 mod gateway_changes;
+#[path = "docs/groups.rs"]
+mod groups;
 #[path = "docs/network_changes.rs"]
 mod network_changes;
 #[path = "docs/objects.rs"]
 mod objects;
 #[path = "docs/pages.rs"]
 mod pages;
+#[path = "docs/pictures.rs"]
+mod pictures;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
 //! The schema section of a page: every attribute with its type, default, rules and the effect of a change.
 
+use super::groups;
 use fgw::plugin::schema::PlanEffect;
 use fgw::plugin::{Attribute, AttributeType, Mode, Nesting, Type, Value};
 
@@ -7,6 +8,8 @@ use fgw::plugin::{Attribute, AttributeType, Mode, Nesting, Type, Value};
 struct Nested<'a> {
     /// The path from the root, such as `route_config` or `a.b`.
     path: String,
+    /// The paths of further objects with the same attributes.
+    equal: Vec<String>,
     content: Content<'a>,
 }
 
@@ -28,13 +31,24 @@ enum Origin {
 pub(super) fn section(attributes: &[Attribute]) -> String {
     let mut waiting = Vec::new();
     let mut text = part(attributes, "", Origin::User, "### ", &mut waiting);
+    merge_equal(&mut waiting);
     waiting.reverse();
     while let Some(nested) = waiting.pop() {
         let path = &nested.path;
-        text += &format!("\n<a id=\"{}\"></a>\n### Nested Schema for `{path}`\n", anchor(path));
+        text.push('\n');
+        for path in std::iter::once(path).chain(&nested.equal) {
+            text += &format!("<a id=\"{}\"></a>\n", anchor(path));
+        }
+        let paths = std::iter::once(path).chain(&nested.equal).map(|path| format!("`{path}`"));
+        text += &format!("### Nested Schema for {}\n", paths.collect::<Vec<_>>().join(", "));
         let mut further = Vec::new();
         match nested.content {
-            Content::Attributes(attributes, origin) => text += &part(attributes, path, origin, "", &mut further),
+            Content::Attributes(attributes, origin) => {
+                if is_all_in_place(attributes) {
+                    text += "\nChange of each argument: **in place**.\n";
+                }
+                text += &part(attributes, path, origin, "", &mut further);
+            }
             Content::Fields(kind, fields) => {
                 text += "\nRead-Only:\n\n";
                 for (name, kind) in fields_of(kind) {
@@ -48,6 +62,29 @@ pub(super) fn section(attributes: &[Attribute]) -> String {
         waiting.extend(further);
     }
     text
+}
+
+/// Makes one section of those with equal attributes, such as the subnets of the tiers.
+fn merge_equal(waiting: &mut Vec<Nested>) {
+    let shown = |nested: &Nested| match nested.content {
+        Content::Attributes(attributes, origin) => part(attributes, "", origin, "", &mut Vec::new()),
+        Content::Fields(kind, fields) => format!("{:?}{fields:?}", fields_of(kind)),
+    };
+    let mut merged: Vec<Nested> = Vec::new();
+    for nested in waiting.drain(..) {
+        let text = shown(&nested);
+        match merged.iter_mut().find(|earlier| shown(earlier) == text) {
+            Some(earlier) => earlier.equal.push(nested.path),
+            None => merged.push(nested),
+        }
+    }
+    *waiting = merged;
+}
+
+/// Whether every argument of a nested object that can be changed is changed in place.
+fn is_all_in_place(attributes: &[Attribute]) -> bool {
+    let changes: Vec<PlanEffect> = attributes.iter().filter_map(|it| it.change).collect();
+    changes.len() > 1 && changes.iter().all(|it| matches!(it, PlanEffect::InPlace))
 }
 
 /// The attributes of one object, the required ones first.
@@ -73,10 +110,22 @@ fn part<'a>(
         let colon = if mark.is_empty() { ":" } else { "" };
         text += &format!("\n{mark}{title}{colon}\n\n");
         // Attributes with the same description share one item.
-        let items: Vec<(&Attribute, String)> = members.into_iter().map(|it| (it, item(it, path))).collect();
+        let is_stated = !path.is_empty() && is_all_in_place(attributes);
+        let mut items: Vec<(&Attribute, String)> =
+            members.into_iter().map(|it| (it, item(it, path, is_stated))).collect();
+        let is_grouped = path.is_empty() && title == "Optional" && items.len() > groups::LONG;
+        if is_grouped {
+            items.sort_by_key(|(it, _)| groups::position(&it.name));
+        }
+        let mut group = None;
         for (position, (attribute, about)) in items.iter().enumerate() {
             if items[..position].iter().any(|(_, earlier)| earlier == about) {
                 continue;
+            }
+            if is_grouped && group.replace(groups::position(&attribute.name)) != Some(groups::position(&attribute.name))
+            {
+                let newline = if position == 0 { "" } else { "\n" };
+                text += &format!("{newline}#### {}\n\n", groups::TITLES[groups::position(&attribute.name)]);
             }
             let names = items[position..].iter().filter(|(_, other)| other == about);
             let names: Vec<String> = names.map(|(it, _)| format!("`{}`", it.name)).collect();
@@ -84,19 +133,19 @@ fn part<'a>(
             let path = if path.is_empty() { attribute.name.clone() } else { format!("{path}.{}", attribute.name) };
             if let AttributeType::Nested(_, nested) = &attribute.kind {
                 let origin = if attribute.mode == Mode::Computed { Origin::Provider } else { origin };
-                waiting.push(Nested { path, content: Content::Attributes(nested, origin) });
+                waiting.push(Nested { path, equal: Vec::new(), content: Content::Attributes(nested, origin) });
             } else if let AttributeType::Plain(kind) = &attribute.kind
                 && !fields_of(kind).is_empty()
             {
-                waiting.push(Nested { path, content: Content::Fields(kind, attribute.fields) });
+                waiting.push(Nested { path, equal: Vec::new(), content: Content::Fields(kind, attribute.fields) });
             }
         }
     }
     text
 }
 
-/// The documentation of one attribute, without its name.
-fn item(attribute: &Attribute, path: &str) -> String {
+/// The documentation of one attribute, without its name, and without the effect of a change if its section states it.
+fn item(attribute: &Attribute, path: &str, change_is_stated: bool) -> String {
     let mut marks = vec![kind(attribute)];
     marks.extend(attribute.sensitive.then(|| "Sensitive".to_owned()));
     marks.extend(attribute.deprecation.is_some().then(|| "Deprecated".to_owned()));
@@ -127,7 +176,7 @@ fn item(attribute: &Attribute, path: &str) -> String {
         let rules: Vec<&str> = attribute.checks.iter().map(|check| check.rule.as_str()).collect();
         text += &format!("  - Allowed: {}\n", rules.join("; "));
     }
-    if let Some(change) = attribute.change {
+    if let Some(change) = attribute.change.filter(|_| !change_is_stated) {
         text += &format!("  - Change: {}\n", effect(change));
     }
     if let Some(remark) = attribute.remark {

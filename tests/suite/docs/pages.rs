@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{attributes, files_in, read, top};
-use fgw::plugin::Schema;
+use fgw::plugin::{Attribute, AttributeType, Schema};
 
 /// The subject of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,21 +80,25 @@ impl Page {
         let Page { kind, name, schema } = self;
         let title = kind.title();
         let mut text = front_matter(&format!("{name} {title} - fgw"), first_sentence(&schema.description));
-        text += &format!("\n# {name} ({title})\n\n{}\n\n## Example Usage\n", schema.description);
+        text += &format!("\n# {name} ({title})\n\n{}\n", schema.description);
+        if *kind == Kind::Resource {
+            text += &format!("\n{}\n", pictures(name));
+        }
+        text += "\n## Example Usage\n";
         let folder = top().join("examples").join(kind.folder()).join(name);
         text += &format!("\n{}", quoted(&folder.join(kind.first_example())));
         for example in self.further_examples(&folder) {
-            text += &format!("\n### {}\n\n{}", heading(&example), quoted(&example));
+            text += &format!("\n### {}\n\n{}", heading(&example), without_requirements(&quoted(&example)));
         }
         text += "\n<a id=\"schema\"></a>\n## Schema\n";
         if *kind == Kind::Resource {
-            text += &format!("\n{CHANGES}");
+            text += &format!("\n{CHANGES}{}", service_names(&schema.attributes));
         }
         text += &attributes::section(&schema.attributes);
         if *kind == Kind::Resource {
-            text += &import(&folder);
+            text += &import(&folder, if name == "fgw_http_gateway" { "API" } else { "VPC" });
         }
-        text
+        with_links(&text)
     }
 
     fn further_examples(&self, folder: &Path) -> Vec<PathBuf> {
@@ -110,24 +114,62 @@ impl Page {
 /// The index page: the provider, its block, and the sources of credentials.
 pub(super) fn index(schema: &Schema, contents: &[(&str, Vec<String>)]) -> String {
     let mut text = front_matter("fgw Provider", first_sentence(&schema.description));
-    text += &format!("\n# fgw Provider\n\n{}\n", schema.description);
+    text += &format!("\n# fgw Provider\n\n{}\n\n{STATUS}", schema.description);
     for (title, entries) in contents {
         text += &format!("\n## {title}\n\n{}", entries.concat());
     }
+    text += &format!("\n## Guides\n\n{}", guides());
     text += &format!("\n## Example Usage\n\n{}", quoted(&top().join("examples/provider/provider.tf")));
     text += &format!("\n{}", include_str!("credentials.md"));
     text += "\n<a id=\"schema\"></a>\n## Schema\n";
     text + &attributes::section(&schema.attributes)
 }
 
+/// The pictures of a resource, with their text alternatives.
+fn pictures(resource: &str) -> &'static str {
+    match resource {
+        "fgw_four_tier_vpc" => {
+            "![A VPC with three availability zones as columns and the tiers public, private app, private persistence and \
+             transit as rows. The public subnets use the internet gateway, and the app subnets the NAT gateway in their \
+             zone. S3 and DynamoDB have gateway endpoints.](../pictures/network.svg)"
+        }
+        "fgw_http_gateway" => {
+            "![A request goes from the client through the custom domain or the default endpoint to the stage, which \
+             writes access logs, then to the route with its authorizer, to the integration, and with a permission to \
+             the Lambda function.](../pictures/request-path.svg)"
+        }
+        other => panic!("{other} has no picture"),
+    }
+}
+
+/// The state of the project, for the index page.
+const STATUS: &str = concat!(
+    "**Status:** the version is ",
+    env!("CARGO_PKG_VERSION"),
+    ". Nothing has run on AWS yet: all tests use emulators of AWS. A release candidate is\ninstalled only if \
+     `required_providers` contains its exact version.\n"
+);
+
+/// Links to all guides, with the first sentence of each description.
+fn guides() -> String {
+    let files = files_in(&top().join("docs/guides"));
+    let entry = |file: &PathBuf| {
+        let text = read(file);
+        let title = text.split_once("page_title: \"").and_then(|(_, rest)| rest.split_once('"'));
+        let about = text.split_once("description: |-\n  ").and_then(|(_, rest)| rest.split_once('\n'));
+        let name = file.file_name().and_then(|name| name.to_str()).expect("a file has a name");
+        let (Some((title, _)), Some((about, _))) = (title, about) else { panic!("{name} has no front matter") };
+        format!("- [{title}](guides/{name}): {about}\n")
+    };
+    files.iter().map(entry).collect()
+}
+
 /// The section on importing an existing resource, with its examples.
-fn import(folder: &Path) -> String {
+fn import(folder: &Path, root: &str) -> String {
     format!(
-        "\n## Import\n\nThe import ID is the ID of the root object, the VPC or the API, which is also the attribute \
-         `id`. If it is in\nanother Region than that of the provider block, add `@` and the Region, as in `ID@eu-west-1`. \
+        "\n## Import\n\nThe import ID is the ID of the {root}, which is also the attribute `id`. If it is in\nanother Region than that of the provider block, add `@` and the Region, as in `ID@eu-west-1`. \
          The provider finds all\nother objects, and the next plan shows the differences from the configuration. What \
-         something else built is only taken over\nby the next apply, as the guides \"Adopting a network\" and \"Adopting an \
-         API\" describe. Import with an `import` block:\n\n{}\nWith Terraform 1.12 or OpenTofu 1.12 and later, the block can contain the \
+         something else built is only taken over\nby the next apply, as the guide \"Adopting {}\" describes. Import with an `import` block:\n\n{}\nWith Terraform 1.12 or OpenTofu 1.12 and later, the block can contain the \
          identity of the resource: `id`, and optionally\n`region` and `account_id`. The import fails if the credentials \
          belong to another account:\n\n{}\nOr import with the command:\n\n{}\nYou do not have to write the \
          configuration yourself. With any version of Terraform or OpenTofu, write an empty block,\nimport into it with \
@@ -140,11 +182,60 @@ fn import(folder: &Path) -> String {
          arguments. Earlier versions and OpenTofu write all arguments. Two versions have\nerrors: OpenTofu 1.12 does \
          not quote keys such as `GET /a` (opentofu/opentofu#3978), and Terraform 1.16.0 to 1.16.2 look\nfor the \
          provider of an `import` block without a `resource` block at another address (hashicorp/terraform#39144).\n",
+        if root == "API" { "an API" } else { "a network" },
         quoted(&folder.join("import-by-string-id.tf")),
         quoted(&folder.join("import-by-identity.tf")),
         quoted(&folder.join("import.sh")),
         quoted(&folder.join("import-and-generate.sh"))
     )
+}
+
+/// A table from the names of AWS services to the arguments whose names do not contain them.
+fn service_names(attributes: &[Attribute]) -> String {
+    let services =
+        [("S3", "objectstore"), ("DynamoDB", "keyvalue"), ("CloudWatch Logs", "logservice"), ("Lambda", "faas")];
+    let mut names: Vec<&str> = attributes.iter().map(|it| it.name.as_str()).collect();
+    let nested = attributes.iter().filter_map(|it| match &it.kind {
+        AttributeType::Nested(_, nested) => Some(nested),
+        AttributeType::Plain(_) => None,
+    });
+    names.extend(nested.flatten().map(|it| it.name.as_str()));
+    names.sort_unstable();
+    names.dedup();
+    let mut text = "\n| AWS service | Arguments and outputs |\n|---|---|\n".to_owned();
+    for (service, word) in services {
+        let found: Vec<String> =
+            names.iter().filter(|name| name.contains(word)).map(|name| format!("`{name}`")).collect();
+        if !found.is_empty() {
+            text += &format!("| {service} | {} |\n", found.join(", "));
+        }
+    }
+    text
+}
+
+/// Links instead of the quoted titles of guides.
+fn with_links(text: &str) -> String {
+    let guides = [
+        ("Addresses", "addresses"),
+        ("Adopting a network", "adopting-a-network"),
+        ("Adopting an API", "adopting-an-api"),
+        ("Permissions", "permissions"),
+        ("Protecting objects", "protecting-objects"),
+    ];
+    guides.iter().fold(text.to_owned(), |text, (title, file)| {
+        text.replace(&format!("guide \"{title}\""), &format!("guide [{title}](../guides/{file}.md)"))
+    })
+}
+
+/// An example without its block `terraform`, which the first example of the page shows.
+fn without_requirements(code: &str) -> String {
+    match code.split_once("```terraform\nterraform {\n") {
+        Some(("", rest)) => {
+            let (_, rest) = rest.split_once("\n}\n\n").expect("the block ends before the first resource");
+            format!("```terraform\n{rest}")
+        }
+        _ => code.to_owned(),
+    }
 }
 
 pub(super) fn front_matter(title: &str, description: &str) -> String {
