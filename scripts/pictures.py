@@ -108,7 +108,7 @@ def request_path():
     it.box(478, 70, 120, 54, "app", "route", "GET /orders/{id}")
     it.box(632, 70, 148, 54, "app", "integration", "payload, timeout")
     it.box(632, 190, 148, 54, "data", "Lambda function", "not managed")
-    it.box(478, 190, 120, 54, "data", "authorizer", "REQUEST, optional")
+    it.box(478, 190, 120, 54, "data", "authorizer", "if configured")
     it.box(304, 190, 140, 54, "transit", "log group", "access logs")
     it.arrow((116, 90), (133, 90), (133, 57), (149, 57))
     it.arrow((116, 104), (133, 104), (133, 137), (149, 137))
