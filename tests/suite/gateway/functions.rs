@@ -32,7 +32,7 @@ fn changed_policies(env: &TestEnv) -> Vec<String> {
     )
 }
 
-/// Adds statements of others to the policy of a function until it is full. Returns their IDs.
+/// Adds unmanaged statements to the policy of a function until it is full. Returns their IDs.
 fn fill_policy(env: &TestEnv, function: &str) -> Vec<String> {
     let sid = |number: usize| format!("old-{number}");
     let mut length = 0;

@@ -111,8 +111,8 @@ pub(in crate::topology::http_gateway) fn certificate_domain(config: &GatewayConf
 }
 
 /// Of the certificates that cover a domain, the one of the best type that was requested or imported last. A renewal
-/// changes the start of validity but not this time, so certificates that are renewed in turn do not alternate. Where AWS
-/// does not return the time, the start of validity decides.
+/// changes the start of validity but not this time, so certificates that are renewed in turn do not alternate. Where
+/// AWS does not return the time, the start of validity decides.
 fn choose<'a>(found: &'a [Certificate], domain: &str) -> Option<&'a Certificate> {
     let usable = found.iter().filter(|it| covers(it.names.iter().map(String::as_str), domain));
     usable.max_by_key(|it| (!it.is_new, it.kind, it.created_at, it.not_before, &it.arn))
