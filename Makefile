@@ -29,7 +29,7 @@ build: ## Build the provider (the first time 6 to 8 minutes on 2 cores, later se
 	@scripts/prerequisites.sh cargo
 	cargo build --locked --profile $(PROFILE)
 
-install: build ## Copy the provider to INSTALL_DIR and print the configuration that makes Terraform use it
+install: build ## Install the provider into a mirror in INSTALL_DIR and print the configuration with which terraform init finds it
 	@scripts/install.sh "$(PROFILE)" "$(INSTALL_DIR)"
 
 # A filter that matches no test would pass. $(1) selects the tests that cargo builds, and $(2) names them in the error.

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Copies the provider that cargo built to DIRECTORY, and prints the Terraform configuration that uses it.
+# Installs the provider that cargo built into a filesystem mirror, from which `terraform init` and `tofu init` install it
+# as from a registry, and prints the configuration that they need.
 #
 #   scripts/install.sh PROFILE DIRECTORY
 set -eu
@@ -14,23 +15,65 @@ case $profile in
     *) built=$profile ;;
 esac
 target=$(cargo metadata --locked --no-deps --format-version 1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
+version=$(cargo pkgid --locked | sed 's/.*[#@]//')
+
+# The registries' name of this platform, from Rust's, such as x86_64-unknown-linux-gnu.
+host=$(rustc -vV | sed -n 's/^host: //p')
+case $host in
+    *-linux-*) system=linux ;;
+    *-darwin) system=darwin ;;
+    *) echo "$host is not a platform that make install supports" >&2; exit 1 ;;
+esac
+case $host in
+    x86_64-*) machine=amd64 ;;
+    aarch64-*) machine=arm64 ;;
+    *) echo "$host is not a platform that make install supports" >&2; exit 1 ;;
+esac
 
 mkdir -p "$directory"
-# Copy under a new name first, because a running Terraform must keep the file that it has opened.
-cp "$target/$built/terraform-provider-fgw" "$directory/.terraform-provider-fgw.new"
-mv "$directory/.terraform-provider-fgw.new" "$directory/terraform-provider-fgw"
+directory=$(cd "$directory" && pwd)
+# Terraform and OpenTofu each complete the source address fgw/fgw with the host of their own registry.
+for registry in registry.terraform.io registry.opentofu.org; do
+    package=$directory/$registry/fgw/fgw/$version/${system}_$machine
+    mkdir -p "$package"
+    # Copy under a new name first, because a running Terraform must keep the file that it has opened.
+    cp "$target/$built/terraform-provider-fgw" "$package/.new"
+    mv "$package/.new" "$package/terraform-provider-fgw_v$version"
+done
+
+case $version in
+    *-*) exact="
+$version is a release candidate, which Terraform and OpenTofu install only if the configuration requires exactly this
+version." ;;
+    *) exact= ;;
+esac
 
 cat <<TEXT
-Installed $directory/terraform-provider-fgw
+Installed version $version into $directory
 
-Add this to ~/.terraformrc, or to the file that TF_CLI_CONFIG_FILE names:
+1. Add this to ~/.terraformrc (OpenTofu: ~/.tofurc), or to the file that TF_CLI_CONFIG_FILE names:
 
   provider_installation {
-    dev_overrides {
-      "fgw/fgw" = "$directory"
+    filesystem_mirror {
+      path    = "$directory"
+      include = ["fgw/fgw"]
     }
-    direct {}
+    direct {
+      exclude = ["fgw/fgw"]
+    }
   }
 
-This provider then needs no "terraform init", and Terraform warns on each run that it is not a released version.
+2. Require the provider, and run terraform init or tofu init. Other providers still come from their registries.$exact
+
+  terraform {
+    required_providers {
+      fgw = {
+        source  = "fgw/fgw"
+        version = "$version"
+      }
+    }
+  }
+
+If terraform init reports that the checksums differ, .terraform.lock.hcl has those of an earlier build of the same
+version. Delete the block of fgw/fgw there, and run terraform init again.
 TEXT

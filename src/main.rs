@@ -21,12 +21,7 @@ This binary is a plugin that Terraform starts. Add the provider to a configurati
       }
     }
 
-To use a local build, add its directory to ~/.terraformrc, and skip `terraform init`:
-
-    provider_installation {
-      dev_overrides { \"fgw/fgw\" = \"/path/to/the/directory\" }
-      direct {}
-    }
+`make install` installs a local build, and prints the configuration with which `terraform init` finds it.
 
 `terraform show -json | terraform-provider-fgw generate` prints a resource block for each network and gateway in the
 state, with only the arguments that differ from their defaults. It needs no credentials.

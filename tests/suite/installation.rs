@@ -1,5 +1,8 @@
-//! The installation of a release: packages, registries, mirrors, and the workflows that build a release.
+//! The installation of a local build and of a release: packages, registries, mirrors, and the workflows that build a
+//! release.
 
+#[path = "installation/build.rs"]
+pub(crate) mod build;
 #[path = "installation/package.rs"]
 mod package;
 #[path = "installation/registry.rs"]

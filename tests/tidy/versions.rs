@@ -42,6 +42,27 @@ fn versions_of_rust_and_terraform_agree_with_cargo_toml() {
     assert_kept("Cargo.toml states the versions of Rust and Terraform, and all other mentions agree with it.", &places);
 }
 
+#[test]
+fn configurations_require_the_version_in_cargo_toml() {
+    let files = tree();
+    let manifest = files.iter().find(|file| file.path == "Cargo.toml").expect("the package has a manifest");
+    let expected = format!("version = \"{}\"", stated(manifest, "version = "));
+    let mut found = 0;
+    let mut places = Vec::new();
+    for file in files.iter().filter(|file| file.path.ends_with(".md") || file.path.ends_with(".tf")) {
+        let lines: Vec<(usize, &str)> = file.lines().map(|(number, line)| (number, line.trim())).collect();
+        for pair in lines.windows(2).filter(|pair| pair[0].1.ends_with("= \"fgw/fgw\"")) {
+            let (number, line) = pair[1];
+            found += usize::from(line == expected);
+            if line.starts_with("version") && line != expected {
+                places.push(format!("{}:{number}: {line}, not {expected}", file.path));
+            }
+        }
+    }
+    assert!(found >= 2, "the README and a guide require the version");
+    assert_kept("A configuration that requires a version of the provider requires the one in Cargo.toml.", &places);
+}
+
 /// The value of a key in the manifest.
 fn stated<'a>(manifest: &'a File, key: &str) -> &'a str {
     let value = manifest.lines().find_map(|(_, line)| line.strip_prefix(key)).expect("Cargo.toml states the version");

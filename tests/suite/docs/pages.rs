@@ -175,9 +175,8 @@ fn import(folder: &Path, root: &str) -> String {
          configuration yourself. With any version of Terraform or OpenTofu, write an empty block,\nimport into it with \
          the command, and let the provider print the configuration, which has only the arguments that differ\nfrom their \
          defaults:\n\n{}\nThe program `terraform-provider-fgw` is the provider itself, which `terraform init` has \
-         installed below\n`.terraform/providers`, or which your `dev_overrides` name. Replace the empty block with the \
-         printed one. The next plan\nis then empty. The command does not know the Region of the provider block, so if a resource is in \
-         another one, the\nplan warns and you add `region`.\n\nTerraform 1.14 and later generate the same arguments with \
+         installed below\n`.terraform/providers`. Replace the empty block with the printed one. The next plan is then empty. The command does \
+         not know the\nRegion of the provider block, so if a resource is in another one, the plan warns and you add `region`.\n\nTerraform 1.14 and later generate the same arguments with \
          `terraform plan -generate-config-out=FILE` and an `import`\nblock, and add `null` for other optional \
          arguments. Earlier versions and OpenTofu write all arguments. Two versions have\nerrors: OpenTofu 1.12 does \
          not quote keys such as `GET /a` (opentofu/opentofu#3978), and Terraform 1.16.0 to 1.16.2 look\nfor the \

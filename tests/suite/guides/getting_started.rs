@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use super::Guide;
+use crate::installation::build;
 use crate::support::emulator::{Emulator, MINISTACK_ENVIRONMENT};
 use crate::support::terraform::Workspace;
 use crate::support::{http, venv};
@@ -23,6 +24,11 @@ fn block(text: &str, language: &str) -> String {
     blocks[0].to_owned()
 }
 
+/// The lines as `make install` prints them.
+fn indented(block: &str) -> String {
+    block.lines().map(|line| format!("  {line}\n")).collect()
+}
+
 #[test]
 fn getting_started_guide_works_from_apply_to_destroy() {
     let guide = Guide::open("getting-started-without-an-aws-account.md").text;
@@ -31,7 +37,11 @@ fn getting_started_guide_works_from_apply_to_destroy() {
         assert!(text.contains(PORT), "a block contains the address of the emulator");
         text.replace(PORT, &format!("127.0.0.1:{}", emulator.port))
     };
+    let (mirror, printed) = build::install();
+    let settings = block(&guide, "text").replace("/path/to/terraform-provider-fgw", &mirror.display().to_string());
+    assert!(printed.contains(&indented(&settings)), "make install prints another block than the guide: {printed}");
     let workspace = Workspace::bare();
+    workspace.write("terraformrc", &settings);
 
     workspace.write("function.py", &here(block(&guide, "python")));
     let python = Command::new(venv::program("python")).arg("function.py").current_dir(workspace.path()).output();
@@ -40,6 +50,7 @@ fn getting_started_guide_works_from_apply_to_destroy() {
     assert!(guide.contains(&format!("It prints `{arn}`.")), "{arn} {}", String::from_utf8_lossy(&python.stderr));
 
     workspace.write("main.tf", &here(block(&guide, "terraform")));
+    workspace.init().succeeded();
     let plan = workspace.plan(&[]);
     assert!(plan.says("Plan: 2 to add, 0 to change, 0 to destroy."), "{plan}");
     workspace.apply(&[]).succeeded();
