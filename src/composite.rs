@@ -130,7 +130,9 @@ impl<P: Topology> Resource for Composite<P> {
 
     async fn apply(&self, request: ApplyRequest) -> ApplyResponse {
         self.note_state(&request.prior);
-        self.shared.retry_limits().scope(self.apply_now(request)).await
+        let mut response = self.shared.limits_of_apply().scope(self.apply_now(request)).await;
+        self.shared.warn_of_progress(&mut response.diagnostics);
+        response
     }
 
     async fn import(&self, target: ImportTarget) -> ImportResponse {

@@ -16,6 +16,8 @@ pub struct Failure {
     pub missing: Option<String>,
     /// The request id, if AWS returned one.
     pub request_id: Option<String>,
+    /// What to do, in sentences, if the failure itself determines it.
+    pub advice: Option<String>,
     /// The pause before a retry that AWS requests.
     pub retry_after: Option<std::time::Duration>,
     /// Of a deletion that waits for a deployment: the time of the last change that the deployment must contain, in
@@ -75,6 +77,7 @@ impl Failure {
             message: message.into(),
             missing: None,
             request_id: None,
+            advice: None,
             retry_after: None,
             undeployed_since: None,
         }

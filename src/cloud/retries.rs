@@ -16,15 +16,19 @@ tokio::task_local! {
 pub struct RetryLimits {
     /// The time after which nothing is retried; `None` if the caller cancels the call itself, or waits for it.
     pub deadline: Option<Instant>,
+    /// Whether the calls belong to an apply, where a failure costs more than waiting.
+    pub is_apply: bool,
     /// Canceled when Terraform requests a stop.
     pub stop: CancellationToken,
     /// Called before each retry.
     pub report: Arc<dyn Fn(&Retry) + Send + Sync>,
 }
 
-/// A retry that follows.
+/// A retry that follows, or a wait that takes longer than a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retry {
+    /// Whether the call succeeds, and only its effect is not visible yet.
+    pub is_wait: bool,
     /// The AWS action, such as `CreateNatGateway`.
     pub action: String,
     /// The number of the retry, from 1, and the largest number; `None` if only the deadline limits the retries.
@@ -37,6 +41,11 @@ impl RetryLimits {
     /// Runs work whose calls to AWS obey these limits.
     pub async fn scope<F: Future>(self, work: F) -> F::Output {
         LIMITS.scope(self, work).await
+    }
+
+    /// Whether the current work is an apply.
+    pub fn is_in_apply() -> bool {
+        RetryLimits::current().is_some_and(|limits| limits.is_apply)
     }
 
     /// The limits of the current work; `None` outside every scope.
@@ -57,6 +66,9 @@ impl Retry {
 
 impl std::fmt::Display for Retry {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.is_wait {
+            return write!(formatter, "waiting after {}: {}", self.action, self.reason);
+        }
         write!(formatter, "retrying {}", self.action)?;
         if let Some((number, of)) = self.number {
             write!(formatter, " ({number} of at most {of})")?;

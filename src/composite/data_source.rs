@@ -50,6 +50,9 @@ impl<P: Topology> DataSource for Existing<P> {
                 diagnostics::empty_name(name, &mut diagnostics);
             }
         }
+        if let Some(id) = config.get("id").as_str().filter(|id| !id.is_empty() && !P::KIND.accepts_id(id)) {
+            diagnostics.problems([diagnostics::wrong_id::<P>(id)]);
+        }
         if given.is_empty() {
             let summary = format!("Missing search criteria for {}", P::TYPE_NAME);
             let detail = format!("Set id, {}, or tags that only one {} has.", P::NAME, P::KIND.root_kind());

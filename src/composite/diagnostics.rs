@@ -29,18 +29,20 @@ pub(super) use adoption::{
 };
 pub(super) use apply::{
     Operation, awaits_deployment, duplicates, failures, incomplete, leftovers, not_as_planned, not_attached,
-    not_deployed, rejected_credentials, root_not_in_plan, still_deploying, still_in_use, still_unknown,
-    tag_not_changed, unknown_outcomes, unreadable_plan,
+    not_deployed, progress_not_written, rejected_credentials, root_not_in_plan, still_deploying, still_in_use,
+    still_unknown, tag_not_changed, unknown_outcomes, unreadable_plan,
 };
 pub(super) use destroy::{End, warn_of_end};
 pub(super) use ignored::{warn_of_lost_drift, warn_of_overwritten_drift};
 pub(super) use import::{cannot_be_adopted, found_by_tags, left_to_others, move_refused, no_such_root};
 pub(super) use list::{empty_name, not_listed, unknown_root_state};
 pub(super) use location::{
-    elsewhere, empty_import_id, import_from_another_account, invalid_import_region, other_partition, unknown_region,
-    warn_of_another_region,
+    elsewhere, empty_import_id, import_from_another_account, invalid_import_id, invalid_import_region, other_partition,
+    unknown_region, warn_of_another_region,
 };
-pub(super) use lookup::{no_such_id, no_topology, none_found, several_found, tags_not_shown, warn_of_unfinished};
+pub(super) use lookup::{
+    no_such_id, no_topology, none_found, several_found, tags_not_shown, warn_of_unfinished, wrong_id,
+};
 pub(super) use moves::warn_of_moves;
 pub(super) use plan::{
     not_in_one_step, overlap, public_addresses, root_is_missing, warn_of_deletions, warn_of_missing, warn_of_outages,

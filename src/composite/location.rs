@@ -221,6 +221,10 @@ pub(super) fn imported<P: Topology>(
         diagnostics::empty_import_id::<P>(diagnostics);
         return None;
     }
+    if !P::KIND.accepts_id(&id) {
+        diagnostics::invalid_import_id::<P>(&id, diagnostics);
+        return None;
+    }
     if let Some(problem) = region.as_deref().and_then(unusable_region) {
         diagnostics::invalid_import_region::<P>(&id, &problem, diagnostics);
         return None;

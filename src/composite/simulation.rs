@@ -420,6 +420,9 @@ impl Cloud for Simulation {
         }
         let mut id = named(&object.spec)
             .unwrap_or_else(|| format!("{}-{}", object.key.slot, self.counter.fetch_add(1, Ordering::Relaxed)));
+        if object.key.slot == work.owner.root() && !work.owner.accepts_id(&id) {
+            id = id.replace('-', "");
+        }
         if matches!(object.spec, Spec::Eip(_)) {
             id = format!("eipalloc-{id}");
         }

@@ -46,7 +46,10 @@ impl<'a> RouteKey<'a> {
         if !METHODS.contains(&method) {
             return Err((
                 format!("{method:?} in {key:?} is not a method that API Gateway supports."),
-                format!("Use one of {}, in uppercase.", METHODS.join(", ")),
+                match METHODS.contains(&method.to_uppercase().as_str()) {
+                    true => format!("Use {}.", method.to_uppercase()),
+                    false => format!("Use one of {}, in uppercase.", METHODS.join(", ")),
+                },
             ));
         }
         let Some(rest) = path.strip_prefix('/') else {

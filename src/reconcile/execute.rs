@@ -169,6 +169,9 @@ pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
             biased;
             Some(position) = reported_usable.recv() => {
                 tracker.usable.insert(position);
+                let key = plan.ops[position].action.key();
+                let id = execution.lock().current().find(|entry| entry.key == *key).map(|entry| entry.id.clone());
+                execution.progress.usable(&key.slot, &id.unwrap_or_default(), all);
                 continue;
             }
             next = running.next() => next,
@@ -256,7 +259,8 @@ impl Execution<'_> {
     fn retry_limits(&self, action: &Action) -> RetryLimits {
         let (progress, slot) = (Arc::clone(&self.progress), action.key().slot.clone());
         let report = Arc::new(move |retry: &Retry| progress.retrying(Some(&slot), retry));
-        RetryLimits { deadline: Some(self.deadline), stop: self.stop.clone(), report }
+        let is_apply = RetryLimits::is_in_apply();
+        RetryLimits { deadline: Some(self.deadline), is_apply, stop: self.stop.clone(), report }
     }
 
     /// Runs one operation and returns the id of its object.

@@ -1,10 +1,10 @@
 //! The progress of an apply, since Terraform shows one line for a whole topology.
 
-use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::cloud::retries::Retry;
@@ -16,46 +16,70 @@ pub struct Progress {
     path: Option<PathBuf>,
     /// Opened for the first line. `None` if that failed.
     file: OnceLock<Option<File>>,
+    /// The first failure, until it is reported.
+    problem: Mutex<Option<String>>,
+    has_failed: AtomicBool,
 }
 
 impl Progress {
-    /// Writes to the file in the environment variable `FGW_PROGRESS`. If it cannot be opened, the first line logs a
-    /// warning, and progress is written only to the log.
+    /// Writes to the file in the environment variable `FGW_PROGRESS`. If it cannot be opened, progress is written only
+    /// to the log, and [`Progress::take_problem`] returns the reason.
     pub fn from_environment() -> Progress {
         let path = std::env::var_os("FGW_PROGRESS").filter(|path| !path.is_empty()).map(PathBuf::from);
-        Progress { path, file: OnceLock::new() }
+        Progress { path, ..Progress::default() }
     }
 
-    /// Writes a line for a finished operation: `created nat_gateway.0 nat-0ab 1m32s, 31 of 49`.
+    /// Logs a finished operation as `created nat_gateway.0 nat-0ab 1m32s, 31 of 49`, and writes the same in columns.
     pub fn finished(&self, verb: &str, slot: &str, id: &str, took: Duration, done: usize, of: usize) {
-        let mut line = format!("{verb} {slot} {id} ");
-        write_duration(&mut line, took);
-        let _ = write!(line, ", {done} of {of}");
-        let line = printable(&line);
-        tracing::info!("{line}");
-        self.write(&line);
+        let duration = duration(took);
+        tracing::info!("{}", printable(&format!("{verb} {slot} {id} {duration}, {done} of {of}")));
+        let width = of.to_string().len();
+        self.write(&printable(&columns(&format!("{done:>width$}/{of}"), verb, slot, id, &duration)));
     }
 
-    /// Writes a line for a retry, with the object of the call if there is one: `nat_gateway.0: retrying
+    /// Writes a line for an object on which others can depend already, while its operation still sets the rest. It has
+    /// no number, because the operation is not finished.
+    pub fn usable(&self, slot: &str, id: &str, of: usize) {
+        let blank = " ".repeat(2 * of.to_string().len() + 1);
+        self.write(&printable(&columns(&blank, "usable", slot, id, "")));
+    }
+
+    /// Writes a line for a retry or a wait, with the object of the call if there is one: `nat_gateway.0: retrying
     /// CreateNatGateway (2 of at most 7): HTTP status 503`.
     pub fn retrying(&self, slot: Option<&str>, retry: &Retry) {
         let line = slot.map_or_else(|| retry.to_string(), |slot| format!("{slot}: {retry}"));
         let line = printable(&line);
-        tracing::warn!("{line}");
+        match retry.is_wait {
+            true => tracing::info!("{line}"),
+            false => tracing::warn!("{line}"),
+        }
         self.write(&line);
+    }
+
+    /// Returns why nothing was written so far, if something was to be written. Only once.
+    pub fn take_problem(&self) -> Option<String> {
+        self.problem.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn fails(&self, problem: String) {
+        tracing::warn!("{problem}");
+        let mut first = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.has_failed.swap(true, Ordering::Relaxed) {
+            *first = Some(problem);
+        }
     }
 
     fn write(&self, line: &str) {
         let Some(path) = &self.path else { return };
         let file = self.file.get_or_init(|| {
             let opened = open(path);
-            opened.inspect_err(|error| tracing::warn!("cannot open {} from FGW_PROGRESS: {error}", path.display())).ok()
+            opened.inspect_err(|error| self.fails(format!("{} cannot be opened: {error}", path.display()))).ok()
         });
         // One call for each line, so that lines of concurrent operations are never mixed.
         if let Some(mut file) = file.as_ref()
             && let Err(error) = file.write_all(format!("{line}\n").as_bytes())
         {
-            tracing::warn!("cannot write to the file in FGW_PROGRESS: {error}");
+            self.fails(format!("{} cannot be written: {error}", path.display()));
         }
     }
 }
@@ -85,13 +109,18 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-fn write_duration(line: &mut String, took: Duration) {
+/// Columns of the width of most keys and IDs, so that a reader finds each value at the same place.
+fn columns(number: &str, verb: &str, slot: &str, id: &str, duration: &str) -> String {
+    format!("{number}  {verb:<8}  {slot:<34}  {id:<26}  {duration}").trim_end().to_string()
+}
+
+fn duration(took: Duration) -> String {
     let seconds = took.as_secs();
-    let _ = match seconds {
-        0 => write!(line, "{} ms", took.as_millis()),
-        1..=59 => write!(line, "{seconds}s"),
-        _ => write!(line, "{}m{}s", seconds / 60, seconds % 60),
-    };
+    match seconds {
+        0 => format!("{} ms", took.as_millis()),
+        1..=59 => format!("{seconds}s"),
+        _ => format!("{}m{}s", seconds / 60, seconds % 60),
+    }
 }
 
 #[cfg(test)]
@@ -100,17 +129,13 @@ mod tests {
 
     #[test]
     fn durations_are_formatted_as_by_terraform() {
-        let text = |millis| {
-            let mut line = String::new();
-            write_duration(&mut line, Duration::from_millis(millis));
-            line
-        };
+        let text = |millis| duration(Duration::from_millis(millis));
         assert_eq!([text(12), text(2_900), text(92_000)], ["12 ms", "2s", "1m32s"]);
     }
 
     #[cfg(unix)]
     fn to(path: &Path) -> Progress {
-        Progress { path: Some(path.into()), file: OnceLock::new() }
+        Progress { path: Some(path.into()), ..Progress::default() }
     }
 
     #[cfg(unix)]
@@ -122,10 +147,35 @@ mod tests {
         let progress = to(&path);
         assert!(!path.exists());
         progress.finished("created", "eip.0\n", "eipalloc-1\u{202e}", Duration::from_secs(2), 1, 2);
-        progress.finished("created", "vpc", "vpc-1", Duration::from_secs(3), 2, 2);
+        progress.usable("vpc", "vpc-1", 12);
+        progress.finished("created", "vpc", "vpc-1", Duration::from_secs(3), 2, 12);
+        let wait = Retry { is_wait: true, action: "AddPermission".into(), number: None, reason: "no".into() };
+        progress.retrying(Some("permission.a"), &wait);
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         let lines = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(lines, "created eip.0\\n eipalloc-1\\u{202e} 2s, 1 of 2\ncreated vpc vpc-1 3s, 2 of 2\n");
+        let expected = [
+            "1/2  created   eip.0\\n                              eipalloc-1\\u{202e}                 2s",
+            "       usable    vpc                                 vpc-1",
+            " 2/12  created   vpc                                 vpc-1                       3s",
+            "permission.a: waiting after AddPermission: no",
+        ];
+        assert_eq!(lines.lines().collect::<Vec<_>>(), expected);
+        assert_eq!(progress.take_problem(), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_cannot_be_written_is_a_problem_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let progress = to(&directory.path().join("missing/progress"));
+        assert_eq!(progress.take_problem(), None);
+        for _ in 0..2 {
+            progress.finished("created", "vpc", "vpc-1", Duration::ZERO, 1, 1);
+        }
+        let problem = progress.take_problem().unwrap();
+        assert!(problem.contains("missing/progress cannot be opened: No such file"), "{problem}");
+        progress.finished("created", "vpc", "vpc-1", Duration::ZERO, 1, 1);
+        assert_eq!(progress.take_problem(), None);
     }
 
     #[cfg(unix)]

@@ -12,8 +12,12 @@ use aws_types::request_id::RequestId;
 
 use super::codes::missing::missing_id;
 use super::codes::{cause, is_throttle};
-use crate::aws::config::http_client::{Endpoint, chain};
+use crate::aws::config::chain::{chain, find};
+use crate::aws::config::endpoint::Endpoint;
+use crate::aws::config::loaded_credentials::NotObtained;
+use crate::aws::config::origin::Origin;
 use crate::aws::config::redact::redact;
+use crate::aws::config::unreachable::NeverConnected;
 use crate::cloud::{Cause, Failure};
 
 /// Turns an SDK error into a [`Failure`].
@@ -33,12 +37,18 @@ where
 {
     fn failure(&self, action: &str) -> Failure {
         let rejected = rejected_batch(self);
+        let (unreachable, lost_credentials) = (find::<NeverConnected>(self), find::<NotObtained>(self));
         let code = self.code().or(rejected.is_some().then_some("InvalidChangeBatch")).map(str::to_string);
         let message = match self.message() {
             Some(message) => message.to_string(),
-            None => rejected.or_else(|| not_from_aws(self.raw_response()?)).unwrap_or_else(|| chain(self)),
+            None => rejected
+                .or_else(|| unreachable.map(ToString::to_string))
+                .or_else(|| lost_credentials.map(|error| chain(error)))
+                .or_else(|| not_from_aws(self.raw_response()?))
+                .unwrap_or_else(|| chain(self)),
         };
         let cause = match cause(code.as_deref(), &message) {
+            Cause::Other if lost_credentials.is_some() => Cause::Credentials,
             Cause::Other if self.is_lost() => Cause::Lost,
             cause => cause,
         };
@@ -48,9 +58,17 @@ where
             _ => message,
         };
         let missing = missing_id(cause, &message);
+        let advice = match (unreachable, lost_credentials, &code) {
+            (Some(unreachable), _, _) => Some(unreachable.advice().to_string()),
+            (None, Some(lost), _) => lost.origin.as_ref().map(Origin::renewal),
+            (None, None, Some(code)) if cause == Cause::Credentials => {
+                self.raw_response().and_then(|it| Some(it.extension::<Origin>()?.advice(code)))
+            }
+            _ => None,
+        };
         let request_id = self.request_id().map(str::to_string);
         let (action, retry_after) = (action.to_string(), retry_after(self));
-        Failure { cause, action, code, message, missing, request_id, retry_after, undeployed_since: None }
+        Failure { cause, action, code, message, missing, request_id, advice, retry_after, undeployed_since: None }
     }
 
     fn is_lost(&self) -> bool {
@@ -73,6 +91,7 @@ pub(crate) fn item_failure(action: &str, code: Option<&str>, message: Option<&st
         missing: missing_id(cause, &message),
         message,
         request_id: None,
+        advice: None,
         retry_after: None,
         undeployed_since: None,
     }

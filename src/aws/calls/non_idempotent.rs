@@ -118,7 +118,7 @@ impl<'a> Mutation<'a> {
                 Ok(Some(found)) => return Ok(found),
                 Ok(None) if sent < SENDS && !self.is_over() => {
                     let (action, reason) = (self.action.to_string(), error.failure.message);
-                    Retry { action, number: Some((sent, SENDS - 1)), reason }.report();
+                    Retry { is_wait: false, action, number: Some((sent, SENDS - 1)), reason }.report();
                 }
                 Ok(None) => return Err(error.failure),
                 // The outcome is unknown, so a retry could create a second object.

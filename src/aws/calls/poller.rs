@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::Instant;
 
-use crate::aws::calls::wait::{Backoff, Poll, WaitEnded};
+use crate::aws::calls::wait::{Announced, Backoff, Poll, WaitEnded};
 use crate::cloud::retries::RetryLimits;
 use crate::cloud::{Deadlines, Failure};
 
@@ -94,6 +94,7 @@ impl<T: Polled> Poller<T> {
         // A poll that started before this wait may return an older state.
         let (_interest, mut after) = self.watch(id);
         let mut last: Option<String> = None;
+        let announced = Announced::default();
         loop {
             let rest = deadlines.deadline.saturating_duration_since(Instant::now());
             let pause = last.as_ref().map(|_| backoff.shared().min(rest));
@@ -124,7 +125,10 @@ impl<T: Polled> Poller<T> {
                     Poll::Pending(words) if Instant::now() >= deadlines.deadline => {
                         return Err(WaitEnded::Deadline.failure(what, &backoff, &words));
                     }
-                    Poll::Pending(words) => last = Some(words),
+                    Poll::Pending(words) => {
+                        announced.waiting(what, &words);
+                        last = Some(words);
+                    }
                 },
             }
         }

@@ -10,7 +10,8 @@ use aws_smithy_runtime_api::client::retries::classifiers::{
 use aws_smithy_types::retry::ErrorKind;
 
 use crate::aws::Session;
-use crate::aws::config::http_client::NeverConnected;
+use crate::aws::config::chain::find;
+use crate::aws::config::unreachable::NeverConnected;
 
 /// The default maximum number of attempts of a call, including the first one. AWS throttles the many calls of a large
 /// topology, and a failure in the middle of an apply costs more than waiting.
@@ -73,7 +74,7 @@ struct Once;
 
 impl ClassifyRetry for Once {
     fn classify_retry(&self, context: &InterceptorContext) -> RetryAction {
-        if never_connected(context) { RetryAction::NoActionIndicated } else { RetryAction::RetryForbidden }
+        if never_connected(context).is_some() { RetryAction::NoActionIndicated } else { RetryAction::RetryForbidden }
     }
 
     fn classify_retry_v2(&self, context: &InterceptorContext, previous: &RetryAction) -> RetryAction {
@@ -115,8 +116,8 @@ impl ClassifyRetry for LogsQuota {
     }
 }
 
-fn never_connected(context: &InterceptorContext) -> bool {
-    let Some(Err(error)) = context.output_or_error() else { return false };
-    let Some(error) = error.as_connector_error() else { return false };
-    std::error::Error::source(error).is_some_and(|source| source.is::<NeverConnected>())
+/// Why there was no connection, if there was none.
+pub(super) fn never_connected(context: &InterceptorContext) -> Option<&NeverConnected> {
+    let Some(Err(error)) = context.output_or_error() else { return None };
+    find(error.as_connector_error()?)
 }

@@ -18,7 +18,8 @@ use aws_smithy_types::retry::{ErrorKind, RetryConfig};
 use tokio::time::Instant;
 
 use crate::aws::calls::errors::not_from_aws;
-use crate::aws::config::http_client::chain;
+use crate::aws::calls::retry::never_connected;
+use crate::aws::config::chain::chain;
 use crate::aws::config::redact::redact;
 use crate::cloud::retries::{Retry, RetryLimits};
 
@@ -92,11 +93,11 @@ impl Intercept for LimitRetries {
             foreign: 0,
             next: None,
         });
-        let (made, most) = self.count(&mut attempts, kind, is_foreign(context), number);
+        let (made, most) = self.count(&mut attempts, kind, context, number);
         let is_retried = made < most && number < attempts.configured && is_in_time(&config, number);
         attempts.next = is_retried.then(|| {
             let action = bag.load::<Metadata>().map_or("a call", Metadata::name).to_string();
-            Retry { action, number: Some((made, most - 1)), reason: reason(context) }
+            Retry { is_wait: false, action, number: Some((made, most - 1)), reason: reason(context) }
         });
         let most = if is_retried { attempts.configured } else { number };
         bag.interceptor_state().store_put(attempts).store_put(config.with_max_attempts(most));
@@ -106,12 +107,16 @@ impl Intercept for LimitRetries {
 
 impl LimitRetries {
     /// Counts an attempt. Returns how many attempts have failed for the same reason, and how many may.
-    fn count(self, attempts: &mut Attempts, kind: ErrorKind, is_foreign: bool, number: u32) -> (u32, u32) {
+    fn count(self, attempts: &mut Attempts, kind: ErrorKind, context: &InterceptorContext, number: u32) -> (u32, u32) {
         if self.is_number_set || kind == ErrorKind::ThrottlingError {
             return (number, attempts.configured);
         }
         attempts.failed += 1;
-        if is_foreign {
+        let unreachable = never_connected(context).and_then(|it| it.attempts(RetryLimits::is_in_apply()));
+        if let Some(most) = unreachable {
+            return (attempts.failed, most.min(attempts.configured));
+        }
+        if is_foreign(context) {
             attempts.foreign += 1;
             return (attempts.foreign, FOREIGN.min(attempts.configured));
         }
@@ -143,7 +148,10 @@ fn reason(context: &InterceptorContext) -> String {
     let error = context.output_or_error().and_then(|result| result.err());
     let error = error.map(|error| match error.as_operation_error() {
         Some(error) => code_and_message(error).unwrap_or_else(|| chain(error)),
-        None => error.as_connector_error().map_or_else(|| "no answer".to_string(), |error| chain(error)),
+        None => never_connected(context).map_or_else(
+            || error.as_connector_error().map_or_else(|| "no answer".to_string(), |error| chain(error)),
+            ToString::to_string,
+        ),
     });
     let parts = [status, error].into_iter().flatten().collect::<Vec<_>>().join(": ");
     redact(&parts).split_whitespace().collect::<Vec<_>>().join(" ")
@@ -162,7 +170,17 @@ mod tests {
 
     use tokio_util::sync::CancellationToken;
 
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use aws_smithy_runtime_api::client::http::{
+        HttpConnector, HttpConnectorFuture, SharedHttpConnector, http_client_fn,
+    };
+    use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+    use aws_smithy_runtime_api::client::result::ConnectorError;
+
     use super::*;
+    use crate::aws::calls::errors::AwsError;
+    use crate::aws::config::unreachable::NeverConnected;
     use crate::aws::recorded::{Answer, Recorded};
 
     /// A client of which the SDK makes at most this many attempts.
@@ -180,6 +198,7 @@ mod tests {
         let start = Instant::now();
         let limits = RetryLimits {
             deadline: Some(start + Duration::from_secs(seconds)),
+            is_apply: true,
             stop: CancellationToken::new(),
             report: Arc::new({
                 let reported = reported.clone();
@@ -208,6 +227,44 @@ mod tests {
         let page = "<!doctype html><title>500 Internal Server Error</title>";
         let (calls, reported, _) = fail_with(Answer::Xml(500, page.into()), false, HOUR).await;
         assert_eq!((calls, reported.len()), (3, 2));
+    }
+
+    /// An address at which every connection fails. Counts the attempts.
+    #[derive(Clone, Debug)]
+    struct Unreachable(std::io::ErrorKind, Arc<AtomicU32>);
+
+    impl HttpConnector for Unreachable {
+        fn call(&self, _: HttpRequest) -> HttpConnectorFuture {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            let error = NeverConnected::by_io("http://127.0.0.1:4567", self.0.into());
+            HttpConnectorFuture::ready(Err(ConnectorError::io(Box::new(error)).never_connected()))
+        }
+    }
+
+    /// The number of attempts to connect, in a plan or in an apply, and their time.
+    async fn attempts(kind: std::io::ErrorKind, is_apply: bool) -> (u32, Duration) {
+        let made = Arc::new(AtomicU32::new(0));
+        let connector = SharedHttpConnector::new(Unreachable(kind, made.clone()));
+        let http = http_client_fn(move |_, _| connector.clone());
+        let config = client(&Recorded::default(), 25, false).config().to_builder().http_client(http);
+        let logs = aws_sdk_cloudwatchlogs::Client::from_conf(config.build());
+        let call = logs.describe_log_groups().send();
+        let limits = RetryLimits { deadline: None, is_apply, stop: CancellationToken::new(), report: Arc::new(|_| ()) };
+        let start = Instant::now();
+        let result = limits.scope(call).await;
+        let failure = result.unwrap_err().failure("DescribeLogGroups");
+        assert!(failure.advice.is_some(), "{failure:?}");
+        (made.load(Ordering::Relaxed), start.elapsed())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_plan_does_not_wait_for_a_port_that_refuses() {
+        let (made, took) = attempts(std::io::ErrorKind::ConnectionRefused, false).await;
+        assert!(made == 3 && took <= Duration::from_secs(3), "{made} attempts in {took:?}");
+        let (made, took) = attempts(std::io::ErrorKind::ConnectionRefused, true).await;
+        assert!(made == 5 && took <= Duration::from_secs(15), "{made} attempts in {took:?}");
+        // The network may recover from all other failures.
+        assert_eq!(attempts(std::io::ErrorKind::NetworkUnreachable, false).await.0, 8);
     }
 
     #[tokio::test(start_paused = true)]
@@ -251,7 +308,7 @@ mod tests {
         let logs = client(&aws, 3, true);
         let stop = CancellationToken::new();
         stop.cancel();
-        let limits = RetryLimits { deadline: None, stop, report: Arc::new(|_| ()) };
+        let limits = RetryLimits { deadline: None, is_apply: true, stop, report: Arc::new(|_| ()) };
         assert!(limits.scope(logs.describe_log_groups().send()).await.is_err());
         assert_eq!(aws.calls().len(), 1);
     }

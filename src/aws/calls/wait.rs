@@ -2,7 +2,7 @@
 //! request and AWS's `Retry-After`.
 
 use std::ops::ControlFlow;
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -82,12 +82,16 @@ pub(crate) async fn until_with<T, F>(
 where
     F: Future<Output = Result<Poll<T>, Failure>>,
 {
+    let announced = Announced::default();
     let polled = repeat(deadlines, &mut backoff, || {
         let poll = poll();
         async {
             match poll.await {
                 Ok(Poll::Done(value)) => ControlFlow::Break(Ok(value)),
-                Ok(Poll::Pending(seen)) => ControlFlow::Continue(Again { seen, after: None }),
+                Ok(Poll::Pending(seen)) => {
+                    announced.waiting(what, &seen);
+                    ControlFlow::Continue(Again { seen, after: None })
+                }
                 Err(failure) => ControlFlow::Break(Err(failure)),
             }
         }
@@ -109,11 +113,16 @@ pub(crate) async fn retry_while<T, F>(
 where
     F: Future<Output = Result<T, Failure>>,
 {
+    let announced = Announced::default();
     let sent = repeat(deadlines, backoff, || {
         let call = call();
         async {
             match call.await {
                 Err(failure) if is_transient(&failure) => {
+                    // The caller reports the retries of a deletion.
+                    if failure.cause == Cause::NotFound {
+                        announced.waiting(&failure.action, &failure.message);
+                    }
                     let after = failure.retry_after;
                     ControlFlow::Continue(Again { seen: failure, after })
                 }
@@ -185,7 +194,7 @@ where
     let call = || {
         calls += 1;
         if let (2, Some(Failure { action, message, .. })) = (calls, first.get()) {
-            Retry { action: action.clone(), number: None, reason: message.clone() }.report();
+            Retry { is_wait: false, action: action.clone(), number: None, reason: message.clone() }.report();
         }
         call()
     };
@@ -197,6 +206,28 @@ where
     match retry_while(deadlines, &mut backoff, is_retried, call).await {
         Err(failure) if is_kept(&failure) => Err(backoff.given_up(failure)),
         result => result,
+    }
+}
+
+/// Reports a wait once, when it has taken longer than a moment, so that the user sees why nothing happens.
+pub(super) struct Announced {
+    started: Instant,
+    once: Once,
+}
+
+impl Default for Announced {
+    fn default() -> Announced {
+        Announced { started: Instant::now(), once: Once::new() }
+    }
+}
+
+impl Announced {
+    /// To be called after each attempt. `what` is the AWS action, and `seen` what it returned.
+    pub(super) fn waiting(&self, what: &str, seen: &str) {
+        if self.started.elapsed() >= Duration::from_secs(1) {
+            let wait = || Retry { is_wait: true, action: what.into(), number: None, reason: seen.into() };
+            self.once.call_once(|| wait().report());
+        }
     }
 }
 

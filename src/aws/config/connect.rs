@@ -10,6 +10,7 @@ use aws_smithy_runtime_api::client::behavior_version::BehaviorVersion;
 use aws_types::region::Region;
 
 use super::http_client::AwsHttpClient;
+use super::origin::Origin;
 use super::proxies::Proxies;
 use super::settings::{Service, Settings};
 use super::sources::{ConfigError, Sources, environment, path};
@@ -93,7 +94,8 @@ fn http_client(settings: &Settings, sources: &Sources, terraform_version: &str) 
     let tls = tls(&verification)
         .map_err(|error| ConfigError::new("Error reading the CA certificates", error).at("custom_ca_bundle"))?;
     let proxies = Proxies::new(settings, environment);
-    Ok(AwsHttpClient::new(tls, proxies, &user_agent(settings, terraform_version)))
+    let origin = Origin::of(settings, sources);
+    Ok(AwsHttpClient::new(tls, proxies, &user_agent(settings, terraform_version), Some(origin)))
 }
 
 fn user_agent(settings: &Settings, terraform_version: &str) -> String {

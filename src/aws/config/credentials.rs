@@ -16,12 +16,16 @@ use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider, future};
 use aws_sdk_sts::types::{PolicyDescriptorType, Tag};
 use aws_smithy_runtime_api::client::behavior_version::BehaviorVersion;
+use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use aws_types::region::Region;
 
+use super::origin::Origin;
 use super::profile_roles::{self, Source};
 use super::settings::{Role, Secret, Service, Settings, WebIdentityRole};
 use super::sources::{ConfigError, Sources, environment, path};
-use crate::aws::config::redact::{SecretsRegistered, register_secret};
+use crate::aws::calls::retry_limits::LimitRetries;
+use crate::aws::config::loaded_credentials::SecretsRegistered;
+use crate::aws::config::redact::register_secret;
 
 /// The credentials that sign all calls. This function does not call AWS.
 pub(super) async fn provider(
@@ -40,7 +44,8 @@ pub(super) async fn provider(
     for role in &settings.roles {
         provider = assuming(settings, base, provider, role.clone());
     }
-    Ok(SharedCredentialsProvider::new(SecretsRegistered(provider)))
+    let origin = Some(Origin::of(settings, sources));
+    Ok(SharedCredentialsProvider::new(SecretsRegistered { provider, origin }))
 }
 
 /// Credentials of a role that is assumed with a web identity token.
@@ -56,7 +61,7 @@ fn assuming(
     provider: SharedCredentialsProvider,
     role: Role,
 ) -> SharedCredentialsProvider {
-    let provider = SharedCredentialsProvider::new(SecretsRegistered(provider));
+    let provider = SharedCredentialsProvider::new(SecretsRegistered { provider, origin: None });
     let sts = aws_sdk_sts::Client::from_conf(sts_config(settings, base, Some(provider)));
     SharedCredentialsProvider::new(AssumedRole { sts, role, default_session_name: default_session_name() })
 }
@@ -75,6 +80,7 @@ pub(super) fn sts_config(
     if let Some(retries) = base.retry_config() {
         builder = builder.retry_config(retries.clone().with_max_attempts(retries.max_attempts().min(STS_ATTEMPTS)));
     }
+    builder = builder.interceptor(LimitRetries { is_number_set: false });
     if let Some(region) = settings.sts_region.clone() {
         builder = builder.region(Region::new(region));
     }
@@ -322,11 +328,17 @@ impl ProvideCredentials for WebIdentity {
 #[error("the role {role} could not be assumed")]
 pub(super) struct RoleRejected {
     pub(super) role: String,
+    /// The error code of AWS, if it answered.
+    pub(super) code: Option<String>,
     pub(super) source: Box<dyn std::error::Error + Send + Sync>,
 }
 
-fn rejected(role: &str, error: impl std::error::Error + Send + Sync + 'static) -> CredentialsError {
-    CredentialsError::provider_error(RoleRejected { role: role.to_string(), source: Box::new(error) })
+fn rejected<E>(role: &str, error: E) -> CredentialsError
+where
+    E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
+{
+    let code = error.code().map(str::to_string);
+    CredentialsError::provider_error(RoleRejected { role: role.to_string(), code, source: Box::new(error) })
 }
 
 fn credentials(answer: Option<aws_sdk_sts::types::Credentials>) -> Result<Credentials, CredentialsError> {

@@ -30,12 +30,13 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::ClientConfig;
 use tower_service::Service;
 
+use super::chain::chain;
+use super::endpoint::Endpoint;
+use super::origin::Origin;
 use super::proxies::Proxies;
+use super::unreachable::{CONNECT_TIMEOUT, ConnectFailed, NeverConnected, Peer};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
-/// The timeout for name lookup, TCP, proxy and TLS together.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Sends the requests of all services. Clones share their connections.
 #[derive(Clone)]
@@ -44,12 +45,14 @@ pub(crate) struct AwsHttpClient {
     proxies: Arc<Proxies>,
     /// Appended to the SDK's own User-Agent header, which is not part of the signature.
     user_agent: Arc<str>,
+    /// Of the credentials that sign the requests. `None` in tests.
+    origin: Option<Origin>,
 }
 
 impl AwsHttpClient {
     /// A client with the certificate verification of `tls`. `user_agent` is a list of products in the notation of RFC
     /// 9110, such as `terraform-provider-fgw/0.1.0`.
-    pub(crate) fn new(tls: ClientConfig, proxies: Proxies, user_agent: &str) -> AwsHttpClient {
+    pub(crate) fn new(tls: ClientConfig, proxies: Proxies, user_agent: &str, origin: Option<Origin>) -> AwsHttpClient {
         let mut tcp = TcpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
@@ -61,7 +64,7 @@ impl AwsHttpClient {
             // Shorter than AWS's idle timeout, so that no request is sent on a connection that AWS is closing.
             .pool_idle_timeout(Duration::from_secs(20))
             .build(connector);
-        AwsHttpClient { client, proxies, user_agent: user_agent.into() }
+        AwsHttpClient { client, proxies, user_agent: user_agent.into(), origin }
     }
 }
 
@@ -102,7 +105,8 @@ impl HttpConnector for SendRequest {
             return HttpConnectorFuture::ready(Err(ConnectorError::user(Box::new(proxy))));
         }
         self.http.prepare(&mut request);
-        let endpoint = Endpoint::of(request.uri());
+        let (endpoint, peer) = (Endpoint::of(request.uri()), Peer::of(&request));
+        let origin = self.http.origin.clone();
         let answer = self.http.client.request(request);
         let timeout = self.response_timeout;
         HttpConnectorFuture::new(async move {
@@ -113,46 +117,15 @@ impl HttpConnector for SendRequest {
                     Err(elapsed) => return Err(ConnectorError::timeout(elapsed.into())),
                 },
             };
-            let response = answer.map_err(connector_error)?.map(SdkBody::from_body_1_x);
+            let response = answer.map_err(|error| connector_error(error, peer))?.map(SdkBody::from_body_1_x);
             let response = HttpResponse::try_from(response);
             let mut response = response.map_err(|error| ConnectorError::other(error.into(), None))?;
             response.add_extension(endpoint);
+            if let Some(origin) = origin {
+                response.add_extension(origin);
+            }
             Ok(response)
         })
-    }
-}
-
-/// The domains of the endpoints of all partitions, from the endpoint data of botocore 1.43.
-const AWS_DOMAINS: [&str; 10] = [
-    ".amazonaws.com",
-    ".api.aws",
-    ".amazonaws.com.cn",
-    ".api.amazonwebservices.com.cn",
-    ".amazonaws.eu",
-    ".api.amazonwebservices.eu",
-    ".c2s.ic.gov",
-    ".sc2s.sgov.gov",
-    ".cloud.adc-e.uk",
-    ".csp.hci.ic.gov",
-];
-
-/// The endpoint of a response, such as `https://ec2.eu-central-1.amazonaws.com`: an extension of the response.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Endpoint(pub(crate) String);
-
-impl Endpoint {
-    /// Without user name, password, path and query.
-    fn of(uri: &Uri) -> Endpoint {
-        let (scheme, host) = (uri.scheme_str().unwrap_or("https"), uri.host().unwrap_or_default());
-        let port = uri.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
-        Endpoint(format!("{scheme}://{host}{port}"))
-    }
-
-    /// Whether the host is one of AWS.
-    pub(crate) fn is_aws(&self) -> bool {
-        let host = self.0.split_once("://").map_or(self.0.as_str(), |(_, rest)| rest);
-        let host = host.split(':').next().unwrap_or(host);
-        AWS_DOMAINS.iter().any(|domain| host.ends_with(domain))
     }
 }
 
@@ -176,44 +149,16 @@ impl AwsHttpClient {
     }
 }
 
-/// No connection was established, so AWS cannot have received the request, and a retry is safe.
-#[derive(Debug, thiserror::Error)]
-#[error("no connection: {}", chain(.0))]
-pub(crate) struct NeverConnected(ClientError);
-
-fn connector_error(error: ClientError) -> ConnectorError {
+fn connector_error(error: ClientError, peer: Peer) -> ConnectorError {
     if error.is_connect() {
-        return ConnectorError::io(Box::new(NeverConnected(error))).never_connected();
+        tracing::debug!("no connection: {}", chain(&error));
+        return ConnectorError::io(Box::new(NeverConnected::new(peer, &error))).never_connected();
     }
     let cause = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<hyper::Error>());
     match cause {
         Some(cause) if cause.is_user() || cause.is_parse() => ConnectorError::other(Box::new(error), None),
         _ => ConnectorError::io(Box::new(error)),
     }
-}
-
-/// A text without what the `credential_process` of a profile wrote to stderr. The SDK appends it to its error, and it
-/// may contain secrets that the provider cannot recognize.
-fn without_stderr(text: String) -> String {
-    match text.split_once("Stderr:") {
-        Some((before, _)) => {
-            let before = before.trim_end_matches(['.', ' ']);
-            format!("{before}. Run the command of credential_process by hand to see its error output")
-        }
-        None => text,
-    }
-}
-
-/// An error and its causes in one line. hyper's own message is only "client error (Connect)".
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut line = without_stderr(error.to_string());
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        line.push_str(": ");
-        line.push_str(&without_stderr(error.to_string()));
-        cause = error.source();
-    }
-    line
 }
 
 /// Opens connections: directly, through a tunnel (HTTPS by a proxy), or to a forwarding proxy (HTTP by a proxy).
@@ -237,8 +182,11 @@ impl Service<Uri> for ProxyConnector {
         let mut direct = HttpsConnector::from((self.tcp.clone(), self.tls.clone()));
         let tls = self.tls.clone();
         let proxy = self.proxies.of(&destination);
+        let proxy_uri = proxy.as_ref().map(|proxy| proxy.uri().clone());
         let stream = async move {
-            let Some(proxy) = proxy else { return Ok(Stream::new(direct.call(destination).await?, false)) };
+            let Some(proxy) = proxy else {
+                return Ok::<_, BoxError>(Stream::new(direct.call(destination).await?, false));
+            };
             if destination.scheme() == Some(&Scheme::HTTP) {
                 return Ok(Stream::new(direct.call(proxy.uri().clone()).await?, true));
             }
@@ -246,13 +194,16 @@ impl Service<Uri> for ProxyConnector {
             if let Some(password) = proxy.basic_auth() {
                 tunnel = tunnel.with_auth(password.clone());
             }
-            let io = HttpsConnector::from((tunnel, tls)).call(destination).await;
-            Ok(Stream::new(io.map_err(|error| format!("through proxy {}: {}", proxy.uri(), chain(&*error)))?, false))
+            Ok(Stream::new(HttpsConnector::from((tunnel, tls)).call(destination).await?, false))
         };
         tokio::time::timeout(CONNECT_TIMEOUT, stream)
-            .map(|stream| match stream {
-                Ok(stream) => stream,
-                Err(_) => Err(format!("no connection within {} s", CONNECT_TIMEOUT.as_secs()).into()),
+            .map(|stream| {
+                let source = match stream {
+                    Ok(Ok(stream)) => return Ok(stream),
+                    Ok(Err(error)) => Some(error),
+                    Err(_) => None,
+                };
+                Err(ConnectFailed { proxy: proxy_uri, source }.into())
             })
             .boxed()
     }
@@ -302,20 +253,5 @@ impl Write for Stream {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
         Pin::new(&mut *self.io).poll_shutdown(cx)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_endpoint_has_neither_credentials_nor_a_path() {
-        for (uri, expected) in [
-            ("http://user:secret@127.0.0.1:5000/v2/apis?token=secret", "http://127.0.0.1:5000"),
-            ("https://ec2.eu-central-1.amazonaws.com/", "https://ec2.eu-central-1.amazonaws.com"),
-        ] {
-            assert_eq!(Endpoint::of(&uri.parse().unwrap()), Endpoint(expected.into()));
-        }
     }
 }

@@ -6,14 +6,16 @@ use aws_config::SdkConfig;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_sts::error::SdkError;
 use aws_sdk_sts::operation::get_caller_identity::GetCallerIdentityError;
-use aws_smithy_types::error::metadata::ProvideErrorMetadata;
-use aws_types::request_id::RequestId;
 
+use super::chain::{chain, find};
 use super::credentials::{RoleRejected, is_metadata_disabled, sts_config};
-use super::http_client::chain;
+use super::origin::Origin;
 use super::proxies::UnusableProxy;
 use super::settings::Settings;
 use super::sources::{ConfigError, Sources};
+use crate::aws::calls::codes;
+use crate::aws::calls::errors::AwsError;
+use crate::cloud::Cause;
 use crate::model::partition_of;
 
 /// The identity of the credentials.
@@ -44,7 +46,7 @@ pub(super) async fn check(
                     ConfigError::new("Error configuring the provider: invalid proxy", format!("{proxy}."))
                 }
                 (None, Some(cause)) => no_credentials(settings, sources, cause),
-                (None, None) => sts_error(&error),
+                (None, None) => sts_error(&error, &Origin::of(settings, sources)),
             });
         }
     };
@@ -91,22 +93,31 @@ fn guard(settings: &Settings, account: Option<&str>) -> Result<(), ConfigError> 
     Ok(())
 }
 
-fn sts_error(error: &SdkError<GetCallerIdentityError>) -> ConfigError {
-    let request = error.request_id().map(|id| format!(" (request ID {id})")).unwrap_or_default();
-    let words = match (error.code(), error.message()) {
-        (Some(code), Some(message)) => format!("{code}: {message}"),
-        _ => chain(error),
+fn sts_error(error: &SdkError<GetCallerIdentityError>, origin: &Origin) -> ConfigError {
+    const WITHOUT_STS: &str =
+        "For an endpoint without STS, set skip_credentials_validation and skip_requesting_account_id.";
+    let failure = error.failure("STS GetCallerIdentity");
+    let request = failure.request_id.map(|id| format!(" (request ID {id})")).unwrap_or_default();
+    let message = failure.message.trim_end_matches('.');
+    let detail = match (failure.code, failure.advice) {
+        (Some(code), _) if failure.cause == Cause::Credentials => {
+            format!("STS GetCallerIdentity returned {code}: {message}{request}.\n\n{}", origin.advice(&code))
+        }
+        (Some(code), _) => format!(
+            "STS GetCallerIdentity returned {code}: {message}{request}.\n\nFix the cause, then run Terraform again."
+        ),
+        (None, advice) => format!(
+            "STS GetCallerIdentity: {message}.\n\n{} {WITHOUT_STS}",
+            advice.unwrap_or_else(|| "Check the endpoint of STS, then run Terraform again.".to_string())
+        ),
     };
-    let detail = format!(
-        "STS GetCallerIdentity failed: {words}{request}. Correct the credentials, the endpoint or the network \
-         connection. For an endpoint without STS, set skip_credentials_validation and skip_requesting_account_id."
-    );
     ConfigError::new("Error validating the AWS credentials", detail)
 }
 
 fn no_credentials(settings: &Settings, sources: &Sources, cause: &CredentialsError) -> ConfigError {
     // If STS rejected a role, the credentials for that call were valid.
-    let is_role_rejected = find::<RoleRejected>(innermost(cause)).is_some();
+    let role = find::<RoleRejected>(innermost(cause));
+    let is_role_rejected = role.is_some();
     if let (Some(profile), false) = (sign_in_profile(settings, sources), is_role_rejected) {
         let detail = format!(
             "Profile {profile:?} signs in through IAM Identity Center and returned no credentials. If its session has \
@@ -142,7 +153,14 @@ fn no_credentials(settings: &Settings, sources: &Sources, cause: &CredentialsErr
         );
         return ConfigError::new("Error configuring the provider: no AWS credentials", detail);
     }
-    let detail = format!("{}. Correct the cause, or use other credentials.", chain(cause));
+    let advice = match role.map(|role| role.code.as_deref()) {
+        Some(Some(code)) if codes::cause(Some(code), "") == Cause::Credentials => {
+            Origin::of(settings, sources).advice(code)
+        }
+        Some(_) => "Correct the cause, or use other credentials.".to_string(),
+        None => Origin::of(settings, sources).renewal(),
+    };
+    let detail = format!("{}.\n\n{advice}", chain(cause));
     ConfigError::new("Error configuring the provider: no AWS credentials", detail)
 }
 
@@ -178,17 +196,6 @@ fn innermost(error: &CredentialsError) -> &CredentialsError {
     last
 }
 
-fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if let Some(found) = error.downcast_ref() {
-            return Some(found);
-        }
-        next = error.source();
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,7 +212,11 @@ mod tests {
     }
 
     fn role_rejected(source: impl Into<Box<dyn Error + Send + Sync>>) -> CredentialsError {
-        CredentialsError::provider_error(RoleRejected { role: "role/deploy".to_string(), source: source.into() })
+        CredentialsError::provider_error(RoleRejected {
+            role: "role/deploy".to_string(),
+            code: None,
+            source: source.into(),
+        })
     }
 
     #[tokio::test(start_paused = true)]

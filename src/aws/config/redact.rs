@@ -5,7 +5,6 @@
 use std::borrow::Cow;
 use std::sync::{PoisonError, RwLock};
 
-use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider, future};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -74,24 +73,6 @@ fn percent_encoded(text: &str) -> String {
     let encoded =
         text.bytes().map(|byte| if is_plain(byte) { char::from(byte).into() } else { format!("%{byte:02X}") });
     encoded.collect()
-}
-
-/// Credentials that are registered as secrets as soon as they are loaded.
-#[derive(Debug)]
-pub(crate) struct SecretsRegistered(pub(super) SharedCredentialsProvider);
-
-impl ProvideCredentials for SecretsRegistered {
-    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
-    where
-        Self: 'a,
-    {
-        future::ProvideCredentials::new(async {
-            let credentials = self.0.provide_credentials().await?;
-            register_secret(credentials.secret_access_key());
-            credentials.session_token().into_iter().for_each(register_secret);
-            Ok(credentials)
-        })
-    }
 }
 
 #[cfg(test)]

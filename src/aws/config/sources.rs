@@ -8,7 +8,7 @@ use aws_runtime::env_config::file::{EnvConfigFileKind, EnvConfigFiles};
 use aws_types::os_shim_internal::{Env, Fs};
 use aws_types::region::Region;
 
-use super::http_client::chain;
+use super::chain::chain;
 use super::redact::redact;
 use super::settings::Settings;
 

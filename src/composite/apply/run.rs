@@ -42,7 +42,20 @@ impl Shared {
     pub(in crate::composite) fn retry_limits(&self) -> RetryLimits {
         let progress = Arc::clone(&self.progress);
         let report = Arc::new(move |retry: &Retry| progress.retrying(None, retry));
-        RetryLimits { deadline: None, stop: CancellationToken::new(), report }
+        let is_apply = RetryLimits::is_in_apply();
+        RetryLimits { deadline: None, is_apply, stop: CancellationToken::new(), report }
+    }
+
+    /// Returns the limits of an apply.
+    pub(in crate::composite) fn limits_of_apply(&self) -> RetryLimits {
+        RetryLimits { is_apply: true, ..self.retry_limits() }
+    }
+
+    /// Adds a warning if the progress of this process cannot be written. Only once.
+    pub(in crate::composite) fn warn_of_progress(&self, diagnostics: &mut Diagnostics) {
+        if let Some(problem) = self.progress.take_problem() {
+            diagnostics::progress_not_written(&problem, diagnostics);
+        }
     }
 
     /// Returns the limits of the calls that find out and mark what an apply has left. Neither a stop nor a deadline in

@@ -328,3 +328,15 @@ pub(in crate::composite) fn tag_not_changed(root_id: &str, failure: &Failure, di
         format!("{}\n\nThe next apply tries again.", detail(failure)),
     );
 }
+
+/// `FGW_PROGRESS` names something that cannot be written.
+pub(in crate::composite) fn progress_not_written(problem: &str, diagnostics: &mut Diagnostics) {
+    diagnostics.warning(
+        "The progress of the apply is not written",
+        format!(
+            "{}. The apply is not affected. Set FGW_PROGRESS to a terminal, such as /dev/tty, or to a file in an existing \
+             directory.",
+            printable(problem)
+        ),
+    );
+}

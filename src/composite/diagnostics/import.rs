@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::lookup::place;
 use crate::model::{Entry, Inventory, Scope, printable};
 use crate::plugin::{Diagnostics, MoveSource};
 use crate::topology::Topology;
@@ -11,10 +12,10 @@ pub(in crate::composite) fn no_such_root<P: Topology>(id: &str, scope: &Scope, d
     diagnostics.error(
         format!("Error importing {} {id}: not found", P::TYPE_NAME),
         format!(
-            "There is no {} with this ID in Region {}. Check the ID and the account of the provider block. If it is in \
+            "There is no {} with this ID in {}. Check the ID and the account of the provider block. If it is in \
              another Region, import {id}@REGION.",
             P::KIND.root_kind(),
-            scope.region
+            place(scope)
         ),
     );
 }

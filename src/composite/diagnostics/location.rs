@@ -1,8 +1,9 @@
 //! Diagnostics about the account and Region of a root.
 
 use super::cases::Case;
-use crate::model::{Location, Scope};
-use crate::plugin::{AttributePath, Diagnostics, Value};
+use super::lookup::wrong_id;
+use crate::model::{Location, Scope, printable};
+use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 use crate::topology::Topology;
 
 /// A root that the connection cannot reach.
@@ -33,6 +34,19 @@ pub(in crate::composite) fn other_partition(region: &str, scope: &Scope, diagnos
             "{region} is not in partition {}, to which the credentials of the provider and its Region {} belong. Set a \
              Region of this partition, or configure another provider with credentials for {region}.",
             scope.partition, scope.region
+        ),
+    );
+}
+
+/// An import of something that cannot be the ID of a root.
+pub(in crate::composite) fn invalid_import_id<P: Topology>(id: &str, diagnostics: &mut Diagnostics) {
+    let (shown, example) = (printable(id), P::KIND.example_id());
+    let Problem { message, hint, .. } = wrong_id::<P>(id);
+    diagnostics.error(
+        format!("Error importing {} {shown}: invalid ID", P::TYPE_NAME),
+        format!(
+            "{message} {hint} To import from another Region than that of the provider block, add @ and the Region: \
+             {example}@eu-central-1."
         ),
     );
 }

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use super::text::first;
 use crate::cloud::{Root, RootFilter, RootState};
 use crate::model::{Scope, printable};
-use crate::plugin::{AttributePath, Diagnostics};
+use crate::plugin::{AttributePath, Diagnostics, Problem};
 use crate::topology::Topology;
 
 /// No root matches the filter.
@@ -85,6 +85,19 @@ pub(in crate::composite) fn no_such_id<P: Topology>(id: &str, scope: &Scope, dia
     );
 }
 
+/// A value that cannot be the ID of a root. If it is an ARN, it may end with the ID.
+pub(in crate::composite) fn wrong_id<P: Topology>(id: &str) -> Problem {
+    let (root, example) = (P::KIND.root_kind(), P::KIND.example_id());
+    let last = id.rsplit('/').next().filter(|last| P::KIND.accepts_id(last));
+    let hint = match last {
+        Some(last) => format!("Use the ID at its end: {last}."),
+        None => format!("Use the ID of the {root}, such as {example}, not its name or another object."),
+    };
+    let article = if root == "API" { "an" } else { "a" };
+    let message = format!("\"{}\" is not the ID of {article} {root}.", printable(id));
+    Problem::new(AttributePath::new("id"), message, hint)
+}
+
 /// A root without the tag that this provider sets.
 pub(in crate::composite) fn no_topology<P: Topology>(id: &str, diagnostics: &mut Diagnostics) {
     let (product, other) = (P::KIND.name(), P::KIND.data_sources_of_hashicorp());
@@ -115,7 +128,7 @@ pub(in crate::composite) fn warn_of_unfinished<P: Topology>(id: &str, state: Roo
     );
 }
 
-fn place(scope: &Scope) -> String {
+pub(super) fn place(scope: &Scope) -> String {
     let account = scope.account.as_ref().map(|account| format!(" of account {account}")).unwrap_or_default();
     format!("Region {}{account}", scope.region)
 }

@@ -8,6 +8,9 @@ use crate::plugin::Diagnostics;
 
 /// What AWS returned, what it means, and what to do, where the error code determines that.
 pub(in crate::composite) fn detail(failure: &Failure) -> String {
+    if let Some(advice) = &failure.advice {
+        return detail_with(failure, &printable(advice));
+    }
     let hint = match failure.cause {
         Cause::Denied => {
             "The credentials do not allow this call, or a policy of the organization denies it. Grant the permission, then \
@@ -37,7 +40,7 @@ pub(in crate::composite) fn detail(failure: &Failure) -> String {
         }
         Cause::AwaitsDeployment => "Deploy the API, then run Terraform again.",
         Cause::TimedOut => "Run Terraform again to continue, with a longer timeout if AWS needs more time.",
-        Cause::Lost => "Run Terraform again: it reads the object and continues.",
+        Cause::Lost => "Fix the cause, then run Terraform again: it reads what exists, and continues from there.",
         Cause::Other if failure.code.is_some() => "AWS rejected the call. Fix the cause, then run Terraform again.",
         // The message contains what to do.
         Cause::Exists | Cause::QuotaExceeded | Cause::NotAttached | Cause::Other => "",

@@ -144,6 +144,7 @@ pub(super) fn simulated_failure() -> Failure {
         missing: None,
         request_id: Some("request-1".into()),
         retry_after: None,
+        advice: None,
         undeployed_since: None,
     }
 }

@@ -229,7 +229,7 @@ async fn a_taken_route_key_or_variable_is_an_error_of_the_plan() {
     let taken = routes(&["GET /x/{id}", "POST /x/{id}/y", "DELETE /x/{id}"]);
     let detail = error(terraform.plan(&taken).await);
     assert!(detail.contains("already has an unmanaged route \"DELETE /x/{id}\""), "{detail}");
-    assert!(detail.contains("delete-route --api-id api-") && detail.contains("then run plan again"), "{detail}");
+    assert!(detail.contains("delete-route --api-id api") && detail.contains("then run plan again"), "{detail}");
     // Both ways out.
     terraform.account.remove_unmanaged_route("DELETE /x/{id}");
     terraform.refresh().await;

@@ -165,7 +165,10 @@ fn formula(config: &Config, vpc: Ipv4Net, (tier, index): SubnetSlot) -> Input<Re
         return Input::Known(Err(Problem::new(
             AttributePath::new(bits_name),
             format!("{bits} bits divide {vpc} into subnets of /{length}, but AWS allows none smaller than /28."),
-            format!("Use at most {} bits.", 28_u32.saturating_sub(vpc.prefix_len().into())),
+            match 28_u32.saturating_sub(vpc.prefix_len().into()) {
+                1 => "Use at most 1 bit.".to_string(),
+                most => format!("Use at most {most} bits."),
+            },
         )));
     }
     let count = 1_i64 << bits;
@@ -178,7 +181,10 @@ fn formula(config: &Config, vpc: Ipv4Net, (tier, index): SubnetSlot) -> Input<Re
                 tier.name(),
                 count - 1
             ),
-            "Increase the bits or reduce the spacing.",
+            match length {
+                28 => "Reduce the spacing, or use a larger range, or fewer AZs or tiers: the blocks cannot be smaller.",
+                _ => "Increase the bits or reduce the spacing.",
+            },
         )));
     }
     let first = u64::from(u32::from(vpc.network())) + ((number as u64) << (32 - length));

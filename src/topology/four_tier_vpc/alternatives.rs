@@ -74,6 +74,11 @@ fn selections(config: &Config, zones: &[(String, String)]) -> Vec<Vec<Change<Con
         let values = std::iter::once(None).chain(single).map(Input::Known);
         choices.push(each(|config| &mut config.availability_zone_ids, values));
     }
+    if !config.availability_zone_names.known().is_some_and(|names| names.as_ref().is_none_or(|it| are_known(it))) {
+        let single = zones.iter().map(|(_, name)| Some(vec![Input::Known(name.clone())]));
+        let values = std::iter::once(None).chain(single).map(Input::Known);
+        choices.push(each(|config| &mut config.availability_zone_names, values));
+    }
     let ids: Vec<&str> = zones.iter().map(|(id, _)| id.as_str()).collect();
     let names: Vec<&str> = zones.iter().map(|(_, name)| name.as_str()).collect();
     if !is_wholly_known(&config.availability_zone_exclude_ids) {

@@ -12,6 +12,7 @@ use crate::plugin::{Check, Input, PlanEffect, Value};
 use crate::topology::NOT_YET_RUN;
 use effects::{OTHER_BLOCKS, OTHER_LENGTH, OTHER_RANGE, REPLACED_ENTRY, REPLACED_TIER, REPLACED_TIER_WITH_NAT};
 
+use rules::tenancy;
 pub use rules::{NaclRule, SecurityGroupRule};
 
 /// A list whose elements may be unknown.
@@ -48,8 +49,13 @@ crate::attributes! {
                 "to a smaller number removes the AZs with the highest indices and deletes the network's objects in them"
             )
         ),
-        /// IDs of the AZs to use, such as `use1-az1`. By default, all AZs can be used.
+        /// IDs of the AZs to use, such as `use1-az1`. By default, all AZs can be used. Conflicts with
+        /// `availability_zone_names`.
         availability_zone_ids: Input<Option<Vec<Input<String>>>> = optional_computed()
+            .change(PlanEffect::PartialReplace("that leaves out an AZ deletes the network's objects in it")),
+        /// Names of the AZs to use, such as `us-east-1a`, instead of their IDs. A name means different AZs in different
+        /// accounts.
+        availability_zone_names: Input<Option<Vec<Input<String>>>> = optional()
             .change(PlanEffect::PartialReplace("that leaves out an AZ deletes the network's objects in it")),
         /// IDs of AZs not to use, such as `use1-az3`.
         availability_zone_exclude_ids: Strings = default(empty_list())
@@ -472,20 +478,6 @@ impl Config {
             ("security_group_tags", &self.security_group_tags),
         ]
     }
-}
-
-/// The check of the tenancy. AWS allows `host` for an instance, but not for a VPC (API reference of CreateVpc).
-fn tenancy() -> Check {
-    let rule = "one of default, dedicated";
-    Check::new(rule, move |value| match value.as_str() {
-        Some("host") => {
-            Err("AWS rejects \"host\" for a VPC: \"The host tenancy option cannot be used with a VPC\". Use \
-                             \"default\" and set the tenancy of the instances to \"host\", or use \"dedicated\"."
-                .to_string())
-        }
-        Some(text) if !["default", "dedicated"].contains(&text) => Err(format!("{value} is not a tenancy.")),
-        _ => Ok(()),
-    })
 }
 
 fn empty_list() -> Value {

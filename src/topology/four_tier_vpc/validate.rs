@@ -5,6 +5,13 @@ mod access_rules;
 mod addresses;
 mod gateways;
 mod ipv6;
+
+/// A list in the notation of Terraform, without values that are not known yet.
+fn listed(items: &[Input<String>]) -> String {
+    let items: Vec<String> = items.iter().filter_map(Input::known).map(|item| format!("{item:?}")).collect();
+    format!("[{}]", items.join(", "))
+}
+
 #[cfg(test)]
 mod rules;
 
@@ -88,27 +95,24 @@ impl Problems {
     }
 
     fn zones(&mut self, config: &Config) {
-        if let Input::Known(Some(ids)) = &config.availability_zone_ids {
+        let (ids, names) = (&config.availability_zone_ids, &config.availability_zone_names);
+        let excluded = (&config.availability_zone_exclude_ids, &config.availability_zone_exclude_names);
+        if let Some(ids) = ids.known().and_then(Option::as_ref) {
             let path = AttributePath::new("availability_zone_ids");
-            if ids.is_empty() {
-                let message = "The list is empty, so no AZ can be used.";
-                self.add(path.clone(), message, "Remove the list to use all AZs.");
+            self.chosen_zones(&path, ids, "availability_zone_exclude_ids", excluded.0);
+            let hint = "Use an AZ ID such as use1-az1, or set availability_zone_names instead.";
+            self.each(&path, &Input::Known(ids.clone()), is_zone_id, "an AZ ID", hint);
+        }
+        if let Some(names) = names.known().and_then(Option::as_ref) {
+            let path = AttributePath::new("availability_zone_names");
+            self.chosen_zones(&path, names, "availability_zone_exclude_names", excluded.1);
+            let hint = "Use an AZ name such as us-east-1a, or set availability_zone_ids instead.";
+            self.each(&path, &Input::Known(names.clone()), |name| !is_zone_id(name), "an AZ name", hint);
+            if let Some(ids) = ids.known().and_then(Option::as_ref) {
+                let (names, ids) = (listed(names), listed(ids));
+                let message = format!("{names} conflicts with availability_zone_ids, which is {ids}.");
+                self.add(path, message, "Remove one of the two.");
             }
-            for (index, id) in ids.iter().enumerate() {
-                let is_excluded = |id: &String| {
-                    let excluded = config.availability_zone_exclude_ids.known();
-                    excluded.is_some_and(|excluded| excluded.contains(&Input::Known(id.clone())))
-                };
-                if let Some(id) = id.known().filter(|id| is_excluded(id)) {
-                    let message = format!("{id} is also in availability_zone_exclude_ids.");
-                    self.add(path.index(index), message, "Remove it from one of the two lists.");
-                }
-                if let Some(id) = id.known().filter(|id| ids[..index].contains(&Input::Known((*id).clone()))) {
-                    self.add(path.index(index), format!("{id} is listed twice."), "List each AZ once.");
-                }
-            }
-            let ids = Input::Known(ids.clone());
-            self.each(&path, &ids, is_zone_id, "an AZ ID", "Use an AZ ID such as use1-az1 instead of a name.");
         }
         let path = AttributePath::new("availability_zone_exclude_ids");
         let hint = "Use an AZ ID such as use1-az1, or move the name to availability_zone_exclude_names.";
@@ -117,6 +121,24 @@ impl Problems {
         let hint = "Use an AZ name such as us-east-1a, or move the ID to availability_zone_exclude_ids.";
         let names = &config.availability_zone_exclude_names;
         self.each(&path, names, |name| !is_zone_id(name), "an AZ name", hint);
+    }
+
+    /// Checks a list of AZs to use.
+    fn chosen_zones(&mut self, path: &AttributePath, zones: &[Input<String>], other: &str, excluded: &Strings) {
+        if zones.is_empty() {
+            let message = "The list is empty, so no AZ can be used.";
+            self.add(path.clone(), message, "Remove the list to use all AZs.");
+        }
+        for (index, zone) in zones.iter().enumerate() {
+            let Some(text) = zone.known() else { continue };
+            if excluded.known().is_some_and(|excluded| excluded.contains(zone)) {
+                let message = format!("{text} is also in {other}.");
+                self.add(path.index(index), message, "Remove it from one of the two lists.");
+            }
+            if zones[..index].contains(zone) {
+                self.add(path.index(index), format!("{text} is listed twice."), "List each AZ once.");
+            }
+        }
     }
 
     /// Checks the AZs of each tier. `what` completes the sentence "... is not ...".

@@ -25,6 +25,7 @@ pub(super) struct ZoneSlot {
 struct Choice<'a> {
     count: Option<usize>,
     ids: Option<Vec<&'a str>>,
+    names: Option<Vec<&'a str>>,
     exclude_ids: Vec<&'a str>,
     exclude_names: Vec<&'a str>,
     state: Option<&'a str>,
@@ -53,21 +54,9 @@ pub(super) fn places(
     places[staying..].sort_by_key(|place| place.index);
     places.truncate(limit);
 
-    let is_missing = |id: &&&str| available.iter().all(|zone| zone.id != **id) && places.iter().all(|it| it.id != **id);
-    let missing_ids: Vec<&str> = choice.ids.iter().flatten().filter(is_missing).copied().collect();
-    if !missing_ids.is_empty() {
-        let usable: Vec<&str> = available.iter().map(|zone| zone.id.as_str()).collect();
-        return Err(vec![Problem::new(
-            AttributePath::new("availability_zone_ids"),
-            format!(
-                "This account has no AZ {} in the Region. Its AZs are {}.",
-                missing_ids.join(", "),
-                usable.join(", ")
-            ),
-            "Use IDs from this list.",
-        )]);
+    if let Some(problem) = choice.missing(&places, available) {
+        return Err(vec![problem]);
     }
-
     let mut candidates: Vec<&AvailabilityZone> = available
         .iter()
         .filter(|zone| choice.admits(&zone.id, &zone.name))
@@ -134,10 +123,8 @@ impl Choice<'_> {
         let count = *config.num_availability_zones.known()?;
         Some(Choice {
             count: count.map(|count| usize::try_from(count).unwrap_or(0)),
-            ids: match config.availability_zone_ids.known()? {
-                Some(ids) => Some(all_known(ids)?),
-                None => None,
-            },
+            ids: all_known_of(config.availability_zone_ids.known()?.as_deref())?,
+            names: all_known_of(config.availability_zone_names.known()?.as_deref())?,
             exclude_ids: all_known(config.availability_zone_exclude_ids.known()?)?,
             exclude_names: all_known(config.availability_zone_exclude_names.known()?)?,
             state: config.availability_zone_state.known()?.as_deref(),
@@ -146,8 +133,28 @@ impl Choice<'_> {
 
     fn admits(&self, id: &str, name: &str) -> bool {
         self.ids.as_ref().is_none_or(|ids| ids.contains(&id))
+            && self.names.as_ref().is_none_or(|names| names.contains(&name))
             && !self.exclude_ids.contains(&id)
             && !self.exclude_names.contains(&name)
+    }
+
+    /// The problem that an input lists AZs that neither AWS nor the network has.
+    fn missing(&self, places: &[ZoneSlot], available: &[AvailabilityZone]) -> Option<Problem> {
+        let ids = available.iter().map(|zone| &zone.id).chain(places.iter().map(|place| &place.id));
+        let names = available.iter().map(|zone| &zone.name).chain(places.iter().map(|place| &place.name));
+        let (ids, names): (Vec<&String>, Vec<&String>) = (ids.collect(), names.collect());
+        let lists = [("availability_zone_ids", &self.ids, ids), ("availability_zone_names", &self.names, names)];
+        lists.into_iter().find_map(|(input, list, existing)| {
+            let is_missing = |item: &&&str| existing.iter().all(|it| it.as_str() != **item);
+            let missing: Vec<&str> = list.iter().flatten().filter(is_missing).copied().collect();
+            let usable: Vec<String> = available.iter().map(|zone| format!("{} ({})", zone.id, zone.name)).collect();
+            (!missing.is_empty()).then(|| {
+                let (missing, usable) = (missing.join(", "), usable.join(", "));
+                let message = format!("This account has no AZ {missing} in the Region. Its AZs are {usable}.");
+                let form = if input == "availability_zone_ids" { "IDs" } else { "names" };
+                Problem::new(AttributePath::new(input), message, format!("Use {form} from this list."))
+            })
+        })
     }
 
     /// The input that keeps the network from using an AZ, and the reason; `None` if there is no such AZ.
@@ -159,6 +166,10 @@ impl Choice<'_> {
             return Some(("availability_zone_exclude_ids", "availability_zone_exclude_ids lists it".to_string()));
         }
         let zone = available.iter().find(|zone| zone.id == id)?;
+        if self.names.as_ref().is_some_and(|names| !names.contains(&zone.name.as_str())) {
+            let reason = format!("availability_zone_names does not list its name, {}", zone.name);
+            return Some(("availability_zone_names", reason));
+        }
         if self.exclude_names.contains(&zone.name.as_str()) {
             let reason = format!("availability_zone_exclude_names lists its name, {}", zone.name);
             return Some(("availability_zone_exclude_names", reason));
@@ -173,7 +184,11 @@ impl Choice<'_> {
 
     /// The problem that no AZ is left, at an input that excludes one which `availability_zone_ids` admits.
     fn rejects_all(&self, available: &[AvailabilityZone]) -> Problem {
-        let admitted = available.iter().filter(|zone| self.ids.as_ref().is_none_or(|ids| ids.contains(&&*zone.id)));
+        let is_chosen = |zone: &&AvailabilityZone| {
+            self.ids.as_ref().is_none_or(|ids| ids.contains(&&*zone.id))
+                && self.names.as_ref().is_none_or(|names| names.contains(&&*zone.name))
+        };
+        let admitted = available.iter().filter(is_chosen);
         let rejected: Vec<_> =
             admitted.filter_map(|zone| Some((&zone.id, self.rejects(&zone.id, available)?))).collect();
         let input = rejected.first().map_or("availability_zone_ids", |(_, (input, _))| input);
@@ -184,6 +199,11 @@ impl Choice<'_> {
         };
         Problem::new(AttributePath::new(input), message, "Exclude fewer AZs, or change availability_zone_state.")
     }
+}
+
+/// The elements of an optional list; `None` if one of them is unknown.
+fn all_known_of(items: Option<&[Input<String>]>) -> Option<Option<Vec<&str>>> {
+    items.map_or(Some(None), |items| all_known(items).map(Some))
 }
 
 fn all_known(items: &[Input<String>]) -> Option<Vec<&str>> {
@@ -302,9 +322,16 @@ mod tests {
 
     #[test]
     fn a_missing_az_id_is_rejected_and_an_unknown_one_is_not() {
+        let named = config(&[("availability_zone_names", vec!["c", "a"].into())]);
+        let chosen = places(&named, &Inventory::default(), &zones("abc")).unwrap().unwrap();
+        assert_eq!(chosen.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["az-a", "az-c"]);
+        let wrong = config(&[("availability_zone_names", vec!["x"].into())]);
+        let problem = &places(&wrong, &Inventory::default(), &zones("ab")).unwrap_err()[0];
+        assert_eq!(problem.path.to_string(), "availability_zone_names");
+        assert_eq!(problem.message, "This account has no AZ x in the Region. Its AZs are az-a (a), az-b (b).");
         let wrong = config(&[("availability_zone_ids", vec!["az-x"].into())]);
         let problems = places(&wrong, &Inventory::default(), &zones("ab")).unwrap_err();
-        assert!(problems[0].message.contains("az-x") && problems[0].message.contains("az-a, az-b"));
+        assert!(problems[0].message.contains("az-x") && problems[0].message.contains("az-a (a), az-b (b)"));
         let unknown = config(&[("availability_zone_ids", Value::List(vec![Value::Unknown]))]);
         assert_eq!(places(&unknown, &Inventory::default(), &zones("ab")), Ok(None));
     }

@@ -42,6 +42,7 @@ fn switches() -> Vec<Example> {
         plain("num_availability_zones", json!(2), json!(3)),
         plain("num_availability_zones", json!(3), json!(2)),
         plain("availability_zone_ids", json!(null), json!(["euc1-az-a"])),
+        plain("availability_zone_names", json!(null), json!(["eu-central-1a"])),
         plain("availability_zone_exclude_ids", json!([]), json!(["euc1-az-a"])),
         plain("availability_zone_exclude_names", json!([]), json!(["eu-central-1b"])),
         plain("availability_zone_state", json!("available"), json!(null)),

@@ -91,7 +91,7 @@ fn invalid_inputs_are_reported_together_with_path_and_hint() {
         (r#"route_config["POST /y"].timeout_milliseconds"#, "30001", "from 50 to 30000"),
         (r#"route_config["PUT /y/{b}"]"#, "GET /y/{a}", "Use the same variable name"),
         (r#"route_config["PUT /y/{b}"].payload_format_version"#, "3.0", "one of 1.0, 2.0"),
-        (r#"route_config["get /x"]"#, "get", "in uppercase"),
+        (r#"route_config["get /x"]"#, "get", "Use GET."),
         (r#"stage_tags["a"]"#, "257", "Shorten it"),
         ("timeouts.create", "soon", "Set it to"),
     ];

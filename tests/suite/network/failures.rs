@@ -156,7 +156,7 @@ fn rejected_credentials_are_one_error() {
     env.proxy.fault(Fault::on("CreateTags").answer(400, "RequestExpired", "Request has expired."));
     let failed = env.workspace.apply(&[]);
     failed.failed_with("Error applying fgw_four_tier_vpc \"main\": AWS rejected the credentials");
-    failed.failed_with("Renew the credentials");
+    failed.failed_with("The provider uses access_key and secret_key of the provider block. Correct them");
     failed.failed_with("Operations that failed for this reason:");
     let shown = format!("{}{}", failed.stdout, failed.stderr);
     assert_eq!(shown.matches("Request has expired").count(), 1, "{failed}");

@@ -225,8 +225,17 @@ fn an_imported_network_without_ownership_tags_is_not_owned() {
     env.workspace.forget(THIS);
     env.workspace
         .import(THIS, "vpc-00000000000000000")
-        .failed_with("Error importing fgw_four_tier_vpc vpc-00000000000000000: not found");
+        .failed_with("Error importing fgw_four_tier_vpc vpc-00000000000000000: not found")
+        .failed_with(&format!("of account {}", env.proxy.account().id));
     assert_nothing_changed(&env);
+    env.proxy.clear_calls();
+    for wrong in ["my-network", "subnet-0123456789abcdef0", "arn:aws:ec2:us-east-1:123456789012:vpc/vpc-0ab@us-east-1"]
+    {
+        let run = env.workspace.import(THIS, wrong);
+        run.failed_with("is not the ID of a VPC.").failed_with("vpc-0123456789abcdef0@eu-central-1");
+        assert!(!wrong.starts_with("arn:") || run.says("Use the ID at its end: vpc-0ab."), "{run}");
+    }
+    assert_eq!(env.proxy.count("DescribeVpcs"), 0);
 
     // The ownership tags identify a network that this provider has created.
     let tags = json!([{"Key": "fgw:resource", "Value": "four_tier_vpc/main"}]);

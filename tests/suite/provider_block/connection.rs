@@ -59,7 +59,9 @@ fn unreachable_endpoint_is_reported_in_plain_words() {
         proxy.endpoint()
     );
     let run = with_block(&lines).plan(&[]);
-    run.failed_with("no connection: ").failed_with("Connection refused");
+    run.failed_with(&format!("EC2 at {unreachable} refuses the connection."));
+    run.failed_with("Start the service, or correct its endpoint, then run Terraform again.");
+    assert!(!run.says("dispatch failure") && !run.says("continues"), "{run}");
     for inner in ["DispatchFailure", "ConnectorError", "Os {", "client::"] {
         assert!(!run.says(inner), "{inner} is an implementation detail:\n{run}");
     }
@@ -188,7 +190,8 @@ fn untrusted_certificate_is_rejected_unless_insecure_is_set() {
         workspace.plan(&[])
     };
     let rejected = plan("  custom_ca_bundle = \"${path.root}/other.pem\"\n");
-    rejected.failed_with("invalid peer certificate: ").failed_with("through proxy");
+    rejected.failed_with("is rejected: invalid peer certificate: ").failed_with("through proxy");
+    rejected.failed_with("For an endpoint without STS, set skip_credentials_validation");
     assert!(!rejected.says("open-sesame"), "the message contains the proxy's password:\n{rejected}");
     assert_eq!(proxy.calls().len(), 0);
     let accepted = plan("  insecure = true\n");

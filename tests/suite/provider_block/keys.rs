@@ -83,9 +83,43 @@ fn rejected_credentials_are_reported_with_the_aws_message() {
     let workspace = Workspace::new(&proxy);
     workspace.config(&network("this", ""));
     let run = workspace.plan(&[]);
-    run.failed_with("STS GetCallerIdentity failed: InvalidClientTokenId: The security token is invalid (request ID 0");
+    run.failed_with("STS GetCallerIdentity returned InvalidClientTokenId: The security token is invalid (request ID 0");
+    run.failed_with("The provider uses access_key and secret_key of the provider block. Correct them");
+    assert!(!run.says("skip_credentials_validation"), "STS answered, so it must not be skipped: {run}");
     assert_eq!(proxy.count("GetCallerIdentity"), 1, "a rejected call is not retried");
     assert_eq!(proxy.by_action().len(), 1, "{:?}", proxy.by_action());
+}
+
+#[test]
+fn expired_credentials_are_named_with_their_source() {
+    let proxy = Proxy::moto();
+    proxy.fault(Fault::on("GetCallerIdentity").answer(403, "ExpiredToken", "The security token is expired"));
+    let plan = |variables: &[(&str, &str)]| {
+        let mut workspace = with_block(&endpoints(&proxy));
+        let keys = "[team]\naws_access_key_id = AKIDTEAM\naws_secret_access_key = s\naws_session_token = t\n";
+        at_home(&workspace, "[default]\nregion = eu-west-1\n", keys);
+        variables.iter().for_each(|(name, value)| workspace.env(name, value));
+        workspace.env("AWS_REGION", "eu-west-1");
+        workspace.plan(&[])
+    };
+    let of_environment = [("AWS_ACCESS_KEY_ID", "A"), ("AWS_SECRET_ACCESS_KEY", "s"), ("AWS_SESSION_TOKEN", "t")];
+    let run = plan(&of_environment);
+    run.failed_with(
+        "The credentials have expired. The provider uses AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and \
+                     AWS_SESSION_TOKEN of the environment. Set new values of all three",
+    );
+    let run = plan(&[("AWS_PROFILE", "team")]);
+    run.failed_with(
+        "The provider uses the access key of profile \"team\" in the shared configuration and credentials files",
+    );
+    // The first call that fails may come later, in the middle of an apply.
+    proxy.clear_faults();
+    proxy.fault(Fault::on("CreateVpc").answer(400, "RequestExpired", "Request has expired."));
+    let workspace = Workspace::new(&proxy);
+    workspace.config(&network("this", ""));
+    let run = workspace.apply(&[]);
+    run.failed_with("AWS rejected the credentials");
+    run.failed_with("The provider uses access_key and secret_key of the provider block. Correct them");
 }
 
 #[test]

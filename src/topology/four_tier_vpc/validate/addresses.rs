@@ -41,7 +41,9 @@ impl Problems {
                     blocks.push((path, block));
                 }
             }
-            self.bits(config, tier, length);
+        }
+        if !self.too_small(config, length) {
+            Tier::ALL.into_iter().for_each(|tier| self.bits(config, tier, length));
         }
         for (position, (path, block)) in blocks.iter().enumerate() {
             if let Some(vpc) = vpc.filter(|vpc| !vpc.contains(block)) {
@@ -78,8 +80,34 @@ impl Problems {
                 "{bits} bits divide a range of /{vpc} into subnets of /{}, but AWS allows none smaller than /28.",
                 vpc + bits
             );
-            self.add(AttributePath::new(name), message, format!("Use at most {} bits.", 28 - vpc));
+            let (most, word) = (28 - vpc, if vpc == 27 { "bit" } else { "bits" });
+            self.add(AttributePath::new(name), message, format!("Use at most {most} {word}."));
         }
+    }
+
+    /// Reports once that a VPC range has fewer blocks of the smallest size than the network has subnets, so that no
+    /// number of bits is right.
+    fn too_small(&mut self, config: &Config, vpc: Option<i64>) -> bool {
+        let created = |tier: &Tier| *config.creates(*tier) == Input::Known(true);
+        let explicit = |tier: &Tier| config.cidr_blocks(*tier).1.known().is_none_or(|entries| !entries.is_empty());
+        if Tier::ALL.iter().any(|tier| created(tier) && explicit(tier)) {
+            return false;
+        }
+        let tiers = Tier::ALL.iter().filter(|tier| created(tier)).count();
+        // Without a number, the network has at least one AZ.
+        let azs = config.num_availability_zones.known().copied().flatten().and_then(|azs| usize::try_from(azs).ok());
+        let (subnets, Some(vpc @ 16..=27)) = (tiers * azs.unwrap_or(1), vpc) else { return false };
+        let room = 1_usize << (28 - vpc);
+        if subnets <= room {
+            return false;
+        }
+        let input =
+            if config.cidr_block.known().is_some_and(Option::is_some) { "cidr_block" } else { "ipv4_netmask_length" };
+        let least = azs.map_or("at least ", |_| "");
+        let message =
+            format!("A range of /{vpc} has room for {room} subnets of /28, but this network has {least}{subnets}.");
+        self.add(AttributePath::new(input), message, "Use a larger range, or fewer AZs or tiers.");
+        true
     }
 
     pub(super) fn az_key(&mut self, path: &AttributePath, key: &str) {

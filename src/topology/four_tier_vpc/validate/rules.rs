@@ -1,6 +1,7 @@
 //! Every rule, with an example that breaks it and one that satisfies it.
 
 mod access;
+mod chosen_zones;
 
 use serde_json::{Value as Json, json};
 
@@ -27,7 +28,7 @@ fn addressing() -> Vec<Rule> {
             &["10.0.0.0/28", "/16 to /27"],
             json!({
                 "cidr_block": "10.0.0.0/27", "public_subnet_bits": 1, "private_subnet_bits": 1,
-                "persistence_subnet_bits": 1,
+                "create_private_persistence_subnets": false,
             }),
         ),
         (
@@ -99,6 +100,13 @@ fn addressing() -> Vec<Rule> {
             &["ipv4_netmask_length"],
             &["28", "16 to 27"],
             pool(json!({"ipv4_netmask_length": 22})),
+        ),
+        (
+            "a range has room for the subnets",
+            json!({"cidr_block": "10.0.0.0/27", "num_availability_zones": 3}),
+            &["cidr_block"],
+            &["has room for 2 subnets of /28, but this network has 9"],
+            json!({"cidr_block": "10.0.0.0/16", "num_availability_zones": 3}),
         ),
         (
             "subnets of a length are no smaller than /28",
@@ -426,34 +434,6 @@ fn names_and_zones() -> Vec<Rule> {
             json!({"num_availability_zones": 1}),
         ),
         (
-            "a list of AZs is not empty",
-            json!({"availability_zone_ids": []}),
-            &["availability_zone_ids"],
-            &["no AZ"],
-            json!({"availability_zone_ids": ["use1-az1"]}),
-        ),
-        (
-            "AZs are chosen by id",
-            json!({"availability_zone_ids": ["use1-az1", "us-east-1b"]}),
-            &["availability_zone_ids[1]"],
-            &["us-east-1b", "use1-az1"],
-            json!({"availability_zone_ids": ["use1-az1", "use1-az2"]}),
-        ),
-        (
-            "an AZ is chosen once",
-            json!({"availability_zone_ids": ["use1-az1", "use1-az1"]}),
-            &["availability_zone_ids[1]"],
-            &["use1-az1"],
-            json!({"availability_zone_ids": ["use1-az2", "use1-az1"]}),
-        ),
-        (
-            "an AZ is not both chosen and excluded",
-            json!({"availability_zone_ids": ["use1-az1"], "availability_zone_exclude_ids": ["use1-az1"]}),
-            &["availability_zone_ids[0]"],
-            &["use1-az1", "availability_zone_exclude_ids"],
-            json!({"availability_zone_ids": ["use1-az1"], "availability_zone_exclude_ids": ["use1-az2"]}),
-        ),
-        (
             "AZs are excluded by id",
             json!({"availability_zone_exclude_ids": ["us-east-1a"]}),
             &["availability_zone_exclude_ids[0]"],
@@ -660,6 +640,7 @@ fn all() -> Vec<Rule> {
         ipv6(),
         gateways(),
         names_and_zones(),
+        chosen_zones::rules(),
         access::network_acl_rules(),
         access::security_group_rules(),
         access::repeated_permissions(),

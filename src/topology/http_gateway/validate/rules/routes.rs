@@ -154,7 +154,7 @@ pub(super) fn route_keys() -> Vec<Rule> {
             "a method is in uppercase",
             keys(&["get /x"]),
             &["route_config[\"get /x\"]"],
-            &["\"get\"", "GET, POST"],
+            &["\"get\"", "Use GET."],
             keys(&["GET /x", "HEAD /x", "OPTIONS /x", "PATCH /x"]),
         ),
         (
