@@ -145,7 +145,7 @@ mod tests {
             certificate("h", DOMAIN, Other, 90, 90),
             certificate("g", DOMAIN, Private, 80, 80),
             certificate("f", "*.example.com", Imported, 70, 70),
-            certificate("e", DOMAIN, Imported, 75, 60),
+            certificate("e", DOMAIN, Imported, 60, 75),
             certificate("d", DOMAIN, AmazonIssued, 30, 0),
             certificate("c", "*.example.com", AmazonIssued, 20, 30),
             certificate("a", DOMAIN, AmazonIssued, 10, 40),
