@@ -32,8 +32,21 @@ esac
 
 mkdir -p "$directory"
 directory=$(cd "$directory" && pwd)
+
 # Terraform and OpenTofu each complete the source address fgw/fgw with the host of their own registry.
-for registry in registry.terraform.io registry.opentofu.org; do
+asked=$(mktemp -d)
+trap 'rm -rf "$asked"' EXIT
+printf 'terraform {\n  required_providers {\n    fgw = { source = "fgw/fgw" }\n  }\n}\n' > "$asked/main.tf"
+registries=$(
+    for program in "${TERRAFORM:-terraform}" "${TOFU:-tofu}"; do
+        if command -v "$program" >/dev/null; then
+            "$program" -chdir="$asked" providers 2>/dev/null | sed -n 's|.*provider\[\([^/]*\)/fgw/fgw\].*|\1|p'
+        fi
+    done | sort -u
+)
+[ -n "$registries" ] || { echo "make install needs terraform or tofu, which name the directory of the mirror" >&2; exit 1; }
+
+for registry in $registries; do
     package=$directory/$registry/fgw/fgw/$version/${system}_$machine
     mkdir -p "$package"
     # Copy under a new name first, because a running Terraform must keep the file that it has opened.

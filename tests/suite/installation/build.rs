@@ -11,9 +11,6 @@ use crate::support::adoption::install_hashicorp_aws;
 use crate::support::proxy::Proxy;
 use crate::support::terraform::Workspace;
 
-/// The hosts of the registries, with which Terraform and OpenTofu complete the source address of a provider.
-const HOSTS: [&str; 2] = ["registry.terraform.io", "registry.opentofu.org"];
-
 /// Installs the binary that all tests run, as `make install` does. Returns the mirror and the printed text.
 pub(crate) fn install() -> (PathBuf, String) {
     let mirror = directory();
@@ -24,6 +21,13 @@ pub(crate) fn install() -> (PathBuf, String) {
     let run = run.expect("a POSIX system has sh");
     assert!(run.status.success(), "{run:?}");
     (mirror, String::from_utf8(run.stdout).expect("the script prints UTF-8"))
+}
+
+/// The hosts of the registries of the installed programs, with which they complete the source address of a provider.
+fn hosts(mirror: &Path) -> Vec<String> {
+    let folders =
+        fs::read_dir(mirror).expect("make install has written it").map(|entry| entry.expect("it can be read"));
+    folders.map(|entry| entry.file_name().into_string().expect("a host is ASCII")).collect()
 }
 
 /// The printed lines from the one that begins with `start` to the next line with the same indentation and only a brace.
@@ -45,13 +49,13 @@ struct Other {
 
 impl Other {
     /// Puts a binary into a mirror.
-    fn mirroring(name: &'static str, source: &'static str, version: &str, binary: &Path) -> Self {
+    fn mirroring(name: &'static str, source: &'static str, version: &str, binary: &Path, hosts: &[String]) -> Self {
         let mirror = directory();
         let (system, machine) = platform();
         let file = binary.file_name().filter(|_| name == "aws").map(PathBuf::from);
         let file = file.unwrap_or_else(|| format!("terraform-provider-{name}_v{version}").into());
         let addresses = match source.split('/').count() {
-            2 => HOSTS.map(|host| format!("{host}/{source}")).to_vec(),
+            2 => hosts.iter().map(|host| format!("{host}/{source}")).collect(),
             _ => vec![source.to_owned()],
         };
         for address in addresses {
@@ -63,14 +67,14 @@ impl Other {
     }
 
     /// hashicorp/aws, if the folder with its binary is given.
-    fn aws() -> Self {
+    fn aws(hosts: &[String]) -> Self {
         let folder = std::env::var("FGW_BENCH_AWS_PROVIDER").expect("its caller has checked it");
         let files = fs::read_dir(folder).expect("the folder exists").map(|entry| entry.expect("it can be read").path());
         let named =
             |path: &PathBuf| path.file_name()?.to_str()?.strip_prefix("terraform-provider-aws_v").map(str::to_owned);
         let (binary, rest) = files.filter_map(|it| Some((it.clone(), named(&it)?))).next().expect("it has the binary");
         let version = rest.split('_').next().expect("a name has a first part").to_owned();
-        Self::mirroring("aws", "hashicorp/aws", &version, &binary)
+        Self::mirroring("aws", "hashicorp/aws", &version, &binary, hosts)
     }
 }
 
@@ -101,16 +105,16 @@ fn requirements(text: &str, others: &[Other]) -> String {
 fn a_build_installs_with_init_beside_other_providers() {
     let proxy = Proxy::moto();
     let binary = Path::new(env!("CARGO_BIN_EXE_terraform-provider-fgw"));
-    let (_, text) = install();
+    let (mirror, text) = install();
     let workspace = Workspace::installing(&proxy, "");
-    let mut others = vec![Other::mirroring("other", "example.com/any/other", "1.2.3", binary)];
+    let mut others = vec![Other::mirroring("other", "example.com/any/other", "1.2.3", binary, &[])];
     let network =
         |name: &str| format!("  vpc_name = \"{name}\"\n  cidr_block = \"10.0.0.0/16\"\n  num_nat_gateways = 0\n");
     let mut config = format!("resource \"fgw_four_tier_vpc\" \"main\" {{\n{}}}\n", network("first"));
     config += &Workspace::block(&proxy, "").replace("\"fgw\"", "\"other\"");
     config += &format!("resource \"fgw_four_tier_vpc\" \"other\" {{\n  provider = other\n{}}}\n", network("second"));
     if install_hashicorp_aws(&workspace, &proxy, &["ec2"]) {
-        others.push(Other::aws());
+        others.push(Other::aws(&hosts(&mirror)));
         config += "resource \"aws_vpc\" \"main\" {\n  cidr_block = \"10.1.0.0/16\"\n}\n";
     }
     workspace.write("terraformrc", &cli_config(&text, &others));
@@ -141,7 +145,7 @@ fn another_build_installs_after_its_lock_is_deleted() {
     workspace.init().succeeded();
     // Another build of the same version has other bytes.
     let (system, machine) = platform();
-    for host in HOSTS {
+    for host in hosts(&mirror) {
         let file = format!("{host}/fgw/fgw/{VERSION}/{system}_{machine}/terraform-provider-fgw_v{VERSION}");
         fs::OpenOptions::new()
             .append(true)
