@@ -1,6 +1,7 @@
 """Questions about API Gateway, Lambda, CloudWatch Logs and ACM."""
 
 import concurrent.futures
+import email.utils
 import time
 
 from acceptance.question import Question, Row
@@ -65,9 +66,45 @@ def deployments(ask):
     ask.observe("deployment-after-failure", text, len(statuses(ask, api)) > listed if has_failed else "no answer")
 
 
-def wait_for_deployment(ask, api, before):
-    """Until the stage names another deployment, or a minute has passed."""
-    deadline = time.monotonic() + MINUTE
+def changes_without_effect(ask):
+    """Whether AWS deploys after changes that do not affect what the stage serves, and how its clocks compare."""
+    api = ask.http_api()
+    route = ask.route(api)
+    ask.stage(api)
+    wait_for_deployment(ask, api, "none")
+
+    before, after, _ = deployed_by(ask, api, "update_route", RouteId=route, RouteKey="GET /a")
+    ask.observe("deployment-equal-update", f"{before}, then {after}", after != before)
+
+    before, after, _ = deployed_by(
+        ask, api, "create_integration", IntegrationType="AWS_PROXY", PayloadFormatVersion="2.0",
+        IntegrationUri=ask.run.fixtures.function("hello"),
+    )  # fmt: skip
+    ask.observe("deployment-unused-integration", f"{before}, then {after}", after != before)
+
+    ages = []
+    for number in range(20):
+        before, after, date = deployed_by(ask, api, "update_route", RouteId=route, OperationName=f"change{number}")
+        if after == before:
+            break
+        items = ask.api("get_deployments", ApiId=api)["Items"]
+        created = next(it["CreatedDate"] for it in items if it["DeploymentId"] == after)
+        ages.append(round((created - email.utils.parsedate_to_datetime(date)).total_seconds()))
+    text = f"{len(ages)} deployments, {min(ages)} to {max(ages)} s" if ages else "no deployments"
+    ask.observe("deployment-clock", text, bool(ages) and min(ages) >= -2)
+
+
+def deployed_by(ask, api, call, **arguments):
+    """The deployments before and after a change, and the Date of the answer to the change."""
+    before, _ = ask.deployment_of(api)
+    answer = ask.api(call, ApiId=api, **arguments)
+    wait_for_deployment(ask, api, before, ask.run.settings.watch)
+    return before, ask.deployment_of(api)[0], answer["ResponseMetadata"]["HTTPHeaders"].get("date")
+
+
+def wait_for_deployment(ask, api, before, seconds=MINUTE):
+    """Until the stage names another deployment, or the seconds have passed."""
+    deadline = time.monotonic() + seconds
     while ask.deployment_of(api)[0] == before and time.monotonic() < deadline:
         time.sleep(ask.run.settings.poll)
 
@@ -260,6 +297,15 @@ QUESTIONS = [
         Row("deployment-after-failure", "Does UpdateStage with AutoDeploy deploy again after a failed deployment?",
             "yes: a further deployment is listed", "src/aws/apigateway/stage.rs"),
     ], deployments, 2),
+    Question([
+        Row("deployment-equal-update", "Does AWS deploy after an UpdateRoute that changes nothing?",
+            "unknown; after a minute without a deployment, the provider sets the stage again", DEPLOYMENT),
+        Row("deployment-unused-integration", "Does AWS deploy after a CreateIntegration that no route uses?",
+            "unknown; after a minute without a deployment, the provider sets the stage again", DEPLOYMENT),
+        Row("deployment-clock",
+            "How do the creation times of 20 deployments compare with the Date of the answers to their changes?",
+            "at most 2 s earlier", DEPLOYMENT),
+    ], changes_without_effect, 5),
     Question([
         Row("authorizer-in-use", "What does DeleteAuthorizer return while a route uses it?",
             'ConflictException with "referenced"', CODES),
