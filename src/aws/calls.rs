@@ -16,5 +16,5 @@ pub(crate) mod retry_limits;
 pub(crate) mod tag_changes;
 pub(crate) mod wait;
 
-pub(crate) use errors::AwsError;
+pub(crate) use errors::{AwsError, OrFailure, list_all};
 pub(crate) use operation::Operation;

@@ -13,7 +13,7 @@ use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes;
 use crate::aws::calls::tag_changes::TagChanges;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::cloud::{Failure, Namesake, Observed, Root, RootState};
 use crate::model::Input;
 use crate::model::TopologyKind;
@@ -23,7 +23,7 @@ use crate::model::{Api, Cors, Entry, Key, Learned, Spec};
 /// Reads an API. `None` only if AWS reports that it does not exist.
 pub(super) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>, Failure> {
     let answer = client(session).await.get_api().api_id(api_id).send().await;
-    match answer.map_err(|error| error.failure("GetApi")) {
+    match answer.or_failure("GetApi") {
         Ok(it) => Ok(Some(
             Shown::builder()
                 .set_api_id(it.api_id)
@@ -193,7 +193,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 pub(crate) async fn state(session: &Session, id: &str) -> Result<Option<RootState>, Failure> {
     let arn = api_arn(&session.scope, id);
     let answer = client(session).await.get_tags().resource_arn(arn).send().await;
-    let answer = answer.map_err(|error| error.failure("GetTags"))?;
+    let answer = answer.or_failure("GetTags")?;
     Ok(answer.tags().and_then(|tags| tags.get(ownership::STATE)).and_then(|state| ownership::state_in(state)))
 }
 
@@ -236,7 +236,7 @@ pub(super) async fn mark_root(session: &Session, id: &str, state: RootState) -> 
     let tag = (ownership::STATE, ownership::state(state));
     let arn = api_arn(&session.scope, id);
     let answer = client(session).await.tag_resource().resource_arn(arn).tags(tag.0, tag.1).send().await;
-    answer.map(|_| ()).map_err(|error| error.failure("TagResource"))
+    answer.map(|_| ()).or_failure("TagResource")
 }
 
 fn learned(endpoint: Option<String>) -> Learned {
@@ -246,7 +246,7 @@ fn learned(endpoint: Option<String>) -> Learned {
 async fn all(session: &Session) -> Result<Vec<Shown>, Failure> {
     pages(|token| async move {
         let answer = client(session).await.get_apis().max_results(PAGE).set_next_token(token).send().await;
-        let answer = answer.map_err(|error| error.failure("GetApis"))?;
+        let answer = answer.or_failure("GetApis")?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })
     .await

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::aws::Session;
 use crate::aws::calls::non_idempotent::Mutation;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::keys::gateway as keys;
 use crate::model::{ApiMapping, Entry, Key, Learned, Ref, Spec};
@@ -18,7 +18,7 @@ use crate::model::{ApiMapping, Entry, Key, Learned, Ref, Spec};
 pub(super) async fn list(session: &Session, domain: &str) -> Result<Vec<Shown>, Failure> {
     let all = pages(|token| async move {
         let call = client(session).await.get_api_mappings().domain_name(domain).max_results(PAGE);
-        let answer = call.set_next_token(token).send().await.map_err(|error| error.failure("GetApiMappings"))?;
+        let answer = call.set_next_token(token).send().await.or_failure("GetApiMappings")?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     });
     match all.await {

@@ -6,7 +6,7 @@ use futures::future::join_all;
 
 use super::{PAGE, api_mapping, authorizer, client, pages, route, text};
 use crate::aws::Session;
-use crate::aws::calls::AwsError;
+use crate::aws::calls::OrFailure;
 use crate::cloud::{Dependent, DependentScope, Dependents, Failure};
 use crate::model::{Entry, Spec};
 
@@ -87,7 +87,7 @@ async fn paths(session: &Session, api_id: &str, domain: &str, known: &[Entry]) -
 async fn stages(session: &Session, api_id: &str) -> Result<Vec<aws_sdk_apigatewayv2::types::Stage>, Failure> {
     pages(|token| async move {
         let call = client(session).await.get_stages().api_id(api_id).max_results(PAGE).set_next_token(token);
-        let answer = call.send().await.map_err(|error| error.failure("GetStages"))?;
+        let answer = call.send().await.or_failure("GetStages")?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })
     .await

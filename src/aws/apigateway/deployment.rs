@@ -17,7 +17,7 @@ use super::{client, is_absent, stage};
 use crate::aws::Session;
 use crate::aws::calls::deployed_changes::{Awaited, Change};
 use crate::aws::calls::wait::{self, Backoff, Poll};
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::cloud::{Cause, Deadlines, Failure};
 use crate::model::Entry;
 
@@ -217,7 +217,7 @@ async fn look(
 
 async fn created(session: &Session, api_id: &str, id: &str) -> Result<Option<i64>, Failure> {
     let answer = client(session).await.get_deployment().api_id(api_id).deployment_id(id).send().await;
-    match answer.map_err(|error| error.failure("GetDeployment")) {
+    match answer.or_failure("GetDeployment") {
         Ok(deployment) => Ok(deployment.created_date.map(|created| created.secs())),
         // It is not visible yet, or no longer the last one. The next look reads it again.
         Err(failure) if is_absent(&failure) => Ok(None),

@@ -23,7 +23,7 @@ use crate::aws::calls::tag_changes;
 use crate::aws::calls::tag_changes::TagChanges;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::Scope;
@@ -38,7 +38,7 @@ const CHANGED: Duration = Duration::from_secs(60 * 60);
 /// Reads a domain by its name. `None` if it does not exist.
 pub(super) async fn get(session: &Session, name: &str) -> Result<Option<Shown>, Failure> {
     let answer = client(session).await.get_domain_name().domain_name(name).send().await;
-    match answer.map_err(|error| error.failure("GetDomainName")) {
+    match answer.or_failure("GetDomainName") {
         Ok(it) => Ok(Some(shown(name, it.domain_name_configurations, it.tags))),
         Err(failure) if is_absent(&failure) => Ok(None),
         Err(failure) => Err(failure),
@@ -64,7 +64,7 @@ pub(crate) async fn occupied(session: &Session, name: &str) -> Result<Option<Occ
 pub(super) async fn list(session: &Session) -> Result<Vec<Shown>, Failure> {
     pages(|token| async move {
         let answer = client(session).await.get_domain_names().max_results(PAGE).set_next_token(token).send().await;
-        let answer = answer.map_err(|error| error.failure("GetDomainNames"))?;
+        let answer = answer.or_failure("GetDomainNames")?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })
     .await

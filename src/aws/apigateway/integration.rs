@@ -9,7 +9,7 @@ use super::{
 };
 use crate::aws::Session;
 use crate::aws::calls::deployed_changes::Awaited;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::cloud::{Failure, Observed};
 use crate::model::Input;
 use crate::model::{Entry, Integration, Key, Learned, Spec};
@@ -25,7 +25,7 @@ pub(super) async fn list(session: &Session, api_id: &str) -> Result<Vec<Shown>, 
             .set_next_token(token)
             .send()
             .await;
-        let answer = answer.map_err(|error| error.failure("GetIntegrations"))?;
+        let answer = answer.or_failure("GetIntegrations")?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })
     .await

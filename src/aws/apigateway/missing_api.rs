@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use super::client;
 use crate::aws::Session;
 use crate::aws::calls::non_idempotent::{MissingParent, Parent};
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::cloud::Cause;
 
 /// The API as a parent to read. `None` for a new API, which may not be visible yet.
@@ -21,7 +21,7 @@ pub(super) fn parent<'a>(operation: &'a Operation<'_>, api_id: &'a str) -> Optio
 fn missing<'a>(session: &'a Session, api_id: &'a str) -> BoxFuture<'a, MissingParent> {
     let read = async move {
         let answer = client(session).await.get_api().api_id(api_id).send().await;
-        match answer.map_err(|error| error.failure("GetApi")) {
+        match answer.or_failure("GetApi") {
             Ok(_) => Ok(None),
             Err(failure) if failure.cause == Cause::NotFound => Ok(Some(failure)),
             Err(failure) => Err(failure),

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::aws::Session;
 use crate::aws::calls::deployed_changes::Awaited;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::{ApiRoute, Entry, Key, Learned, Ref, Spec};
 
@@ -20,7 +20,7 @@ pub(super) async fn list(session: &Session, api_id: &str) -> Result<Vec<Shown>, 
     pages(|token| async move {
         let answer =
             client(session).await.get_routes().api_id(api_id).max_results(PAGE).set_next_token(token).send().await;
-        let answer = answer.map_err(|error| error.failure("GetRoutes"))?;
+        let answer = answer.or_failure("GetRoutes")?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })
     .await

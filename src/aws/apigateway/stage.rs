@@ -12,7 +12,7 @@ use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes;
 use crate::aws::calls::tag_changes::TagChanges;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::{AccessLog, Entry, Key, Learned, Ref, Spec, Stage};
@@ -23,7 +23,7 @@ pub(crate) const DEFAULT: &str = "$default";
 /// Reads the stage. `None` if the API or the stage does not exist.
 pub(super) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>, Failure> {
     let answer = client(session).await.get_stage().api_id(api_id).stage_name(DEFAULT).send().await;
-    match answer.map_err(|error| error.failure("GetStage")) {
+    match answer.or_failure("GetStage") {
         Ok(it) => Ok(Some(
             Shown::builder()
                 .set_stage_name(it.stage_name)
@@ -44,7 +44,7 @@ pub(super) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>
 pub(super) async fn others(session: &Session, api_id: &str) -> Result<Vec<String>, Failure> {
     let all = pages(|token| async move {
         let call = client(session).await.get_stages().api_id(api_id).max_results(PAGE).set_next_token(token);
-        let answer = call.send().await.map_err(|error| error.failure("GetStages"))?;
+        let answer = call.send().await.or_failure("GetStages")?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     });
     let names = all.await?.into_iter().filter_map(|it| it.stage_name);
@@ -174,7 +174,7 @@ pub(crate) async fn update(
 /// Sets automatic deployment, which is on, once more: AWS may deploy again.
 pub(super) async fn set_again(session: &Session, api_id: &str) -> Result<(), Failure> {
     let call = client(session).await.update_stage().api_id(api_id).stage_name(DEFAULT).auto_deploy(true);
-    call.send().await.map(|_| ()).map_err(|error| error.failure("UpdateStage"))
+    call.send().await.map(|_| ()).or_failure("UpdateStage")
 }
 
 /// Adds tags to the stage.

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use aws_smithy_async::future::pagination_stream::PaginationStream;
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::client::result::SdkError;
 use aws_smithy_types::error::metadata::ProvideErrorMetadata;
@@ -28,6 +29,26 @@ pub(crate) trait AwsError {
     /// Whether the outcome of the call is unknown, because the response was lost or reports a server error. AWS may
     /// have carried out such a call.
     fn is_lost(&self) -> bool;
+}
+
+/// The answer of a call.
+pub(crate) trait OrFailure<T> {
+    /// The answer or, for an error, the failure of this AWS action.
+    fn or_failure(self, action: &str) -> Result<T, Failure>;
+}
+
+impl<T, E: AwsError> OrFailure<T> for Result<T, E> {
+    fn or_failure(self, action: &str) -> Result<T, Failure> {
+        self.map_err(|error| error.failure(action))
+    }
+}
+
+/// All items of a paginated list or, for an error, the failure of this AWS action.
+pub(crate) async fn list_all<T, E: AwsError>(
+    action: &str,
+    items: PaginationStream<Result<T, E>>,
+) -> Result<Vec<T>, Failure> {
+    items.collect::<Result<Vec<T>, E>>().await.or_failure(action)
 }
 
 impl<E> AwsError for SdkError<E, HttpResponse>

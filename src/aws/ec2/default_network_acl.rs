@@ -7,7 +7,7 @@ use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure, list_all};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
@@ -212,7 +212,7 @@ fn association(acls: &[NetworkAcl], id: &str, subnet_id: &str, from: &str) -> Re
 async fn replace(operation: &Operation<'_>, id: &str, association_id: &str) -> Result<bool, Failure> {
     let call = operation.session.ec2.replace_network_acl_association();
     let call = call.association_id(association_id).network_acl_id(id).send().await;
-    match call.map_err(|error| error.failure("ReplaceNetworkAclAssociation")) {
+    match call.or_failure("ReplaceNetworkAclAssociation") {
         Ok(_) => Ok(true),
         Err(failure) if failure.cause == Cause::NotFound => Ok(false),
         Err(failure) => Err(failure),
@@ -225,8 +225,7 @@ async fn describe(
 ) -> Result<Vec<NetworkAcl>, Failure> {
     let filters = Some(filters.into_iter().collect());
     let call = operation.session.ec2.describe_network_acls().set_filters(filters);
-    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    found.map_err(|error| error.failure("DescribeNetworkAcls"))
+    list_all("DescribeNetworkAcls", call.into_paginator().items().send()).await
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure, list_all};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
@@ -51,8 +51,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DefaultSecurityGrou
     let id = wait::until("DescribeSecurityGroups", &operation.deadlines(wait::PROPAGATION), wait::SECONDS, || async {
         let call = session.ec2.describe_security_groups();
         let call = call.filters(filter("vpc-id", vpc_id)).filters(filter("group-name", "default"));
-        let groups = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-        let groups = groups.map_err(|error| error.failure("DescribeSecurityGroups"))?;
+        let groups = list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await?;
         Ok(match groups.first().and_then(|group| group.group_id()) {
             Some(id) => Poll::Done(id.to_string()),
             None => Poll::Pending("the default group is not visible yet".to_string()),
@@ -94,7 +93,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let keys = tags::to_release(operation, entry)?;
     tags::remove_if_exists(operation, Kind::SecurityGroup, id, keys, || async {
         let found = operation.session.ec2.describe_security_groups().filters(filter("group-id", id)).send().await;
-        Ok(!found.map_err(|error| error.failure("DescribeSecurityGroups"))?.security_groups().is_empty())
+        Ok(!found.or_failure("DescribeSecurityGroups")?.security_groups().is_empty())
     })
     .await
 }
@@ -209,8 +208,7 @@ fn beyond_limit(mut failure: Failure, difference: &Difference) -> Failure {
 /// All rules of the group, each with whether it is an egress rule.
 async fn read_rules(operation: &Operation<'_>, id: &str) -> Result<Vec<(bool, Existing)>, Failure> {
     let call = operation.session.ec2.describe_security_group_rules().filters(filter("group-id", id));
-    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    let found = found.map_err(|error| error.failure("DescribeSecurityGroupRules"))?;
+    let found = list_all("DescribeSecurityGroupRules", call.into_paginator().items().send()).await?;
     Ok(found.iter().filter_map(|rule| Some((rule.is_egress()?, rules::existing(rule)?))).collect())
 }
 
@@ -229,10 +227,10 @@ async fn authorize(
     let send = || async {
         if egress {
             let call = ec2.authorize_security_group_egress().group_id(id).set_ip_permissions(permissions());
-            call.send().await.map(|_| ()).map_err(|error| error.failure("AuthorizeSecurityGroupEgress"))
+            call.send().await.map(|_| ()).or_failure("AuthorizeSecurityGroupEgress")
         } else {
             let call = ec2.authorize_security_group_ingress().group_id(id).set_ip_permissions(permissions());
-            call.send().await.map(|_| ()).map_err(|error| error.failure("AuthorizeSecurityGroupIngress"))
+            call.send().await.map(|_| ()).or_failure("AuthorizeSecurityGroupIngress")
         }
     };
     operation.retry_until_visible(&[&[id], given.as_slice()].concat(), send).await
@@ -246,10 +244,10 @@ async fn revoke(operation: &Operation<'_>, id: &str, egress: bool, rules: &[Exis
     let ec2 = &operation.session.ec2;
     if egress {
         let call = ec2.revoke_security_group_egress().group_id(id).set_security_group_rule_ids(Some(rule_ids));
-        call.send().await.map(|_| ()).map_err(|error| error.failure("RevokeSecurityGroupEgress"))
+        call.send().await.map(|_| ()).or_failure("RevokeSecurityGroupEgress")
     } else {
         let call = ec2.revoke_security_group_ingress().group_id(id).set_security_group_rule_ids(Some(rule_ids));
-        call.send().await.map(|_| ()).map_err(|error| error.failure("RevokeSecurityGroupIngress"))
+        call.send().await.map(|_| ()).or_failure("RevokeSecurityGroupIngress")
     }
 }
 
@@ -268,11 +266,11 @@ async fn describe(
     if egress {
         let call = ec2.update_security_group_rule_descriptions_egress().group_id(id).set_ip_permissions(permissions);
         let answer = call.send().await;
-        answer.map(|_| ()).map_err(|error| error.failure("UpdateSecurityGroupRuleDescriptionsEgress"))
+        answer.map(|_| ()).or_failure("UpdateSecurityGroupRuleDescriptionsEgress")
     } else {
         let call = ec2.update_security_group_rule_descriptions_ingress().group_id(id).set_ip_permissions(permissions);
         let answer = call.send().await;
-        answer.map(|_| ()).map_err(|error| error.failure("UpdateSecurityGroupRuleDescriptionsIngress"))
+        answer.map(|_| ()).or_failure("UpdateSecurityGroupRuleDescriptionsIngress")
     }
 }
 

@@ -11,7 +11,7 @@ use aws_sdk_ec2::types::{
 use super::claims::is_main_table;
 use super::{filter, filter_any, guardduty, nat_gateway, tags, vpc_endpoint};
 use crate::aws::Session;
-use crate::aws::calls::AwsError;
+use crate::aws::calls::{OrFailure, list_all};
 use crate::cloud::{Dependent, DependentScope, Dependents, Failure};
 use crate::model::{Entry, Spec};
 
@@ -93,8 +93,7 @@ impl Finder<'_> {
     ) -> Result<Vec<Dependent>, Failure> {
         // AWS hides the interfaces of some of its services by default, although they block deletions as well.
         let call = self.session.ec2.describe_network_interfaces().include_managed_resources(true).filters(filter);
-        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-        let found = found.map_err(|error| error.failure("DescribeNetworkInterfaces"))?;
+        let found = list_all("DescribeNetworkInterfaces", call.into_paginator().items().send()).await?;
         let within = found.iter().filter(|interface| is_within(interface));
         let unmanaged = within.filter(|interface| !self.is_of_managed_nat(interface));
         Ok(unmanaged.filter_map(|interface| self.interface(interface)).collect())
@@ -146,8 +145,7 @@ impl Finder<'_> {
     /// Security groups, except the default one, which AWS deletes with the VPC.
     async fn security_groups(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_security_groups().filters(self.in_vpc());
-        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-        let found = found.map_err(|error| error.failure("DescribeSecurityGroups"))?;
+        let found = list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await?;
         let unmanaged = found.iter().filter(|group| group.group_name() != Some("default"));
         Ok(unmanaged
             .filter_map(|group| {
@@ -213,8 +211,7 @@ impl Finder<'_> {
     /// Peering connections in which the VPC is on one `side`, requester or accepter. AWS has a filter for each side.
     async fn peerings(&self, side: &str) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_vpc_peering_connections().filters(filter(side, self.root_id));
-        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-        let found = found.map_err(|error| error.failure("DescribeVpcPeeringConnections"))?;
+        let found = list_all("DescribeVpcPeeringConnections", call.into_paginator().items().send()).await?;
         let unmanaged = found.iter().filter(|it| exists(it));
         Ok(unmanaged
             .filter_map(|it| {
@@ -234,7 +231,7 @@ impl Finder<'_> {
 
     async fn vpn_gateways(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_vpn_gateways().filters(filter("attachment.vpc-id", self.root_id));
-        let answer = call.send().await.map_err(|error| error.failure("DescribeVpnGateways"))?;
+        let answer = call.send().await.or_failure("DescribeVpnGateways")?;
         let is_attached = |gateway: &&aws_sdk_ec2::types::VpnGateway| {
             let mut here = gateway.vpc_attachments().iter().filter(|it| it.vpc_id() == Some(self.root_id));
             here.any(|it| it.state() != Some(&AttachmentStatus::Detached))
@@ -250,8 +247,7 @@ impl Finder<'_> {
     /// Egress-only internet gateways. AWS has no filter by VPC for them.
     async fn egress_only_gateways(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_egress_only_internet_gateways();
-        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-        let found = found.map_err(|error| error.failure("DescribeEgressOnlyInternetGateways"))?;
+        let found = list_all("DescribeEgressOnlyInternetGateways", call.into_paginator().items().send()).await?;
         let here = found.iter().filter(|it| it.attachments().iter().any(|at| at.vpc_id() == Some(self.root_id)));
         Ok(here
             .filter_map(|it| {
@@ -264,8 +260,7 @@ impl Finder<'_> {
     /// NAT gateways in any subnet. Their network interfaces are listed too, as dependents of the subnet.
     async fn nat_gateways(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_nat_gateways().filter(self.in_vpc());
-        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-        let found = found.map_err(|error| error.failure("DescribeNatGateways"))?;
+        let found = list_all("DescribeNatGateways", call.into_paginator().items().send()).await?;
         let unmanaged = found.iter().filter(|gateway| nat_gateway::exists(gateway));
         Ok(unmanaged
             .filter_map(|it| {
@@ -278,8 +273,7 @@ impl Finder<'_> {
 
     async fn subnets(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_subnets().filters(self.in_vpc());
-        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-        let found = found.map_err(|error| error.failure("DescribeSubnets"))?;
+        let found = list_all("DescribeSubnets", call.into_paginator().items().send()).await?;
         Ok(found
             .iter()
             .filter_map(|it| {
@@ -294,8 +288,7 @@ impl Finder<'_> {
     /// tables.
     async fn route_tables(&self) -> Result<(Vec<Dependent>, Associated), Failure> {
         let call = self.session.ec2.describe_route_tables().filters(self.in_vpc());
-        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-        let found = found.map_err(|error| error.failure("DescribeRouteTables"))?;
+        let found = list_all("DescribeRouteTables", call.into_paginator().items().send()).await?;
         let unmanaged = found.iter().filter(|table| !is_main_table(table)).filter_map(|table| {
             let id = self.unmanaged(table.route_table_id())?;
             Some(named("route table", id, table.tags(), table.owner_id()))
@@ -311,8 +304,7 @@ impl Finder<'_> {
     async fn network_acls(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_network_acls();
         let call = call.filters(self.in_vpc()).filters(filter("default", "false"));
-        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-        let found = found.map_err(|error| error.failure("DescribeNetworkAcls"))?;
+        let found = list_all("DescribeNetworkAcls", call.into_paginator().items().send()).await?;
         Ok(found
             .iter()
             .filter_map(|it| Some(named("network ACL", self.unmanaged(it.network_acl_id())?, it.tags(), it.owner_id())))
@@ -321,8 +313,7 @@ impl Finder<'_> {
 
     async fn internet_gateways(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_internet_gateways().filters(filter("attachment.vpc-id", self.root_id));
-        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-        let found = found.map_err(|error| error.failure("DescribeInternetGateways"))?;
+        let found = list_all("DescribeInternetGateways", call.into_paginator().items().send()).await?;
         Ok(found
             .iter()
             .filter_map(|it| {

@@ -12,7 +12,7 @@ use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::{Eip, Entry, Key, Learned, Spec};
@@ -52,7 +52,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Eip) -> Result<(), 
             },
             || async {
                 let call = session.ec2.describe_addresses().filters(request.clone());
-                let answer = call.send().await.map_err(|error| error.failure("DescribeAddresses"))?;
+                let answer = call.send().await.or_failure("DescribeAddresses")?;
                 let mut found = answer.addresses().iter();
                 Ok(found.find_map(|it| Some((it.allocation_id()?.to_string(), it.public_ip().map(str::to_string)))))
             },
@@ -85,7 +85,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let (session, id) = (operation.session, entry.id.as_str());
     wait::retry_while_in_use(&operation.work.deadlines, || async {
         let call = session.ec2.release_address().allocation_id(id).send().await;
-        let Err(failure) = call.map_err(|error| error.failure("ReleaseAddress")) else { return Ok(()) };
+        let Err(failure) = call.or_failure("ReleaseAddress") else { return Ok(()) };
         let cause = match failure.cause {
             Cause::NotFound if Kind::Address.is_missing(&failure, id) => return Ok(()),
             Cause::NotFound => Cause::NotDeleted,

@@ -18,7 +18,7 @@ use crate::aws::calls::codes;
 use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure, list_all};
 use crate::cloud::{Cause, Deadlines, Failure, GuardDutyObjects};
 
 /// The ends of the names of the service. An endpoint in a Region with FIPS may use the second one.
@@ -194,7 +194,7 @@ async fn leave(operation: &Operation<'_>, endpoint: &Endpoint, subnet: &str) -> 
     tracing::info!("removing {subnet} from {id} of GuardDuty");
     let send = || async {
         let call = session.ec2.modify_vpc_endpoint().vpc_endpoint_id(id).remove_subnet_ids(subnet).send().await;
-        call.map(|_| ()).map_err(|error| error.failure("ModifyVpcEndpoint"))
+        call.map(|_| ()).or_failure("ModifyVpcEndpoint")
     };
     while_busy(operation, send).await.or_else(|failure| ignore_missing(failure, id))
 }
@@ -214,8 +214,7 @@ async fn delete_groups(operation: &Operation<'_>, vpc_id: &str) -> Result<(), Fa
     let ec2 = &operation.session.ec2;
     let call = ec2.describe_security_groups();
     let call = call.filters(filter("vpc-id", vpc_id)).filters(filter("group-name", group_name(vpc_id)));
-    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    let found = found.map_err(|error| error.failure("DescribeSecurityGroups"))?;
+    let found = list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await?;
     for id in found.iter().filter(|group| is_group(group, vpc_id)).filter_map(|group| group.group_id()) {
         tracing::info!("deleting {id} of GuardDuty in {vpc_id}");
         let deadlines = &operation.work.deadlines;
@@ -223,12 +222,12 @@ async fn delete_groups(operation: &Operation<'_>, vpc_id: &str) -> Result<(), Fa
         let deadlines = Deadlines { in_use_until, ..deadlines.clone() };
         let exists = || async {
             let found = ec2.describe_security_groups().filters(filter("group-id", id)).send().await;
-            Ok(!found.map_err(|error| error.failure("DescribeSecurityGroups"))?.security_groups().is_empty())
+            Ok(!found.or_failure("DescribeSecurityGroups")?.security_groups().is_empty())
         };
         let is_missing = |failure: &Failure| Kind::SecurityGroup.is_missing(failure, id);
         let deleted = wait::delete(&deadlines, is_missing, exists, || async {
             let call = ec2.delete_security_group().group_id(id).send().await;
-            call.map(|_| ()).map_err(|error| error.failure("DeleteSecurityGroup"))
+            call.map(|_| ()).or_failure("DeleteSecurityGroup")
         });
         let is_left = |failure: &Failure| matches!(failure.cause, Cause::InUse | Cause::NotDeleted);
         deleted.await.or_else(|failure| if is_left(&failure) { Ok(()) } else { Err(failure) })?;

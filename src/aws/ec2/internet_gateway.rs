@@ -12,7 +12,7 @@ use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{AwsError, Operation, OrFailure, list_all};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::{Entry, InternetGateway, Key, Learned, Spec};
@@ -56,8 +56,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &InternetGateway) ->
             },
             || async {
                 let call = session.ec2.describe_internet_gateways().filters(request.clone());
-                let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-                let found = found.map_err(|error| error.failure("DescribeInternetGateways"))?;
+                let found = list_all("DescribeInternetGateways", call.into_paginator().items().send()).await?;
                 Ok(found.iter().find_map(|it| it.internet_gateway_id()).map(str::to_string))
             },
         )
@@ -91,7 +90,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let (deadlines, is_missing) = (&operation.work.deadlines, |it: &Failure| Kind::InternetGateway.is_missing(it, id));
     wait::delete(deadlines, is_missing, is_attached, || async {
         let call = session.ec2.detach_internet_gateway().internet_gateway_id(id).vpc_id(vpc_id).send().await;
-        match call.map_err(|error| error.failure("DetachInternetGateway")) {
+        match call.or_failure("DetachInternetGateway") {
             Err(failure) if codes::is_not_attached(&failure) => Ok(()),
             result => result.map(|_| ()),
         }
@@ -103,7 +102,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         || async { Ok(find().await?.is_some()) },
         || async {
             let call = session.ec2.delete_internet_gateway().internet_gateway_id(id).send().await;
-            call.map(|_| ()).map_err(|error| error.failure("DeleteInternetGateway"))
+            call.map(|_| ()).or_failure("DeleteInternetGateway")
         },
     )
     .await
@@ -115,7 +114,7 @@ async fn attach(operation: &Operation<'_>, id: &str, spec: &InternetGateway) -> 
     let attached = operation
         .retry_until_visible(&[id, vpc_id], || async {
             let call = session.ec2.attach_internet_gateway().internet_gateway_id(id).vpc_id(vpc_id).send().await;
-            call.map(|_| ()).map_err(|error| error.failure("AttachInternetGateway"))
+            call.map(|_| ()).or_failure("AttachInternetGateway")
         })
         .await;
     let rejection = match attached {

@@ -8,7 +8,7 @@ use ipnet::IpNet;
 use crate::aws::calls::codes;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::cloud::{Cause, Failure};
 
 /// How long IPAM may take to monitor a new account.
@@ -44,7 +44,7 @@ pub(super) async fn released(
         // AWS documents no filters of this call.
         let call = operation.session.ec2.get_ipam_pool_allocations().ipam_pool_id(pool_id);
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-        match found.map_err(|error| error.failure("GetIpamPoolAllocations")) {
+        match found.or_failure("GetIpamPoolAllocations") {
             Ok(found) => Ok(match found.iter().find(|allocation| is_of(allocation, vpc_id, range)) {
                 None => Poll::Done(()),
                 Some(allocation) => {

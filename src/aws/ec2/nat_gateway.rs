@@ -12,7 +12,7 @@ use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{AwsError, Operation, OrFailure, list_all};
 use crate::aws::ec2::claims::Ours;
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
@@ -199,7 +199,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         || async { Ok(session.pollers.nat_gateways.now(&session.ec2, id).await?.is_some_and(|it| exists(&it))) };
     wait::delete(&operation.work.deadlines, is_missing, is_there, || async {
         let call = session.ec2.delete_nat_gateway().nat_gateway_id(id).send().await;
-        call.map(|_| ()).map_err(|error| error.failure("DeleteNatGateway"))
+        call.map(|_| ()).or_failure("DeleteNatGateway")
     })
     .await?;
     session
@@ -262,7 +262,7 @@ async fn release_from_deleted(operation: &Operation<'_>, address: &str) -> Resul
         return Ok(false);
     }
     let call = session.ec2.disassociate_address().association_id(association).send().await;
-    call.map(|_| true).map_err(|error| error.failure("DisassociateAddress"))
+    call.map(|_| true).or_failure("DisassociateAddress")
 }
 
 /// All NAT gateways of the account in a state.
@@ -271,8 +271,7 @@ async fn in_state(
     state: NatGatewayState,
 ) -> Result<Vec<aws_sdk_ec2::types::NatGateway>, Failure> {
     let call = operation.session.ec2.describe_nat_gateways().filter(filter("state", state.as_str()));
-    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    found.map_err(|error| error.failure("DescribeNatGateways"))
+    list_all("DescribeNatGateways", call.into_paginator().items().send()).await
 }
 
 /// Waits until the NAT gateway is available, and records its learned values.

@@ -6,7 +6,7 @@ use aws_sdk_ec2::types::{NatGateway, NatGatewayAddress, NatGatewayAddressStatus,
 
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::wait::Poll;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::cloud::{Cause, Failure};
 use crate::model;
 
@@ -53,7 +53,7 @@ pub(super) async fn change(operation: &Operation<'_>, id: &str, wanted: i32) -> 
     if !surplus.is_empty() {
         let call = operation.session.ec2.unassign_private_nat_gateway_address().nat_gateway_id(id);
         let call = call.set_private_ip_addresses(Some(surplus)).send().await;
-        call.map_err(|error| error.failure("UnassignPrivateNatGatewayAddress"))?;
+        call.or_failure("UnassignPrivateNatGatewayAddress")?;
     }
     until(operation, id, keep, &current).await
 }

@@ -6,7 +6,7 @@ use aws_sdk_ec2::types::{IcmpTypeCode, NetworkAclEntry, PortRange, RuleAction};
 use ipnet::IpNet;
 
 use crate::aws::calls::codes;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::cloud::{Cause, Failure};
 use crate::model::NetworkAclRule;
 
@@ -219,7 +219,7 @@ impl Acl<'_> {
         self.send(|| async {
             let call = ec2.delete_network_acl_entry().network_acl_id(self.id);
             let call = call.egress(self.egress).rule_number(int(number)).send().await;
-            call.map(|_| ()).map_err(|error| error.failure("DeleteNetworkAclEntry"))
+            call.map(|_| ()).or_failure("DeleteNetworkAclEntry")
         })
         .await
         .map(|_| ())
@@ -240,7 +240,7 @@ impl Acl<'_> {
                 .set_ipv6_cidr_block(ipv6.clone())
                 .set_port_range(ports(rule))
                 .set_icmp_type_code(icmp(rule));
-            call.send().await.map(|_| ()).map_err(|error| error.failure("CreateNetworkAclEntry"))
+            call.send().await.map(|_| ()).or_failure("CreateNetworkAclEntry")
         })
         .await
     }
@@ -260,7 +260,7 @@ impl Acl<'_> {
                 .set_ipv6_cidr_block(ipv6.clone())
                 .set_port_range(ports(rule))
                 .set_icmp_type_code(icmp(rule));
-            call.send().await.map(|_| ()).map_err(|error| error.failure("ReplaceNetworkAclEntry"))
+            call.send().await.map(|_| ()).or_failure("ReplaceNetworkAclEntry")
         })
         .await
     }

@@ -7,10 +7,10 @@ use aws_sdk_ec2::types::{Address, InternetGateway, NatGateway, RouteTable, Subne
 use futures::future::join_all;
 
 use super::filter_any;
-use crate::aws::calls::AwsError;
 use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::poller::{Polled, Poller};
 use crate::aws::calls::wait;
+use crate::aws::calls::{AwsError, list_all};
 use crate::cloud::{Cause, Failure};
 
 /// One poller for each kind. Associations and routes are polled with their tables.
@@ -83,8 +83,7 @@ impl Polled for VpcEndpoint {
 /// The endpoints with these IDs, at most 200. `NotFound` if one of them does not exist.
 async fn endpoints(client: &Client, ids: &[String]) -> Result<Vec<(String, VpcEndpoint)>, Failure> {
     let call = client.describe_vpc_endpoints().set_vpc_endpoint_ids(Some(ids.to_vec()));
-    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    let found = found.map_err(|error| error.failure("DescribeVpcEndpoints"))?;
+    let found = list_all("DescribeVpcEndpoints", call.into_paginator().items().send()).await?;
     Ok(found.into_iter().filter_map(|it| Some((it.vpc_endpoint_id()?.to_string(), it))).collect())
 }
 

@@ -14,8 +14,8 @@ use super::{
     vpc_ipv6_block,
 };
 use crate::aws::Session;
-use crate::aws::calls::AwsError;
 use crate::aws::calls::ownership;
+use crate::aws::calls::{OrFailure, list_all};
 use crate::aws::ec2::claims::{Claims, Ours, is_main_table};
 use crate::aws::ec2::observed::Shown;
 use crate::aws::ec2::slots::tier_and_index;
@@ -385,8 +385,7 @@ fn add_default_group(shown: &mut Shown<'_>, groups: &[SecurityGroup]) {
 
 async fn route_tables(session: &Session, root_id: &str) -> Result<Vec<RouteTable>, Failure> {
     let call = session.ec2.describe_route_tables().filters(filter("vpc-id", root_id));
-    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    found.map_err(|error| error.failure("DescribeRouteTables"))
+    list_all("DescribeRouteTables", call.into_paginator().items().send()).await
 }
 
 /// The attached gateway. If it is unmanaged, also the gateways with this root's ownership tag, because a create that
@@ -401,8 +400,7 @@ async fn internet_gateways(
 ) -> Result<Vec<InternetGateway>, Failure> {
     let describe = |filter| async {
         let call = session.ec2.describe_internet_gateways().filters(filter);
-        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-        found.map_err(|error| error.failure("DescribeInternetGateways"))
+        list_all("DescribeInternetGateways", call.into_paginator().items().send()).await
     };
     let mut found = describe(filter("attachment.vpc-id", root_id)).await?;
     let resource = ownership::resource(owner, root_id);
@@ -429,8 +427,7 @@ async fn internet_gateways(
 
 async fn nat_gateways(session: &Session, root_id: &str) -> Result<Vec<NatGateway>, Failure> {
     let call = session.ec2.describe_nat_gateways().filter(filter("vpc-id", root_id));
-    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    found.map_err(|error| error.failure("DescribeNatGateways"))
+    list_all("DescribeNatGateways", call.into_paginator().items().send()).await
 }
 
 /// The addresses with this root's ownership tag, and those in state without the tag, for which a second call is sent if
@@ -444,7 +441,7 @@ async fn addresses(
 ) -> Result<Vec<Address>, Failure> {
     let describe = |filter| async {
         let answer = session.ec2.describe_addresses().filters(filter).send().await;
-        let answer = answer.map_err(|error| error.failure("DescribeAddresses"))?;
+        let answer = answer.or_failure("DescribeAddresses")?;
         Ok::<_, Failure>(answer.addresses.unwrap_or_default())
     };
     let mut found = describe(tags::below(owner, root_id)).await?;
@@ -464,14 +461,12 @@ async fn addresses(
 async fn default_groups(session: &Session, root_id: &str) -> Result<Vec<SecurityGroup>, Failure> {
     let call = session.ec2.describe_security_groups();
     let call = call.filters(filter("vpc-id", root_id)).filters(filter("group-name", "default"));
-    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    found.map_err(|error| error.failure("DescribeSecurityGroups"))
+    list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await
 }
 
 async fn network_acls(session: &Session, root_id: &str) -> Result<Vec<NetworkAcl>, Failure> {
     let call = session.ec2.describe_network_acls().filters(filter("vpc-id", root_id));
-    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    found.map_err(|error| error.failure("DescribeNetworkAcls"))
+    list_all("DescribeNetworkAcls", call.into_paginator().items().send()).await
 }
 
 /// The ids of one kind that are in state and that AWS has not returned. Of an object whose kind state does not contain,

@@ -9,7 +9,7 @@ use ipnet::IpNet;
 use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::keys::network as keys;
@@ -113,7 +113,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Route) -> Result<()
                 .set_transit_gateway_id(target.transit_gateway_id)
                 .set_vpc_peering_connection_id(target.vpc_peering_connection_id)
                 .set_network_interface_id(target.network_interface_id);
-            call.send().await.map(|_| ()).map_err(|error| error.failure("CreateRoute"))
+            call.send().await.map(|_| ()).or_failure("CreateRoute")
         })
         .await;
     match created {
@@ -165,7 +165,7 @@ pub(crate) async fn update(
                 .set_transit_gateway_id(target.transit_gateway_id)
                 .set_vpc_peering_connection_id(target.vpc_peering_connection_id)
                 .set_network_interface_id(target.network_interface_id);
-            call.send().await.map(|_| ()).map_err(|error| error.failure("ReplaceRoute"))
+            call.send().await.map(|_| ()).or_failure("ReplaceRoute")
         })
         .await?;
     wait_for(operation, table_id, &to.destination, target_id).await
@@ -191,7 +191,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
             .route_table_id(table_id)
             .set_destination_cidr_block(ipv4(destination))
             .set_destination_ipv6_cidr_block(ipv6(destination));
-        call.send().await.map(|_| ()).map_err(|error| error.failure("DeleteRoute"))
+        call.send().await.map(|_| ()).or_failure("DeleteRoute")
     })
     .await
 }

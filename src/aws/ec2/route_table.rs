@@ -13,7 +13,7 @@ use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Deadlines, Failure, Observed};
 use crate::model::Input;
@@ -68,7 +68,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTable) -> Resu
                 .create_route_table()
                 .vpc_id(vpc_id)
                 .tag_specifications(tags::on_create(ResourceType::RouteTable, &tags));
-            let answer = call.send().await.map_err(|error| error.failure("CreateRouteTable"))?;
+            let answer = call.send().await.or_failure("CreateRouteTable")?;
             let id = answer.route_table().and_then(|it| it.route_table_id());
             id.map(str::to_string).ok_or_else(|| incomplete_answer("CreateRouteTable", "an id"))
         })
@@ -158,7 +158,7 @@ async fn exists(session: &Session, id: &str) -> Result<bool, Failure> {
 
 async fn send_delete(session: &Session, id: &str) -> Result<(), Failure> {
     let call = session.ec2.delete_route_table().route_table_id(id).send().await;
-    call.map(|_| ()).map_err(|error| error.failure("DeleteRouteTable"))
+    call.map(|_| ()).or_failure("DeleteRouteTable")
 }
 
 /// Removes the associations of deleted subnets, and returns whether there was one. After a failure to remove them, the
@@ -187,7 +187,7 @@ async fn disassociate_deleted(session: &Session, id: &str) -> Result<bool, Failu
             }
         }
         let call = session.ec2.disassociate_route_table().association_id(association).send().await;
-        match call.map_err(|error| error.failure("DisassociateRouteTable")) {
+        match call.or_failure("DisassociateRouteTable") {
             Err(failure) if !Kind::RouteTableAssociation.is_missing(&failure, association) => Err(failure),
             _ => Ok(true),
         }
@@ -222,7 +222,7 @@ async fn enable(operation: &Operation<'_>, id: &str, gateway: &str, deadlines: &
     let send = || async {
         let call = operation.session.ec2.enable_vgw_route_propagation();
         let call = call.route_table_id(id).gateway_id(gateway).send().await;
-        call.map(|_| ()).map_err(|error| error.failure("EnableVgwRoutePropagation"))
+        call.map(|_| ()).or_failure("EnableVgwRoutePropagation")
     };
     let enable = || async { operation.retry_until_visible(&[id, gateway], send).await };
     let may_wait = |failure: &Failure| !operation.work.in_create && codes::is_not_attached(failure);
@@ -246,7 +246,7 @@ async fn disable(operation: &Operation<'_>, id: &str, gateway: &str) -> Result<(
     };
     wait::delete(&operation.work.deadlines, is_missing, is_enabled, || async {
         let call = session.ec2.disable_vgw_route_propagation().route_table_id(id).gateway_id(gateway).send().await;
-        match call.map_err(|error| error.failure("DisableVgwRoutePropagation")) {
+        match call.or_failure("DisableVgwRoutePropagation") {
             Err(failure) if codes::is_not_attached(&failure) => Ok(()),
             disabled => disabled.map(|_| ()),
         }

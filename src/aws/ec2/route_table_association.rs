@@ -7,7 +7,7 @@ use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure, list_all};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::{Entry, Key, Learned, RouteTableAssociation, Spec};
@@ -46,7 +46,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTableAssociati
                 .route_table_id(table_id)
                 .send()
                 .await;
-            let answer = call.map_err(|error| error.failure("AssociateRouteTable"))?;
+            let answer = call.or_failure("AssociateRouteTable")?;
             let id = answer.association_id().ok_or_else(|| incomplete_answer("AssociateRouteTable", "an id"))?;
             Ok((id.to_string(), answer.association_state().cloned()))
         })
@@ -86,7 +86,7 @@ pub(crate) async fn update(
     let call = || async {
         let call = operation.session.ec2.replace_route_table_association();
         let call = call.association_id(id).route_table_id(table_id).send().await;
-        let answer = call.map_err(|error| error.failure("ReplaceRouteTableAssociation"))?;
+        let answer = call.or_failure("ReplaceRouteTableAssociation")?;
         let id = answer.new_association_id();
         let id = id.ok_or_else(|| incomplete_answer("ReplaceRouteTableAssociation", "an id"))?;
         Ok((id.to_string(), answer.association_state().cloned()))
@@ -115,7 +115,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         || exists(operation, id),
         || async {
             let call = operation.session.ec2.disassociate_route_table().association_id(id).send().await;
-            call.map(|_| ()).map_err(|error| error.failure("DisassociateRouteTable"))
+            call.map(|_| ()).or_failure("DisassociateRouteTable")
         },
     )
     .await?;
@@ -138,8 +138,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 async fn exists(operation: &Operation<'_>, id: &str) -> Result<bool, Failure> {
     let call = operation.session.ec2.describe_route_tables();
     let call = call.filters(filter("association.route-table-association-id", id));
-    let tables = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    let tables = tables.map_err(|error| error.failure("DescribeRouteTables"))?;
+    let tables = list_all("DescribeRouteTables", call.into_paginator().items().send()).await?;
     let mut associations = tables.iter().flat_map(|table| table.associations());
     Ok(associations.any(|it| it.route_table_association_id() == Some(id) && is_active(it.association_state())))
 }
@@ -195,8 +194,7 @@ async fn of_subnet(
     subnet_id: &str,
 ) -> Result<Option<(String, String, Option<RouteTableAssociationState>)>, Failure> {
     let call = operation.session.ec2.describe_route_tables().filters(filter("association.subnet-id", subnet_id));
-    let tables = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    let tables = tables.map_err(|error| error.failure("DescribeRouteTables"))?;
+    let tables = list_all("DescribeRouteTables", call.into_paginator().items().send()).await?;
     let mut associations = tables.iter().flat_map(|table| table.associations());
     Ok(associations.find(|it| it.subnet_id() == Some(subnet_id) && is_active(it.association_state())).and_then(|it| {
         let (id, table) = (it.route_table_association_id()?, it.route_table_id()?);

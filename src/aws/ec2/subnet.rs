@@ -19,7 +19,7 @@ use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure, list_all};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
@@ -36,8 +36,7 @@ pub(super) fn ipv6_range(subnet: &aws_sdk_ec2::types::Subnet) -> Option<Ipv6Net>
 /// All subnets of a VPC.
 pub(super) async fn in_vpc(session: &Session, vpc_id: &str) -> Result<Vec<aws_sdk_ec2::types::Subnet>, Failure> {
     let call = session.ec2.describe_subnets().filters(filter("vpc-id", vpc_id));
-    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    found.map_err(|error| error.failure("DescribeSubnets"))
+    list_all("DescribeSubnets", call.into_paginator().items().send()).await
 }
 
 /// The subnet as AWS returns it. Tier and index come from state or from its tag.
@@ -81,8 +80,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(
             .set_filters(Some(tags::of_this_object(operation)?))
             .filters(filter("vpc-id", vpc_id))
             .filters(filter("cidr-block", cidr_block));
-        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-        let found = found.map_err(|error| error.failure("DescribeSubnets"))?;
+        let found = list_all("DescribeSubnets", call.into_paginator().items().send()).await?;
         let mut in_zone = found.iter().filter(|it| {
             it.availability_zone_id() == Some(spec.availability_zone_id.as_str())
                 || it.availability_zone() == Some(spec.availability_zone.as_str())
@@ -173,7 +171,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let object = Object { vpc_id: operation.root_id()?, within: Within::Subnet(id), is_missing, exists };
     guardduty::delete_without(operation, object, || async {
         let call = session.ec2.delete_subnet().subnet_id(id).send().await;
-        call.map(|_| ()).map_err(|error| error.failure("DeleteSubnet"))
+        call.map(|_| ()).or_failure("DeleteSubnet")
     })
     .await?;
     let deadlines = operation.deadlines(wait::PROPAGATION);

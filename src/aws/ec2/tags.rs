@@ -10,7 +10,7 @@ use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes::TagChanges;
 use crate::aws::calls::wait;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::cloud::{Cause, Failure};
 use crate::model::{Entry, Input, Spec, Tags, TopologyKind};
 
@@ -84,7 +84,7 @@ pub(crate) async fn set(operation: &Operation<'_>, id: &str, tags: &BTreeMap<Str
     operation
         .retry_until_visible(&[id], || async {
             let call = operation.session.ec2.create_tags().resources(id).set_tags(Some(list(tags)));
-            call.send().await.map(|_| ()).map_err(|error| error.failure("CreateTags"))
+            call.send().await.map(|_| ()).or_failure("CreateTags")
         })
         .await
 }
@@ -96,7 +96,7 @@ pub(super) async fn remove(operation: &Operation<'_>, id: &str, keys: Vec<String
     }
     let tags = keys.into_iter().map(|key| Tag::builder().key(key).build()).collect();
     let call = operation.session.ec2.delete_tags().resources(id).set_tags(Some(tags));
-    call.send().await.map(|_| ()).map_err(|error| error.failure("DeleteTags"))
+    call.send().await.map(|_| ()).or_failure("DeleteTags")
 }
 
 /// Removes tags of an object that may no longer exist.

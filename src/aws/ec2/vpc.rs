@@ -14,7 +14,7 @@ use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure, list_all};
 use crate::cloud::{Failure, Namesake, Observed, Root, RootState};
 use crate::model::Input;
 use crate::model::TopologyKind;
@@ -127,7 +127,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
             || async {
                 let call = session.ec2.describe_vpcs().filters(request.clone());
                 let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-                Ok(found.map_err(|error| error.failure("DescribeVpcs"))?.iter().find_map(identify))
+                Ok(found.or_failure("DescribeVpcs")?.iter().find_map(identify))
             },
         )
     })
@@ -186,7 +186,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let object = Object { vpc_id: id, within: Within::Vpc, is_missing, exists };
     guardduty::delete_without(operation, object, || async {
         let call = session.ec2.delete_vpc().vpc_id(id).send().await;
-        call.map(|_| ()).map_err(|error| error.failure("DeleteVpc"))
+        call.map(|_| ()).or_failure("DeleteVpc")
     })
     .await?;
     wait::until("DescribeVpcs", &operation.deadlines(wait::PROPAGATION), wait::SECONDS, || async {
@@ -225,7 +225,7 @@ pub(crate) async fn namesakes(session: &Session, owner: TopologyKind, name: &str
 async fn all(session: &Session, owner: TopologyKind) -> Result<Vec<aws_sdk_ec2::types::Vpc>, Failure> {
     let managed = filter(format!("tag:{}", ownership::RESOURCE), ownership::resource(owner, "*"));
     let call = session.ec2.describe_vpcs().filters(managed).into_paginator().items().send();
-    call.collect::<Result<Vec<_>, _>>().await.map_err(|error| error.failure("DescribeVpcs"))
+    call.collect::<Result<Vec<_>, _>>().await.or_failure("DescribeVpcs")
 }
 
 fn root(owner: TopologyKind, vpc: &aws_sdk_ec2::types::Vpc) -> Option<Root> {
@@ -237,14 +237,13 @@ fn root(owner: TopologyKind, vpc: &aws_sdk_ec2::types::Vpc) -> Option<Root> {
 pub(crate) async fn mark_root(session: &Session, id: &str, state: RootState) -> Result<(), Failure> {
     let tag = aws_sdk_ec2::types::Tag::builder().key(ownership::STATE).value(ownership::state(state)).build();
     let call = session.ec2.create_tags().resources(id).tags(tag).send().await;
-    call.map(|_| ()).map_err(|error| error.failure("CreateTags"))
+    call.map(|_| ()).or_failure("CreateTags")
 }
 
 /// The VPC with this ID; empty if AWS does not return it.
 pub(super) async fn with_id(session: &Session, id: &str) -> Result<Vec<aws_sdk_ec2::types::Vpc>, Failure> {
     let call = session.ec2.describe_vpcs().filters(filter("vpc-id", id));
-    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    found.map_err(|error| error.failure("DescribeVpcs"))
+    list_all("DescribeVpcs", call.into_paginator().items().send()).await
 }
 
 /// The values that `CreateVpc` returns.
@@ -276,23 +275,20 @@ async fn learn_defaults(operation: &Operation<'_>, id: &str) -> Result<Learned, 
         wait::until("DescribeRouteTables", &deadlines, wait::SECONDS, || async {
             let call =
                 ec2.describe_route_tables().filters(filter("vpc-id", id)).filters(filter("association.main", "true"));
-            let tables = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-            let tables = tables.map_err(|error| error.failure("DescribeRouteTables"))?;
+            let tables = list_all("DescribeRouteTables", call.into_paginator().items().send()).await?;
             let table = tables.iter().find(|it| it.vpc_id() == Some(id));
             Ok(found(table.and_then(|table| table.route_table_id()), "main route table"))
         }),
         wait::until("DescribeNetworkAcls", &deadlines, wait::SECONDS, || async {
             let call = ec2.describe_network_acls().filters(filter("vpc-id", id)).filters(filter("default", "true"));
-            let acls = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-            let acls = acls.map_err(|error| error.failure("DescribeNetworkAcls"))?;
+            let acls = list_all("DescribeNetworkAcls", call.into_paginator().items().send()).await?;
             let acl = acls.iter().find(|it| it.vpc_id() == Some(id));
             Ok(found(acl.and_then(|acl| acl.network_acl_id()), "default network ACL"))
         }),
         wait::until("DescribeSecurityGroups", &deadlines, wait::SECONDS, || async {
             let call =
                 ec2.describe_security_groups().filters(filter("vpc-id", id)).filters(filter("group-name", "default"));
-            let groups = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-            let groups = groups.map_err(|error| error.failure("DescribeSecurityGroups"))?;
+            let groups = list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await?;
             let group = groups.iter().find(|it| it.vpc_id() == Some(id));
             Ok(found(group.and_then(|group| group.group_id()), "default security group"))
         }),
@@ -346,7 +342,7 @@ async fn apply_attributes(
         operation
             .retry_until_visible(&[id], || async {
                 let call = change.on(operation.session.ec2.modify_vpc_attribute().vpc_id(id));
-                call.send().await.map(|_| ()).map_err(|error| error.failure("ModifyVpcAttribute"))
+                call.send().await.map(|_| ()).or_failure("ModifyVpcAttribute")
             })
             .await?;
         wait::until("DescribeVpcAttribute", &operation.deadlines(wait::PROPAGATION), wait::SECONDS, || async {
@@ -379,14 +375,14 @@ async fn set_default_tenancy(operation: &Operation<'_>, id: &str) -> Result<(), 
     operation
         .retry_until_visible(&[id], || async {
             let call = operation.session.ec2.modify_vpc_tenancy().vpc_id(id).instance_tenancy(VpcTenancy::Default);
-            call.send().await.map(|_| ()).map_err(|error| error.failure("ModifyVpcTenancy"))
+            call.send().await.map(|_| ()).or_failure("ModifyVpcTenancy")
         })
         .await
 }
 
 async fn read_attribute(session: &Session, id: &str, which: VpcChange) -> Result<bool, Failure> {
     let call = session.ec2.describe_vpc_attribute().vpc_id(id).attribute(which.name());
-    let answer = call.send().await.map_err(|error| error.failure("DescribeVpcAttribute"))?;
+    let answer = call.send().await.or_failure("DescribeVpcAttribute")?;
     let attribute = match which {
         VpcChange::DnsSupport(_) => answer.enable_dns_support(),
         VpcChange::DnsHostnames(_) => answer.enable_dns_hostnames(),

@@ -13,7 +13,7 @@ use crate::aws::calls::errors::{incomplete_answer, item_failure};
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure, list_all};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
@@ -81,7 +81,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcEndpoint) -> Res
         let specification = with_tags.then(|| vec![tags::on_create(ResourceType::VpcEndpoint, &tags)]);
         async move {
             let answer = call.set_tag_specifications(specification).send().await;
-            let answer = answer.map_err(|error| error.failure("CreateVpcEndpoint"))?;
+            let answer = answer.or_failure("CreateVpcEndpoint")?;
             let id = answer.vpc_endpoint().and_then(|it| it.vpc_endpoint_id());
             id.map(str::to_string).ok_or_else(|| incomplete_answer("CreateVpcEndpoint", "an id"))
         }
@@ -167,7 +167,7 @@ pub(crate) async fn update(
                     Some(None) => call.reset_policy(true),
                     None => call,
                 };
-                call.send().await.map(|_| ()).map_err(|error| error.failure("ModifyVpcEndpoint"))
+                call.send().await.map(|_| ()).or_failure("ModifyVpcEndpoint")
             })
             .await;
         match changed {
@@ -239,21 +239,20 @@ async fn leave_tables(session: &Session, id: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let call = session.ec2.modify_vpc_endpoint().vpc_endpoint_id(id).set_remove_route_table_ids(Some(tables));
-    call.send().await.map(|_| ()).map_err(|error| error.failure("ModifyVpcEndpoint"))
+    call.send().await.map(|_| ()).or_failure("ModifyVpcEndpoint")
 }
 
 /// The endpoints of all types in a VPC, also deleted ones. Not every implementation of the EC2 API applies the filter.
 pub(super) async fn in_vpc(session: &Session, vpc_id: &str) -> Result<Vec<aws_sdk_ec2::types::VpcEndpoint>, Failure> {
     let call = session.ec2.describe_vpc_endpoints().filters(filter("vpc-id", vpc_id));
-    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    let found = found.map_err(|error| error.failure("DescribeVpcEndpoints"))?;
+    let found = list_all("DescribeVpcEndpoints", call.into_paginator().items().send()).await?;
     Ok(found.into_iter().filter(|endpoint| endpoint.vpc_id().is_none_or(|id| id == vpc_id)).collect())
 }
 
 /// Requests the deletion of an endpoint. AWS reports a rejection inside a successful response.
 pub(super) async fn send_delete(session: &Session, id: &str) -> Result<(), Failure> {
     let call = session.ec2.delete_vpc_endpoints().vpc_endpoint_ids(id).send().await;
-    let answer = call.map_err(|error| error.failure("DeleteVpcEndpoints"))?;
+    let answer = call.or_failure("DeleteVpcEndpoints")?;
     match answer.unsuccessful().first() {
         None => Ok(()),
         Some(item) => {

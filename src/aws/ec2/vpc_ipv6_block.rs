@@ -12,7 +12,7 @@ use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
@@ -147,7 +147,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     };
     wait::delete(&operation.work.deadlines, is_missing, is_there, || async {
         let call = session.ec2.disassociate_vpc_cidr_block().association_id(id).send().await;
-        call.map(|_| ()).map_err(|error| error.failure("DisassociateVpcCidrBlock"))
+        call.map(|_| ()).or_failure("DisassociateVpcCidrBlock")
     })
     .await?;
     let deadlines = operation.deadlines(wait::PROPAGATION);

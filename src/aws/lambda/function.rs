@@ -2,7 +2,7 @@
 
 use super::permission::{self, FunctionPolicy};
 use crate::aws::Session;
-use crate::aws::calls::AwsError;
+use crate::aws::calls::OrFailure;
 use crate::cloud::{Cause, Failure};
 use crate::model::FunctionArn;
 
@@ -12,7 +12,7 @@ pub(crate) async fn exists(session: &Session, arn: &FunctionArn) -> Result<bool,
     let place = FunctionPolicy::of_function(arn);
     permission::throttle(session, &place, "lambda").await;
     let call = session.lambda(&arn.region).get_function_configuration().function_name(&place.function_arn);
-    match call.set_qualifier(place.qualifier).send().await.map_err(|error| error.failure("GetFunctionConfiguration")) {
+    match call.set_qualifier(place.qualifier).send().await.or_failure("GetFunctionConfiguration") {
         Ok(_) => Ok(true),
         Err(failure) if failure.cause == Cause::NotFound => Ok(false),
         Err(failure) => Err(failure),

@@ -15,7 +15,7 @@ use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::operation::NEW_INPUT;
 use crate::aws::calls::rate_limit::{Limit, LimitKey};
 use crate::aws::calls::wait::{Backoff, Poll, until_with};
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::FunctionArn;
 use crate::model::Input;
@@ -65,7 +65,7 @@ pub(crate) async fn policy(session: &Session, place: &FunctionPolicy) -> Result<
     let client = session.lambda(&region(session, place));
     let request = client.get_policy().function_name(&place.function_arn).set_qualifier(place.qualifier.clone());
     throttle(session, place, "GetPolicy").await;
-    let text = match request.send().await.map_err(|error| error.failure("GetPolicy")) {
+    let text = match request.send().await.or_failure("GetPolicy") {
         Ok(answer) => answer.policy.unwrap_or_default(),
         Err(failure) if is_absent(&failure) => return Ok(Vec::new()),
         Err(failure) => return Err(failure),

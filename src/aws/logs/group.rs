@@ -15,7 +15,7 @@ use crate::aws::calls::tag_changes;
 use crate::aws::calls::tag_changes::TagChanges;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{AwsError, Operation, OrFailure};
 use crate::cloud::{Cause, Deadlines, Failure, Observed};
 use crate::model::Input;
 use crate::model::Scope;
@@ -56,7 +56,7 @@ async fn show(session: &Session, name: &str) -> Result<Option<Shown>, Failure> {
     let mut token = None;
     loop {
         let request = session.logs.describe_log_groups().log_group_name_prefix(name).set_next_token(token);
-        let page = request.send().await.map_err(|error| error.failure("DescribeLogGroups"))?;
+        let page = request.send().await.or_failure("DescribeLogGroups")?;
         let mut groups = page.log_groups.unwrap_or_default().into_iter();
         if let Some(group) = groups.find(|group| group.log_group_name.as_deref() == Some(name)) {
             return Ok(Some(group));

@@ -7,7 +7,7 @@ use aws_sdk_cloudwatchlogs::types::{Distribution, SubscriptionFilter as Shown};
 use crate::aws::Session;
 use crate::aws::calls::codes;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{AwsError, Operation, OrFailure};
 use crate::aws::logs::group;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Destination;
@@ -59,7 +59,7 @@ pub(crate) async fn find_any(session: &Session, group: &str) -> Result<Option<Sh
 /// The filters of a log group. AWS allows fewer than the 50 of a page, so there is no further one.
 async fn all(session: &Session, group: &str) -> Result<Vec<Shown>, Failure> {
     let answer = session.logs.describe_subscription_filters().log_group_name(group).send().await;
-    let found = answer.map_err(|error| error.failure("DescribeSubscriptionFilters"))?;
+    let found = answer.or_failure("DescribeSubscriptionFilters")?;
     Ok(found.subscription_filters.unwrap_or_default())
 }
 

@@ -7,7 +7,7 @@ use aws_smithy_types::DateTime;
 use futures::future::join_all;
 
 use crate::aws::Session;
-use crate::aws::calls::AwsError;
+use crate::aws::calls::OrFailure;
 use crate::aws::calls::codes::is_rejected_parameter;
 use crate::cloud::{Cause, Failure};
 use crate::model::{Certificate, CertificateType, covers};
@@ -61,7 +61,7 @@ async fn list(
         .send();
     let mut summaries = Vec::new();
     while let Some(summary) = pages.next().await {
-        summaries.push(summary.map_err(|error| error.failure("ListCertificates"))?);
+        summaries.push(summary.or_failure("ListCertificates")?);
     }
     Ok(summaries)
 }
@@ -79,7 +79,7 @@ fn origins() -> Vec<CertificateKeyPairOrigin> {
 /// Whether a certificate exists, whatever its status.
 pub(crate) async fn exists(session: &Session, arn: &str) -> Result<bool, Failure> {
     let answer = session.acm.describe_certificate().certificate_arn(arn).send().await;
-    match answer.map_err(|error| error.failure("DescribeCertificate")) {
+    match answer.or_failure("DescribeCertificate") {
         Ok(_) => Ok(true),
         Err(failure) if failure.cause == Cause::NotFound => Ok(false),
         Err(failure) => Err(failure),
@@ -109,7 +109,7 @@ async fn load(session: &Session, summary: CertificateSummary) -> Result<Option<(
         return Ok(Some((certificate, Some(not_after.secs()))));
     }
     let answer = session.acm.describe_certificate().certificate_arn(&arn).send().await;
-    let detail = match answer.map_err(|error| error.failure("DescribeCertificate")) {
+    let detail = match answer.or_failure("DescribeCertificate") {
         Ok(answer) => answer.certificate,
         Err(failure) if failure.cause == Cause::NotFound => None,
         Err(failure) => return Err(failure),

@@ -4,7 +4,7 @@ use aws_sdk_ec2::types::{AvailabilityZone as Zone, AvailabilityZoneOptInStatus, 
 
 use super::{acm, kms, outside};
 use crate::aws::Session;
-use crate::aws::calls::AwsError;
+use crate::aws::calls::OrFailure;
 use crate::cloud::Failure;
 use crate::model::{AvailabilityZone, Facts, Lookup};
 
@@ -57,7 +57,7 @@ async fn availability_zones(session: &Session) -> Result<Vec<AvailabilityZone>, 
         .filters(Filter::builder().name("zone-type").values("availability-zone").build())
         .send()
         .await
-        .map_err(|error| error.failure("DescribeAvailabilityZones"))?;
+        .or_failure("DescribeAvailabilityZones")?;
     let mut zones: Vec<AvailabilityZone> =
         answer.availability_zones().iter().filter(|zone| is_usable(zone)).filter_map(from_aws).collect();
     zones.sort_by(|one, other| one.name.cmp(&other.name));
@@ -90,7 +90,7 @@ async fn gateway_endpoint_services(session: &Session) -> Result<Vec<String>, Fai
             .set_next_token(next)
             .send()
             .await
-            .map_err(|error| error.failure("DescribeVpcEndpointServices"))?;
+            .or_failure("DescribeVpcEndpointServices")?;
         names.extend_from_slice(answer.service_names());
         next = answer.next_token().filter(|token| !token.is_empty()).map(str::to_string);
         if next.is_none() {

@@ -1,13 +1,13 @@
 //! KMS keys. Users identify a key in several ways, but CloudWatch Logs accepts only its ARN.
 
 use crate::aws::Session;
-use crate::aws::calls::AwsError;
+use crate::aws::calls::OrFailure;
 use crate::cloud::{Cause, Failure};
 use crate::model::Found;
 
 /// The ARN of the key with this id, alias or alias ARN.
 pub(crate) async fn key_arn(session: &Session, id: &str) -> Result<Found<String>, Failure> {
-    match session.kms.describe_key().key_id(id).send().await.map_err(|error| error.failure("DescribeKey")) {
+    match session.kms.describe_key().key_id(id).send().await.or_failure("DescribeKey") {
         Ok(answer) => Ok(answer.key_metadata.and_then(|key| key.arn).map_or(Found::Missing, Found::There)),
         Err(failure) if failure.cause == Cause::NotFound => Ok(Found::Missing),
         Err(failure) => Err(failure),

@@ -22,7 +22,7 @@ use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::operation::NEW_INPUT;
 use crate::aws::calls::rate_limit::{Limit, LimitKey};
 use crate::aws::calls::wait::{MINUTES, Poll, until};
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::{DnsRecord, Entry, Key, Learned, Ref, Spec};
@@ -62,7 +62,7 @@ pub(crate) async fn find(session: &Session, zone_id: &str, name: &str) -> Result
         .max_items(1)
         .send()
         .await;
-    let listed = match answer.map_err(|error| error.failure("ListResourceRecordSets")) {
+    let listed = match answer.or_failure("ListResourceRecordSets") {
         Ok(answer) => answer.resource_record_sets,
         Err(failure) if codes::is_no_zone(&failure) => return Ok(None),
         Err(failure) => return Err(failure),
@@ -74,7 +74,7 @@ pub(crate) async fn find(session: &Session, zone_id: &str, name: &str) -> Result
 /// The name of a hosted zone, without the trailing dot. `None` if the zone does not exist.
 pub(crate) async fn zone_name(session: &Session, zone_id: &str) -> Result<Option<String>, Failure> {
     let answer = client(session).await.get_hosted_zone().id(zone_id).send().await;
-    match answer.map_err(|error| error.failure("GetHostedZone")) {
+    match answer.or_failure("GetHostedZone") {
         Ok(answer) => Ok(answer.hosted_zone.map(|zone| plain(&zone.name))),
         Err(failure) if codes::is_no_zone(&failure) => Ok(None),
         Err(failure) => Err(failure),
@@ -86,7 +86,7 @@ pub(crate) async fn zone_name(session: &Session, zone_id: &str) -> Result<Option
 pub(crate) async fn occupied(session: &Session, zone_id: &str, name: &str) -> Result<Option<String>, Failure> {
     // Without a type, the list starts with the first record of the name, and A and CNAME are among the first types.
     let call = client(session).await.list_resource_record_sets().hosted_zone_id(zone_id).start_record_name(name);
-    let listed = match call.max_items(10).send().await.map_err(|error| error.failure("ListResourceRecordSets")) {
+    let listed = match call.max_items(10).send().await.or_failure("ListResourceRecordSets") {
         Ok(answer) => answer.resource_record_sets,
         Err(failure) if codes::is_no_zone(&failure) => return Ok(None),
         Err(failure) => return Err(failure),
@@ -337,7 +337,7 @@ async fn wait_until_in_sync(operation: &Operation<'_>, sent: ChangeInfo) -> Resu
     }
     until("Waiting for the Route 53 name servers", &operation.deadlines(SPREAD), MINUTES, || async {
         let answer = client(operation.session).await.get_change().id(&sent.id).send().await;
-        let status = match answer.map_err(|error| error.failure("GetChange")) {
+        let status = match answer.or_failure("GetChange") {
             Ok(answer) => answer.change_info.map(|change| change.status),
             Err(failure) if codes::is_no_change(&failure) => None,
             Err(failure) => return Err(failure),

@@ -6,7 +6,7 @@ use aws_sdk_route53::types::ResourceRecordSet;
 use futures::future::join_all;
 
 use crate::aws::Session;
-use crate::aws::calls::AwsError;
+use crate::aws::calls::OrFailure;
 use crate::aws::route53::record;
 use crate::aws::route53::record::DomainTarget;
 use crate::cloud::{Cause, Failure, Observed};
@@ -134,7 +134,7 @@ async fn public_zones(session: &Session, zone_name: &str) -> Result<Vec<String>,
     loop {
         let request = record::client(session).await.list_hosted_zones_by_name();
         let request = request.set_dns_name(next.0).set_hosted_zone_id(next.1);
-        let page = request.send().await.map_err(|error| error.failure("ListHostedZonesByName"))?;
+        let page = request.send().await.or_failure("ListHostedZonesByName")?;
         let is_it = |name: &str| record::plain(name) == zone_name;
         let zones = page.hosted_zones.iter().filter(|zone| is_it(&zone.name));
         let public = zones.filter(|zone| zone.config.as_ref().is_none_or(|config| !config.private_zone));

@@ -573,9 +573,9 @@ fn once(session: &Session) -> aws_sdk_ec2::config::Builder {
 }
 
 async fn create_once(session: &Session) -> Result<(), crate::cloud::Failure> {
-    use crate::aws::calls::AwsError;
+    use crate::aws::calls::OrFailure;
     let call = session.ec2.create_vpc().cidr_block("10.0.0.0/16").customize().config_override(once(session));
-    call.send().await.map(|_| ()).map_err(|error| error.failure("CreateVpc"))
+    call.send().await.map(|_| ()).or_failure("CreateVpc")
 }
 
 #[tokio::test]

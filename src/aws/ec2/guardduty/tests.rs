@@ -60,7 +60,7 @@ impl Deleted {
         let body = async |operation: &Operation<'_>| {
             delete_without(operation, object(self.within), || async {
                 let call = session.ec2.delete_subnet().subnet_id("subnet-1").send().await;
-                call.map(|_| ()).map_err(|error| error.failure("DeleteSubnet"))
+                call.map(|_| ()).or_failure("DeleteSubnet")
             })
             .await
         };
@@ -143,7 +143,7 @@ async fn a_removal_extends_the_short_wait_of_an_update() {
             let operation = Operation { work: &work, ..*operation };
             delete_without(&operation, object(deleted.within), || async {
                 let call = session.ec2.delete_subnet().subnet_id("subnet-1").send().await;
-                call.map(|_| ()).map_err(|error| error.failure("DeleteSubnet"))
+                call.map(|_| ()).or_failure("DeleteSubnet")
             })
             .await
         };

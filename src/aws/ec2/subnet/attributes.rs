@@ -6,7 +6,7 @@ use aws_sdk_ec2::types::AttributeBooleanValue;
 use super::poll_until;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::cloud::Failure;
 use crate::model::Subnet;
 
@@ -31,7 +31,7 @@ pub(super) async fn set(operation: &Operation<'_>, id: &str, change: SubnetChang
     operation
         .retry_until_visible(&[id], || async {
             let call = change.on(operation.session.ec2.modify_subnet_attribute().subnet_id(id));
-            call.send().await.map(|_| ()).map_err(|error| error.failure("ModifySubnetAttribute"))
+            call.send().await.map(|_| ()).or_failure("ModifySubnetAttribute")
         })
         .await?;
     poll_until(operation, id, wait::PROPAGATION, |subnet| {

@@ -12,7 +12,7 @@ use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{Operation, OrFailure};
 use crate::aws::ec2::ipv6_range;
 use crate::cloud::{Cause, Failure};
 use crate::model::Subnet;
@@ -173,7 +173,7 @@ async fn disassociate(operation: &Operation<'_>, id: &str, association_id: &str)
     };
     wait::delete(&operation.deadlines(RELEASED), is_missing, exists, || async {
         let call = session.ec2.disassociate_subnet_cidr_block().association_id(association_id).send().await;
-        call.map(|_| ()).map_err(|error| error.failure("DisassociateSubnetCidrBlock"))
+        call.map(|_| ()).or_failure("DisassociateSubnetCidrBlock")
     })
     .await
 }

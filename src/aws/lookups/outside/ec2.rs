@@ -8,7 +8,7 @@ use futures::future::join_all;
 
 use super::if_permitted;
 use crate::aws::Session;
-use crate::aws::calls::AwsError;
+use crate::aws::calls::{OrFailure, list_all};
 use crate::cloud::Failure;
 use crate::model::{Finding, Outside};
 
@@ -79,12 +79,12 @@ async fn existing(session: &Session, kind: Kind, ids: &[String]) -> Result<BTree
     let filter = |name: &str| Filter::builder().name(name).set_values(Some(ids.to_vec())).build();
     let found: Vec<Option<String>> = match kind {
         Kind::Address => {
-            let answer = ec2.describe_addresses().send().await.map_err(|error| error.failure("DescribeAddresses"))?;
+            let answer = ec2.describe_addresses().send().await.or_failure("DescribeAddresses")?;
             answer.addresses.unwrap_or_default().into_iter().map(|it| it.allocation_id).collect()
         }
         Kind::VpnGateway => {
             let answer = ec2.describe_vpn_gateways().send().await;
-            let answer = answer.map_err(|error| error.failure("DescribeVpnGateways"))?;
+            let answer = answer.or_failure("DescribeVpnGateways")?;
             let mut all = answer.vpn_gateways.unwrap_or_default();
             // AWS returns deleted gateways for some time.
             all.retain(|it| !matches!(it.state, Some(VpnState::Deleted | VpnState::Deleting)));
@@ -92,14 +92,12 @@ async fn existing(session: &Session, kind: Kind, ids: &[String]) -> Result<BTree
         }
         Kind::PrefixList => {
             let call = ec2.describe_managed_prefix_lists().filters(filter("prefix-list-id"));
-            let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-            let found = found.map_err(|error| error.failure("DescribeManagedPrefixLists"))?;
+            let found = list_all("DescribeManagedPrefixLists", call.into_paginator().items().send()).await?;
             return Ok(found.into_iter().filter_map(|it| Some((it.prefix_list_id.clone()?, weight(&it)))).collect());
         }
         Kind::SecurityGroup => {
             let call = ec2.describe_security_groups().filters(filter("group-id"));
-            let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-            let found = found.map_err(|error| error.failure("DescribeSecurityGroups"))?;
+            let found = list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await?;
             found.into_iter().map(|it| it.group_id).collect()
         }
     };
