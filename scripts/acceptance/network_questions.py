@@ -369,7 +369,7 @@ QUESTIONS = [
         Row("ipv6-default-rules",
             "Does AWS add IPv6 rules to a default ACL without its ingress rule and to a group without rules?",
             "only to a direction of the ACL with its original rule, and not to the group",
-            "src/model/spec/network, `follow_creation_of`"),
+            "src/model/spec/network/default_network_acl.rs, `follow_creation_of`"),
     ], rules_added_with_ipv6),
 ]  # fmt: skip
 

@@ -29,9 +29,10 @@ fn fake_binary() -> PathBuf {
 #[test]
 fn readme_guide_and_changelog_name_the_version() {
     assert!(project("README.md").contains(&format!("the version is {VERSION}")));
-    assert!(project("README.md").contains(&format!("`version = \"{VERSION}\"`")));
-    let guide = project("docs/guides/getting-started-without-an-aws-account.md");
-    assert!(guide.contains(&format!("`version = \"{VERSION}\"`")));
+    let guide = "docs/guides/getting-started-without-an-aws-account.md";
+    for page in ["README.md", guide] {
+        assert!(project(page).contains(&format!("version = \"{VERSION}\"")), "{page} requires the version");
+    }
     assert!(project("CHANGELOG.md").contains(&format!("## [{VERSION}]")));
 }
 
