@@ -187,7 +187,7 @@ impl<P: Topology> Composite<P> {
             }
             Ok(None) => ReadResponse { state: Value::Null, private: Vec::new(), diagnostics },
             Err(failure) => {
-                diagnostics::failed(format!("Error reading {} {root_id}", P::TYPE_NAME), &failure, &mut diagnostics);
+                diagnostics::failed(format!("Could not read {} {root_id}", P::TYPE_NAME), &failure, &mut diagnostics);
                 unchanged(diagnostics)
             }
         }

@@ -90,7 +90,7 @@ async fn read<P: Topology>(cloud: &dyn Cloud, config: &Value, diagnostics: &mut 
     let private = match refresh::refresh::<P>(cloud, &id, None, &IgnoredDrift::default()).await {
         Ok(found) => found.filter(|private| private.inventory.at(P::KIND.root()).is_some()),
         Err(failure) => {
-            diagnostics::failed(format!("Error reading {} {id}", P::TYPE_NAME), &failure, diagnostics);
+            diagnostics::failed(format!("Could not read {} {id}", P::TYPE_NAME), &failure, diagnostics);
             return None;
         }
     };
@@ -126,7 +126,7 @@ async fn find<P: Topology>(
     let roots = match cloud.roots(P::KIND).await {
         Ok(roots) => roots,
         Err(failure) => {
-            diagnostics::failed(format!("Error reading {}", P::TYPE_NAME), &failure, diagnostics);
+            diagnostics::failed(format!("Could not read {}", P::TYPE_NAME), &failure, diagnostics);
             return None;
         }
     };

@@ -19,7 +19,7 @@ pub(super) async fn import<P: Topology>(cloud: &dyn Cloud, id: &str) -> ImportRe
             (refresh::observed(None, seen, cloud.scope(), &IgnoredDrift::default()), created)
         }),
         Err(failure) => {
-            diagnostics::failed(format!("Error importing {} {id}", P::TYPE_NAME), &failure, &mut diagnostics);
+            diagnostics::failed(format!("Could not import {} {id}", P::TYPE_NAME), &failure, &mut diagnostics);
             return nothing(diagnostics);
         }
     };
@@ -51,7 +51,7 @@ async fn foreign<P: Topology>(cloud: &dyn Cloud, id: &str, mut diagnostics: Diag
             return failed(diagnostics);
         }
         Err(failure) => {
-            diagnostics::failed(format!("Error importing {} {id}", P::TYPE_NAME), &failure, &mut diagnostics);
+            diagnostics::failed(format!("Could not import {} {id}", P::TYPE_NAME), &failure, &mut diagnostics);
             return failed(diagnostics);
         }
     };

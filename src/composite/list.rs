@@ -73,7 +73,7 @@ async fn list<P: Topology>(cloud: &SharedCloud, request: &ListRequest, diagnosti
     let mut roots = match cloud.roots(P::KIND).await {
         Ok(roots) => roots,
         Err(failure) => {
-            diagnostics::failed(format!("Error listing {}", P::TYPE_NAME), &failure, diagnostics);
+            diagnostics::failed(format!("Could not list {}", P::TYPE_NAME), &failure, diagnostics);
             return;
         }
     };

@@ -63,11 +63,11 @@ fn start<P: Provider>(
     panics::report_on_stderr(format, P::redact);
     let runtime = match tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return fail(&format!("Error starting the threads of the provider: {error}")),
+        Err(error) => return fail(&format!("Could not start the threads of the provider: {error}")),
     };
     let result = runtime.block_on(async {
         let terminate = platform::handle_signals(environment.outlives_terraform)
-            .map_err(|error| format!("Error installing signal handlers: {error}"))?;
+            .map_err(|error| format!("Could not install signal handlers: {error}"))?;
         run(provider, environment, terminate, announce).await
     });
     // A name lookup may still block a thread. Its result is no longer needed.
@@ -93,7 +93,7 @@ pub async fn run(
     let bound = transport::bind(&environment.transport, identity.is_some()).await?;
     let (acceptor, certificate) = identity.map(|identity| (identity.acceptor, identity.certificate)).unzip();
     announce(&Offer { network: bound.network, address: bound.address, certificate })
-        .map_err(|error| format!("Error writing the handshake to stdout: {error}"))?;
+        .map_err(|error| format!("Could not write the handshake to stdout: {error}"))?;
 
     let connections = connection::accept(bound.listener, acceptor, lifecycle.clone());
     let ending = CancellationToken::new();

@@ -119,7 +119,7 @@ impl<P: Provider> Server<P> {
         let served = self.resource(&request.type_name)?;
         let name = request.type_name;
         let (stored, current) = (request.version, served.version);
-        let summary = format!("Error reading the stored state of {name}");
+        let summary = format!("Could not read the stored state of {name}");
         let json = request.raw_state.map(|state| state.json).filter(|json| !json.is_empty());
         let json = json.ok_or_else(|| one_error(&summary, "The state was written by Terraform 0.11 or is empty."))?;
         let json = match stored.cmp(&current) {
@@ -189,7 +189,7 @@ impl<P: Provider> Server<P> {
             self.run_until_stopped(what, async move { resource.import(target).await }).await?;
         let Some(state) = state.filter(|state| !state.is_null()) else {
             if !diagnostics.has_errors() {
-                let summary = format!("Error importing {} {described}", request.type_name);
+                let summary = format!("Could not import {} {described}", request.type_name);
                 diagnostics.error(summary, "No object with this ID was found.");
             }
             return Err(diagnostics);
@@ -297,7 +297,7 @@ impl Block {
     /// Decodes a value from Terraform. A missing value is null.
     fn decode(&self, value: Option<pb::DynamicValue>, what: &str) -> Result<Value, Diagnostics> {
         let decoded = decode(value.unwrap_or_default(), &self.kind);
-        decoded.map_err(|problem| decoding_error(&format!("Error decoding the {what}"), problem))
+        decoded.map_err(|problem| decoding_error(&format!("Could not decode the {what}"), problem))
     }
 
     /// Encodes a state for Terraform. A value that does not match the schema becomes null and is reported as an error.

@@ -27,12 +27,12 @@ pub(super) struct TlsIdentity {
 pub(super) fn identity(client_pem: &str) -> Result<TlsIdentity, String> {
     let client = CertificateDer::from_pem_slice(client_pem.as_bytes())
         .map_err(|error| format!("PLUGIN_CLIENT_CERT does not contain a PEM certificate: {error}"))?;
-    let (certificate, key) = self_signed().map_err(|error| format!("Error generating a certificate: {error}"))?;
+    let (certificate, key) = self_signed().map_err(|error| format!("Could not generate a certificate: {error}"))?;
     // Set explicitly, because rustls panics if two crypto libraries are linked and none is selected.
     let crypto = Arc::new(aws_lc_rs::default_provider());
     let verifier = PinnedClient { client, algorithms: crypto.signature_verification_algorithms };
     let config = server_config(crypto, verifier, certificate.clone(), key);
-    let mut config = config.map_err(|error| format!("Error configuring TLS: {error}"))?;
+    let mut config = config.map_err(|error| format!("Could not configure TLS: {error}"))?;
     config.alpn_protocols = vec![b"h2".to_vec()];
     Ok(TlsIdentity { acceptor: TlsAcceptor::from(Arc::new(config)), certificate: certificate.to_vec() })
 }

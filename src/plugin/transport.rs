@@ -93,10 +93,10 @@ impl Listener {
 
 #[cfg(unix)]
 fn bind_unix(directories: &[PathBuf]) -> Result<Bound, String> {
-    let user = own_user().map_err(|error| format!("Error reading the user of this process: {error}"))?;
+    let user = own_user().map_err(|error| format!("Could not read the user of this process: {error}"))?;
     let (directory, path) = socket_place(directories)?;
     let listener =
-        UnixListener::bind(&path).map_err(|error| format!("Error listening on {}: {error}", path.display()))?;
+        UnixListener::bind(&path).map_err(|error| format!("Could not listen on {}: {error}", path.display()))?;
     let address = path.display().to_string();
     Ok(Bound { listener: Listener::Unix(listener, user), network: "unix", address, directory: Some(directory) })
 }

@@ -207,6 +207,16 @@ impl Action {
         }
     }
 
+    /// The verb of a failed operation, as in `Could not create NAT gateway "nat_gateway.0"`.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Action::Create(_) => "create",
+            Action::Update { .. } => "update",
+            Action::Delete { is_kept: true, .. } => "disown",
+            Action::Delete { .. } => "delete",
+        }
+    }
+
     /// The verb of a finished operation, as in `created nat_gateway.0`.
     fn done(&self) -> &'static str {
         match self {

@@ -387,7 +387,7 @@ async fn import_returns_a_complete_state_or_an_error() {
     assert_eq!(value(imported.state), expected);
     let nothing = import("nothing").await;
     assert_eq!(nothing.imported_resources, []);
-    assert_eq!(nothing.diagnostics[0].summary, "Error importing acme_door \"nothing\"");
+    assert_eq!(nothing.diagnostics[0].summary, "Could not import acme_door \"nothing\"");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -459,7 +459,7 @@ async fn garbage_on_the_socket_does_no_harm() {
     let broken = Some(pb::DynamicValue { msgpack: vec![0xdf, 0xff, 0xff, 0xff, 0xff, 0xc1], json: Vec::new() });
     let request = pb::validate_resource_config::Request { type_name: "acme_door".to_string(), config: broken };
     let rejected = terraform.validate_resource_config(request).await.unwrap().into_inner().diagnostics;
-    assert_eq!(summaries(&rejected), [(Severity::Error, "Error decoding the configuration")]);
+    assert_eq!(summaries(&rejected), [(Severity::Error, "Could not decode the configuration")]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

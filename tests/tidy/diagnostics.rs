@@ -44,6 +44,13 @@ fn the_guide_lists_the_summaries_of_all_diagnostics() {
     assert_kept("The table of messages in the guide has no row for a summary that does not exist.", &stale);
 }
 
+#[test]
+fn no_summary_begins_with_error() {
+    let summaries = product().into_iter().flat_map(|file| summaries(&file).into_iter().flatten());
+    let doubled: Vec<String> = summaries.filter(|summary| summary.starts_with("Error")).collect();
+    assert_kept("A summary does not begin with \"Error\", because Terraform prints this word before it.", &doubled);
+}
+
 /// The summaries in a file, with `<>` for each placeholder. `Err` is the place of one that is computed elsewhere.
 fn summaries(file: &File) -> Vec<Result<String, String>> {
     let code = without_text(&file.text);
@@ -107,7 +114,7 @@ fn literal(argument: &str) -> Option<String> {
     Some(text.replace("\\\"", "\""))
 }
 
-/// `Error creating {} {name:?}` becomes `Error creating <> "<>"`.
+/// `Could not create {} {name:?}` becomes `Could not create <> "<>"`.
 fn without_placeholders(text: &str) -> String {
     let mut parts = text.split('{');
     let mut result = parts.next().unwrap_or_default().to_owned();
@@ -135,15 +142,15 @@ fn rows(guide: &str) -> impl Iterator<Item = String> {
 
 #[test]
 fn summaries_are_read_from_calls_and_rows() {
-    let text = "fn f() {\n    found.error(format!(\"Error creating {} {name:?}\", a(b, c)), detail);\n    \
+    let text = "fn f() {\n    found.error(format!(\"Could not create {} {name:?}\", a(b, c)), detail);\n    \
                 found.attribute_warning(path.key(\"a, b\"), \"Empty \\\"name\\\"\", \"\");\n    one_error(make(), x);\n}\n";
     let file = File { path: "src/a.rs".into(), text: text.into() };
     let expected = [
-        Ok("Error creating <> \"<>\"".to_owned()),
+        Ok("Could not create <> \"<>\"".to_owned()),
         Ok("Empty \"name\"".to_owned()),
         Err("src/a.rs:4: make()".to_owned()),
     ];
     assert_eq!(summaries(&file), expected);
-    let table = "| Message | Cause |\n|---|---|\n| `Error creating <type> \"<name>\"` | A call failed. |\n";
-    assert_eq!(rows(table).collect::<Vec<_>>(), ["Error creating <> \"<>\""]);
+    let table = "| Message | Cause |\n|---|---|\n| `Could not create <type> \"<name>\"` | A call failed. |\n";
+    assert_eq!(rows(table).collect::<Vec<_>>(), ["Could not create <> \"<>\""]);
 }

@@ -92,7 +92,7 @@ fn http_client(settings: &Settings, sources: &Sources, terraform_version: &str) 
         None => Verification::System,
     };
     let tls = tls(&verification)
-        .map_err(|error| ConfigError::new("Error reading the CA certificates", error).at("custom_ca_bundle"))?;
+        .map_err(|error| ConfigError::new("Could not read the CA certificates", error).at("custom_ca_bundle"))?;
     let proxies = Proxies::new(settings, environment);
     let origin = Origin::of(settings, sources);
     Ok(AwsHttpClient::new(tls, proxies, &user_agent(settings, terraform_version), Some(origin)))
@@ -153,7 +153,9 @@ fn retry_config(settings: &Settings, sources: &Sources) -> Result<RetryConfig, C
             let detail = format!(
                 "{other:?} is neither standard nor adaptive. Correct retry_mode, AWS_RETRY_MODE or the profile."
             );
-            return Err(ConfigError::new("Error configuring the provider: invalid retry mode", detail).at("retry_mode"));
+            return Err(
+                ConfigError::new("Could not configure the provider: invalid retry mode", detail).at("retry_mode")
+            );
         }
     };
     let attempts = configured_attempts(settings, sources)?.unwrap_or(DEFAULT_ATTEMPTS);
@@ -170,7 +172,7 @@ fn configured_attempts(settings: &Settings, sources: &Sources) -> Result<Option<
     let attempts = text.map(|text| {
         text.parse().map_err(|_| {
             let detail = format!("{text:?} is not a number. Correct AWS_MAX_ATTEMPTS or the profile.");
-            ConfigError::new("Error configuring the provider: invalid number of attempts", detail).at("max_retries")
+            ConfigError::new("Could not configure the provider: invalid number of attempts", detail).at("max_retries")
         })
     });
     attempts.transpose()
@@ -194,7 +196,7 @@ fn default_tags(settings: &Settings, variables: impl Iterator<Item = (String, St
         if let Some((message, hint)) = check_tag(key, value) {
             let detail = format!("{message} {hint} The tag is set by default_tags or TF_AWS_DEFAULT_TAGS_{key}.");
             return Err(
-                ConfigError::new("Error configuring the provider: invalid default tag", detail).at("default_tags")
+                ConfigError::new("Could not configure the provider: invalid default tag", detail).at("default_tags")
             );
         }
     }

@@ -193,13 +193,13 @@ pub(super) fn metadata_service(
     if let Some(url) = url {
         client = client.endpoint(&url).map_err(|error| {
             let detail = format!("{error}. Use a URL such as http://169.254.169.254.");
-            ConfigError::new("Error configuring the provider: invalid metadata service address", detail)
+            ConfigError::new("Could not configure the provider: invalid metadata service address", detail)
                 .at("ec2_metadata_service_endpoint")
         })?;
     } else if let Some(mode) = mode {
         let mode = mode.parse::<EndpointMode>().map_err(|error| {
             let detail = format!("{error}. Use IPv4 or IPv6.");
-            ConfigError::new("Error configuring the provider: invalid metadata service mode", detail)
+            ConfigError::new("Could not configure the provider: invalid metadata service mode", detail)
                 .at("ec2_metadata_service_endpoint_mode")
         })?;
         client = client.endpoint_mode(mode);

@@ -43,7 +43,7 @@ pub(super) async fn check(
         Err(error) => {
             return Err(match (find::<UnusableProxy>(&error), find::<CredentialsError>(&error)) {
                 (Some(proxy), _) => {
-                    ConfigError::new("Error configuring the provider: invalid proxy", format!("{proxy}."))
+                    ConfigError::new("Could not configure the provider: invalid proxy", format!("{proxy}."))
                 }
                 (None, Some(cause)) => no_credentials(settings, sources, cause),
                 (None, None) => sts_error(&error, &Origin::of(settings, sources)),
@@ -70,7 +70,7 @@ fn guard(settings: &Settings, account: Option<&str>) -> Result<(), ConfigError> 
             "{argument} cannot be checked, because the response of STS GetCallerIdentity contains no account ID. Correct \
              the STS endpoint, or remove {argument}."
         );
-        return Err(ConfigError::new("Error configuring the provider: account is unknown", detail).at(argument));
+        return Err(ConfigError::new("Could not configure the provider: account is unknown", detail).at(argument));
     };
     if !allowed.is_empty() && !allowed.iter().any(|id| id == account) {
         let detail = format!(
@@ -78,7 +78,7 @@ fn guard(settings: &Settings, account: Option<&str>) -> Result<(), ConfigError> 
              an allowed account, or add this account to the list.",
             allowed.join(", ")
         );
-        return Err(ConfigError::new("Error configuring the provider: account is not allowed", detail)
+        return Err(ConfigError::new("Could not configure the provider: account is not allowed", detail)
             .at("allowed_account_ids"));
     }
     if forbidden.iter().any(|id| id == account) {
@@ -87,7 +87,7 @@ fn guard(settings: &Settings, account: Option<&str>) -> Result<(), ConfigError> 
              another account, or remove this account from the list.",
             forbidden.join(", ")
         );
-        return Err(ConfigError::new("Error configuring the provider: account is forbidden", detail)
+        return Err(ConfigError::new("Could not configure the provider: account is forbidden", detail)
             .at("forbidden_account_ids"));
     }
     Ok(())
@@ -111,7 +111,7 @@ fn sts_error(error: &SdkError<GetCallerIdentityError>, origin: &Origin) -> Confi
             advice.unwrap_or_else(|| "Check the endpoint of STS, then run Terraform again.".to_string())
         ),
     };
-    ConfigError::new("Error validating the AWS credentials", detail)
+    ConfigError::new("Could not validate the AWS credentials", detail)
 }
 
 fn no_credentials(settings: &Settings, sources: &Sources, cause: &CredentialsError) -> ConfigError {
@@ -124,7 +124,7 @@ fn no_credentials(settings: &Settings, sources: &Sources, cause: &CredentialsErr
              expired, run: aws sso login --profile {profile}\n\nThe cause: {}.",
             chain(cause)
         );
-        return ConfigError::new("Error configuring the provider: sign-in required", detail);
+        return ConfigError::new("Could not configure the provider: sign-in required", detail);
     }
     if let (Some(profile), false) = (profile_with(settings, sources, &["login_session"]), is_role_rejected) {
         let detail = format!(
@@ -132,7 +132,7 @@ fn no_credentials(settings: &Settings, sources: &Sources, cause: &CredentialsErr
              the AWS CLI for these credentials: credential_process = aws configure export-credentials --profile {profile} \
              --format process"
         );
-        return ConfigError::new("Error configuring the provider: aws login is not supported", detail);
+        return ConfigError::new("Could not configure the provider: aws login is not supported", detail);
     }
     if matches!(cause, CredentialsError::CredentialsNotLoaded(_)) {
         let selected = sources.profiles.selected_profile();
@@ -151,7 +151,7 @@ fn no_credentials(settings: &Settings, sources: &Sources, cause: &CredentialsErr
              - the metadata service of the EC2 instance: {metadata}\n\n\
              Configure one of them, for example with: aws configure"
         );
-        return ConfigError::new("Error configuring the provider: no AWS credentials", detail);
+        return ConfigError::new("Could not configure the provider: no AWS credentials", detail);
     }
     let advice = match role.map(|role| role.code.as_deref()) {
         Some(Some(code)) if codes::cause(Some(code), "") == Cause::Credentials => {
@@ -161,7 +161,7 @@ fn no_credentials(settings: &Settings, sources: &Sources, cause: &CredentialsErr
         None => Origin::of(settings, sources).renewal(),
     };
     let detail = format!("{}.\n\n{advice}", chain(cause));
-    ConfigError::new("Error configuring the provider: no AWS credentials", detail)
+    ConfigError::new("Could not configure the provider: no AWS credentials", detail)
 }
 
 /// The profile that signs in through IAM Identity Center, if the credentials depend on one.
@@ -242,7 +242,7 @@ mod tests {
                 Settings { allowed_account_ids: allowed, forbidden_account_ids: forbidden, ..Settings::default() };
             for account in [None, Some("")] {
                 let error = guard(&settings, account).unwrap_err();
-                assert_eq!(error.summary, "Error configuring the provider: account is unknown");
+                assert_eq!(error.summary, "Could not configure the provider: account is unknown");
             }
         }
         assert_eq!(guard(&Settings::default(), None), Ok(()));

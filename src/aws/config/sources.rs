@@ -66,7 +66,7 @@ impl Sources {
                 "{}. Correct the file, or set shared_config_files and shared_credentials_files.",
                 chain(&error)
             );
-            ConfigError::new("Error reading the shared AWS configuration files", detail)
+            ConfigError::new("Could not read the shared AWS configuration files", detail)
         })?;
         let sources = Sources { files, profiles };
         if let Some(name) = of_block {
@@ -95,7 +95,7 @@ impl Sources {
             "The shared configuration and credentials files define no profile {name:?}. Correct the name in {origin}, or \
              create the profile with: aws configure --profile {name}"
         );
-        Some(ConfigError::new("Error configuring the provider: unknown AWS profile", detail))
+        Some(ConfigError::new("Could not configure the provider: unknown AWS profile", detail))
     }
 
     /// A setting of the selected profile.
@@ -115,7 +115,7 @@ impl Sources {
                  has no region. Set one of them, for example region = \"eu-central-1\".",
                 self.profiles.selected_profile()
             );
-            ConfigError::new("Error configuring the provider: no AWS Region", detail).at("region")
+            ConfigError::new("Could not configure the provider: no AWS Region", detail).at("region")
         })
     }
 }

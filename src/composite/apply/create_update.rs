@@ -149,7 +149,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         let (cloud, planned) = (self.cloud, self.private.facts.take().unwrap_or_default());
         let facts =
             facts::completed(cloud, P::lookups(&self.config), planned, |facts| self.misses_something(facts)).await;
-        let failed = |failure| diagnostics::failed(format!("Error applying {}", P::TYPE_NAME), &failure, diagnostics);
+        let failed = |failure| diagnostics::failed(format!("Could not apply {}", P::TYPE_NAME), &failure, diagnostics);
         facts.map_err(failed).ok()
     }
 
@@ -168,7 +168,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         if parts.is_empty() {
             return Some(());
         }
-        let failed = |failure| diagnostics::failed(format!("Error applying {}", P::TYPE_NAME), &failure, diagnostics);
+        let failed = |failure| diagnostics::failed(format!("Could not apply {}", P::TYPE_NAME), &failure, diagnostics);
         let lost = self.cloud.lost_parts(P::KIND, root_id, &parts).await.map_err(failed).ok()?;
         for entry in self.private.inventory.entries.iter_mut().filter(|entry| lost.contains(&entry.key)) {
             entry.missing = true;
@@ -233,7 +233,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
                 ((unfinished.is_empty() || is_allowed) && complete.is_empty()).then(|| roots.begin(name))
             }
             Err(failure) => {
-                diagnostics::failed(format!("Error creating {} {name:?}", P::TYPE_NAME), &failure, diagnostics);
+                diagnostics::failed(format!("Could not create {} {name:?}", P::TYPE_NAME), &failure, diagnostics);
                 None
             }
         }

@@ -25,7 +25,7 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
         // The plan has said so.
         return nothing(diagnostics);
     }
-    let summary = format!("Error destroying {} {root_id}", P::TYPE_NAME);
+    let summary = format!("Could not destroy {} {root_id}", P::TYPE_NAME);
     // Nothing has changed yet, so a stop ends the read.
     let limits = || RetryLimits { stop: request.stop.clone(), ..shared.retry_limits() };
     let private = match limits().scope(existing::<P>(cloud, root_id, &request)).await {

@@ -237,7 +237,7 @@ pub(in crate::composite) fn not_replaced<P: Topology>(attributes: &[AttributePat
 /// A create of a root while an imported one with its name is not adopted.
 pub(in crate::composite) fn not_created_again<P: Topology>(name: &str, diagnostics: &mut Diagnostics) {
     diagnostics.error(
-        format!("Error creating {} {name:?}: it is not adopted yet", P::TYPE_NAME),
+        format!("Could not create {} {name:?}: it is not adopted yet", P::TYPE_NAME),
         format!(
             "A resource with this name was imported and is not adopted. A replacement would leave its {} unmanaged and build \
              another one. Run `terraform untaint`, or omit `-replace`. If this is a different resource, set \

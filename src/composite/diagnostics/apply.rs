@@ -21,7 +21,7 @@ pub(in crate::composite) fn failures(
 ) {
     for (position, failure) in outcome.failed.iter().filter(|(_, failure)| failure.cause != Cause::Credentials) {
         let action = &plan.ops[*position].action;
-        let summary = format!("Error {} {} \"{}\"", action.doing(), action.spec().kind(), action.key());
+        let summary = format!("Could not {} {} \"{}\"", action.verb(), action.spec().kind(), action.key());
         let detail = match arguments.get(position) {
             Some(argument) => detail_with(failure, argument),
             None => detail(failure),
@@ -41,7 +41,7 @@ pub(in crate::composite) fn rejected_credentials<P: Topology>(
     let Some((_, first)) = rejected().next() else { return };
     let keys: Vec<String> = rejected().map(|(position, _)| plan.ops[*position].action.key().to_string()).collect();
     diagnostics.error(
-        format!("Error applying {} {name:?}: AWS rejected the credentials", P::TYPE_NAME),
+        format!("Could not apply {} {name:?}: AWS rejected the credentials", P::TYPE_NAME),
         format!("{}\n\nOperations that failed for this reason: {}.", detail(first), shortened(&keys)),
     );
 }
@@ -97,10 +97,10 @@ pub(in crate::composite) fn incomplete<P: Topology>(
         Operation::Destroy => Case::DestroyFails.see(),
     });
     match operation {
-        Operation::Create => diagnostics.error(format!("Error creating {} {name:?}: incomplete", P::TYPE_NAME), text),
-        Operation::Update => diagnostics.error(format!("Error updating {} {name:?}: incomplete", P::TYPE_NAME), text),
+        Operation::Create => diagnostics.error(format!("Could not create {} {name:?}: incomplete", P::TYPE_NAME), text),
+        Operation::Update => diagnostics.error(format!("Could not update {} {name:?}: incomplete", P::TYPE_NAME), text),
         Operation::Destroy => {
-            diagnostics.error(format!("Error destroying {} {name:?}: incomplete", P::TYPE_NAME), text);
+            diagnostics.error(format!("Could not destroy {} {name:?}: incomplete", P::TYPE_NAME), text);
         }
     }
 }
@@ -137,7 +137,7 @@ pub(in crate::composite) fn unknown_outcomes<P: Topology>(name: &str, why: &str,
 /// Objects whose inputs were still unknown after all other objects were created.
 pub(in crate::composite) fn still_unknown<P: Topology>(name: &str, keys: Vec<String>, diagnostics: &mut Diagnostics) {
     diagnostics.error(
-        format!("Error applying {} {name:?}: inputs are unknown", P::TYPE_NAME),
+        format!("Could not apply {} {name:?}: inputs are unknown", P::TYPE_NAME),
         format!(
             "Inputs of these objects are still unknown after all other objects were created: {}. This is a bug in the \
              provider. Report it with this message.",
@@ -168,7 +168,7 @@ pub(in crate::composite) fn leftovers<P: Topology>(
         match is_warning {
             true => diagnostics.warning(format!("Unfinished {id} has the name of {} {name:?}", P::TYPE_NAME), text),
             false => {
-                diagnostics.error(format!("Error creating {} {name:?}: unfinished {id} exists", P::TYPE_NAME), text);
+                diagnostics.error(format!("Could not create {} {name:?}: unfinished {id} exists", P::TYPE_NAME), text);
             }
         }
     }
@@ -186,7 +186,7 @@ pub(in crate::composite) fn duplicates<P: Topology>(
     for root in found {
         let id = printable(&root.id);
         diagnostics.error(
-            format!("Error creating {} {name:?}: {id} exists already", P::TYPE_NAME),
+            format!("Could not create {} {name:?}: {id} exists already", P::TYPE_NAME),
             format!(
                 "The {root_kind} {id}{created} has the tags of this provider and the same name{features}. Nothing was \
                  created.\n\nCheck whether another resource of this configuration, another workspace or another state \
@@ -219,7 +219,7 @@ fn import<P: Topology>(root_id: &str) -> String {
 /// A plan whose private data has the format of another version.
 pub(in crate::composite) fn unreadable_plan<P: Topology>(diagnostics: &mut Diagnostics) {
     diagnostics.error(
-        format!("Error applying {}: unreadable plan", P::TYPE_NAME),
+        format!("Could not apply {}: unreadable plan", P::TYPE_NAME),
         "The plan was created by another version of the provider. Run plan again.",
     );
 }
@@ -228,7 +228,7 @@ pub(in crate::composite) fn unreadable_plan<P: Topology>(diagnostics: &mut Diagn
 /// plan replaces the resource.
 pub(in crate::composite) fn root_not_in_plan<P: Topology>(diagnostics: &mut Diagnostics) {
     diagnostics.error(
-        format!("Error updating {}: {} does not exist", P::TYPE_NAME, P::KIND.root_kind()),
+        format!("Could not update {}: {} does not exist", P::TYPE_NAME, P::KIND.root_kind()),
         "It was deleted outside Terraform. The plan was created while the provider configuration was unknown, so it could \
          not show this. Run plan again: the new plan creates it again.",
     );
@@ -237,7 +237,7 @@ pub(in crate::composite) fn root_not_in_plan<P: Topology>(diagnostics: &mut Diag
 /// A decision that was possible at plan and is not possible at apply.
 pub(in crate::composite) fn not_as_planned<P: Topology>(name: &str, diagnostics: &mut Diagnostics) {
     diagnostics.error(
-        format!("Error applying {} {name:?}: not as planned", P::TYPE_NAME),
+        format!("Could not apply {} {name:?}: not as planned", P::TYPE_NAME),
         "The operations were known at plan and cannot be determined now. Run plan again. If the error persists, it is a \
          bug in the provider; report it with this message.",
     );
@@ -257,7 +257,7 @@ pub(in crate::composite) fn not_deployed<P: Topology>(
              pending_deletion lists.",
         );
     }
-    diagnostics.error(format!("Error deploying {} {root_id}", P::TYPE_NAME), text);
+    diagnostics.error(format!("Could not deploy {} {root_id}", P::TYPE_NAME), text);
 }
 
 /// A deployment that AWS has started after a change, and that has not ended yet.

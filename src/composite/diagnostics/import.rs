@@ -10,7 +10,7 @@ use crate::topology::Topology;
 /// There is no root with the given id.
 pub(in crate::composite) fn no_such_root<P: Topology>(id: &str, scope: &Scope, diagnostics: &mut Diagnostics) {
     diagnostics.error(
-        format!("Error importing {} {id}: not found", P::TYPE_NAME),
+        format!("Could not import {} {id}: not found", P::TYPE_NAME),
         format!(
             "There is no {} with this ID in {}. Check the ID and the account of the provider block. If it is in \
              another Region, import {id}@REGION.",
@@ -65,7 +65,7 @@ pub(in crate::composite) fn move_refused<P: Topology>(source: &MoveSource) -> St
 pub(in crate::composite) fn cannot_be_adopted<P: Topology>(id: &str, reason: &str, diagnostics: &mut Diagnostics) {
     let product = P::KIND.name();
     diagnostics.error(
-        format!("Error importing {} {id}: it cannot be adopted", P::TYPE_NAME),
+        format!("Could not import {} {id}: it cannot be adopted", P::TYPE_NAME),
         format!(
             "{id} has no tag fgw:resource = \"{product}/<name>\", so this provider did not create it, and it cannot take it \
              over: {}. Import another {}.",

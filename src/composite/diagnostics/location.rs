@@ -14,7 +14,7 @@ pub(in crate::composite) fn elsewhere<P: Topology>(
     diagnostics: &mut Diagnostics,
 ) {
     diagnostics.error(
-        format!("Error accessing {} {id}: another account", P::TYPE_NAME),
+        format!("Could not access {} {id}: another account", P::TYPE_NAME),
         format!(
             "According to state, {id} is in {stored}, but the provider is connected to {connected}. Nothing was read or \
              changed.\n\nCorrect the credentials of the provider. To create the resource there instead, first remove it \
@@ -43,7 +43,7 @@ pub(in crate::composite) fn invalid_import_id<P: Topology>(id: &str, diagnostics
     let (shown, example) = (printable(id), P::KIND.example_id());
     let Problem { message, hint, .. } = wrong_id::<P>(id);
     diagnostics.error(
-        format!("Error importing {} {shown}: invalid ID", P::TYPE_NAME),
+        format!("Could not import {} {shown}: invalid ID", P::TYPE_NAME),
         format!(
             "{message} {hint} To import from another Region than that of the provider block, add @ and the Region: \
              {example}@eu-central-1."
@@ -54,7 +54,7 @@ pub(in crate::composite) fn invalid_import_id<P: Topology>(id: &str, diagnostics
 /// An import of a root in a Region that cannot exist. `problem` is a sentence.
 pub(in crate::composite) fn invalid_import_region<P: Topology>(id: &str, problem: &str, diagnostics: &mut Diagnostics) {
     diagnostics.error(
-        format!("Error importing {} {id}: invalid Region", P::TYPE_NAME),
+        format!("Could not import {} {id}: invalid Region", P::TYPE_NAME),
         format!("{problem} The import ID is the ID, or the ID, @ and a Region: {id}@eu-central-1."),
     );
 }
@@ -67,7 +67,7 @@ pub(in crate::composite) fn import_from_another_account<P: Topology>(
     diagnostics: &mut Diagnostics,
 ) {
     diagnostics.error(
-        format!("Error importing {} {id}: another account", P::TYPE_NAME),
+        format!("Could not import {} {id}: another account", P::TYPE_NAME),
         format!(
             "The account_id of the identity is {expected}, but the provider is connected to account {connected}. Correct \
              the credentials of the provider, or the account_id."
@@ -118,7 +118,7 @@ pub(in crate::composite) fn warn_of_another_region<P: Topology>(
 /// An import whose ID is absent or blank.
 pub(in crate::composite) fn empty_import_id<P: Topology>(diagnostics: &mut Diagnostics) {
     diagnostics.error(
-        format!("Error importing {}: no ID", P::TYPE_NAME),
+        format!("Could not import {}: no ID", P::TYPE_NAME),
         format!("The id of the import or of its identity is empty. Set it to the ID of the {}.", P::KIND.root_kind()),
     );
 }

@@ -28,7 +28,7 @@ pub(in crate::composite) fn none_found<P: Topology>(
     };
     diagnostics.attribute_error(
         path::<P>(filter),
-        format!("Error reading {}: none matches {}", P::TYPE_NAME, criteria(filter)),
+        format!("Could not read {}: none matches {}", P::TYPE_NAME, criteria(filter)),
         format!(
             "In {place} no {} has the tag fgw:resource = {tagged:?}{}. {existing}.\n\nCheck the search criteria, and the region \
              and account of the provider block. If the same configuration creates it, set id to the id of its resource, so \
@@ -64,7 +64,7 @@ pub(in crate::composite) fn several_found<P: Topology>(
     let lines: Vec<String> = matching.iter().map(line).collect();
     diagnostics.attribute_error(
         path::<P>(filter),
-        format!("Error reading {}: {} match {}", P::TYPE_NAME, matching.len(), criteria(filter)),
+        format!("Could not read {}: {} match {}", P::TYPE_NAME, matching.len(), criteria(filter)),
         format!(
             "These match:\n\n{}\n\nSet only id, to one of these IDs, or add tags that only one of them has.",
             lines.join("\n")
@@ -76,7 +76,7 @@ pub(in crate::composite) fn several_found<P: Topology>(
 pub(in crate::composite) fn no_such_id<P: Topology>(id: &str, scope: &Scope, diagnostics: &mut Diagnostics) {
     diagnostics.attribute_error(
         AttributePath::new("id"),
-        format!("Error reading {} {id}: not found", P::TYPE_NAME),
+        format!("Could not read {} {id}: not found", P::TYPE_NAME),
         format!(
             "There is no {} with this ID in {}. Check the ID, and the region and account of the provider block.",
             P::KIND.root_kind(),
@@ -103,7 +103,7 @@ pub(in crate::composite) fn no_topology<P: Topology>(id: &str, diagnostics: &mut
     let (product, other) = (P::KIND.name(), P::KIND.data_sources_of_hashicorp());
     diagnostics.attribute_error(
         AttributePath::new("id"),
-        format!("Error reading {} {id}: not managed by fgw", P::TYPE_NAME),
+        format!("Could not read {} {id}: not managed by fgw", P::TYPE_NAME),
         format!(
             "It exists, but it does not have the tag fgw:resource = \"{product}/<name>\", which identifies the objects of this \
              provider. Outputs cannot be determined for objects that something else created: read these with {other} of \

@@ -216,7 +216,7 @@ pub(in crate::composite) fn overlap<P: Topology>(
     diagnostics: &mut Diagnostics,
 ) {
     diagnostics.error(
-        format!("Error planning {} {name:?}: {} overlaps a subnet in use", P::TYPE_NAME, new.key),
+        format!("Could not plan {} {name:?}: {} overlaps a subnet in use", P::TYPE_NAME, new.key),
         format!(
             "Its CIDR block {new_block} overlaps {old_block} of {} ({}), which this plan deletes. AWS creates the new subnet \
              only after the old one is deleted, and rejects that deletion while the old one contains network \
@@ -238,7 +238,7 @@ pub(in crate::composite) fn public_addresses<P: Topology>(
     diagnostics: &mut Diagnostics,
 ) {
     diagnostics.error(
-        format!("Error planning {} {name:?}: {} is in use", P::TYPE_NAME, gateway.key),
+        format!("Could not plan {} {name:?}: {} is in use", P::TYPE_NAME, gateway.key),
         format!(
             "This plan deletes {} ({}). AWS rejects its detachment while network interfaces in subnets that stay have a \
              public address:\n{}\n\nRemove these addresses first, or keep the gateway.",
@@ -353,7 +353,7 @@ pub(in crate::composite) fn not_in_one_step<P: Topology>(
     diagnostics: &mut Diagnostics,
 ) {
     diagnostics.error(
-        format!("Error planning {} {name:?}: cyclic dependency", P::TYPE_NAME),
+        format!("Could not plan {} {name:?}: cyclic dependency", P::TYPE_NAME),
         format!("{cycle}. Split the change into two applies."),
     );
 }
@@ -362,7 +362,7 @@ pub(in crate::composite) fn not_in_one_step<P: Topology>(
 /// plan first, and stops at this error.
 pub(in crate::composite) fn would_lose_root<P: Topology>(diagnostics: &mut Diagnostics) {
     diagnostics.error(
-        format!("Error planning {}: {} must be replaced", P::TYPE_NAME, P::KIND.root_kind()),
+        format!("Could not plan {}: {} must be replaced", P::TYPE_NAME, P::KIND.root_kind()),
         "The change is not possible in place. To replace all objects, run `terraform taint ADDRESS`, then `terraform apply`.",
     );
 }

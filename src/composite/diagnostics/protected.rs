@@ -16,7 +16,7 @@ pub(in crate::composite) fn protected_in_update<P: Topology>(
 ) {
     diagnostics.attribute_error(
         AttributePath::new(PROTECTED_OBJECTS),
-        format!("Error planning {} {name:?}: protected objects", P::TYPE_NAME),
+        format!("Could not plan {} {name:?}: protected objects", P::TYPE_NAME),
         format!(
             "This plan deletes or replaces objects that protected_objects protects:\n{}\n\nTo keep them, undo the change. \
              To delete them, remove these patterns from protected_objects: an update uses the new value.",
@@ -33,7 +33,7 @@ pub(in crate::composite) fn protected_in_replacement<P: Topology>(
 ) {
     diagnostics.attribute_error(
         AttributePath::new(PROTECTED_OBJECTS),
-        format!("Error replacing {} {root_id}: protected objects", P::TYPE_NAME),
+        format!("Could not replace {} {root_id}: protected objects", P::TYPE_NAME),
         format!(
             "This plan replaces {root_id}, and therefore deletes objects that protected_objects in the state or in the \
              configuration protects:\n{}\n\nTo keep them, undo the change, or omit `-replace`. To delete them, first apply \
@@ -52,7 +52,7 @@ pub(in crate::composite) fn protected_in_destroy<P: Topology>(
 ) {
     diagnostics.attribute_error(
         AttributePath::new(PROTECTED_OBJECTS),
-        format!("Error destroying {} {root_id}: protected objects", P::TYPE_NAME),
+        format!("Could not destroy {} {root_id}: protected objects", P::TYPE_NAME),
         format!(
             "protected_objects in the state protects these objects:\n{}\n\nNothing has been deleted. If the resource is \
              tainted, run `terraform untaint ADDRESS` to keep it. To stop managing it without deleting it, use a `removed` \

@@ -41,7 +41,7 @@ pub(in crate::composite) fn refuse_shared_domain_in_update<P: Topology>(
 ) -> bool {
     let Some(mappings) = mappings(found) else { return false };
     diagnostics.error(
-        format!("Error updating {} {name:?}: custom domain in use", P::TYPE_NAME),
+        format!("Could not update {} {name:?}: custom domain in use", P::TYPE_NAME),
         format!("{mappings}\n\nNothing was changed. Run plan again with a refresh: the new plan keeps the domain."),
     );
     true
@@ -59,7 +59,7 @@ pub(in crate::composite) fn refuse_shared_domain_in_destroy<P: Topology>(
         .map(|failure| format!("The API mappings of the custom domain could not be listed. {}", detail(failure)));
     let Some(text) = mappings(found).or(unseen.reduce(|all, one| format!("{all}\n{one}"))) else { return false };
     diagnostics.error(
-        format!("Error destroying {} {root_id}: custom domain in use", P::TYPE_NAME),
+        format!("Could not destroy {} {root_id}: custom domain in use", P::TYPE_NAME),
         format!(
             "{text}\n\nNothing was deleted. To delete the resource, remove these mappings, then run the same command \
              again:\n{}\n\nTo keep a tainted resource instead, run `terraform untaint ADDRESS` with its address.",

@@ -56,7 +56,7 @@ fn failures_and_dependents_add_no_line() {
         ..Failure::new(Cause::Other, FORGED, FORGED)
     };
     let mut found = Diagnostics::default();
-    failed("Error reading prod".to_string(), &failure, &mut found);
+    failed("Could not read prod".to_string(), &failure, &mut found);
     still_deploying::<FourTierVpc>("api", &failure, &mut found);
     not_attached(&[(FORGED.to_string(), FORGED.to_string())].into(), &mut found);
     unknown_outcomes::<FourTierVpc>("prod", FORGED, &mut found);

@@ -180,7 +180,7 @@ pub(super) fn shortened(keys: &[String]) -> String {
     }
 }
 
-/// An action that failed as a whole. The summary is as in `Error planning fgw_four_tier_vpc`.
+/// An action that failed as a whole. The summary is as in `Could not plan fgw_four_tier_vpc`.
 pub(in crate::composite) fn failed(summary: String, failure: &Failure, diagnostics: &mut Diagnostics) {
     diagnostics.error(summary, detail(failure));
 }

@@ -343,7 +343,7 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
 }
 
 fn failed<P: Topology>(failure: &Failure, diagnostics: &mut Diagnostics) {
-    diagnostics::failed(format!("Error planning {}", P::TYPE_NAME), failure, diagnostics);
+    diagnostics::failed(format!("Could not plan {}", P::TYPE_NAME), failure, diagnostics);
 }
 
 /// Warns of the effects of an update, and rejects updates that cannot succeed.

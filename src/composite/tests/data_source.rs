@@ -155,7 +155,7 @@ async fn errors_name_the_criteria_and_the_existing_roots() {
     let terraform = Terraform::<FourTierVpc>::new(2);
     let source = data_source_of(&terraform);
     let (path, summary, detail) = read_error(&source, &[("vpc_name", "main".into())]).await;
-    assert_eq!((&path[..], &summary[..]), ("vpc_name", "Error reading fgw_four_tier_vpc: none matches name \"main\""));
+    assert_eq!((&path[..], &summary[..]), ("vpc_name", "Could not read fgw_four_tier_vpc: none matches name \"main\""));
     for words in ["Region us-east-1 of account 123456789012", "\"four_tier_vpc/main\"", "has created none there"] {
         assert!(detail.contains(words), "{words}: {detail}");
     }
@@ -166,15 +166,15 @@ async fn errors_name_the_criteria_and_the_existing_roots() {
     assert!(detail.contains("\"main\" (vpc-a), \"main\" (vpc-b)"), "{detail}");
     let (path, summary, _) = read_error(&source, &[("tags", tags(&[("env", "test")]))]).await;
     assert_eq!(path, "tags");
-    assert_eq!(summary, "Error reading fgw_four_tier_vpc: none matches tags env = \"test\"");
+    assert_eq!(summary, "Could not read fgw_four_tier_vpc: none matches tags env = \"test\"");
     let (path, summary, detail) = read_error(&source, &[("vpc_name", "main".into())]).await;
-    assert_eq!((&path[..], &summary[..]), ("vpc_name", "Error reading fgw_four_tier_vpc: 2 match name \"main\""));
+    assert_eq!((&path[..], &summary[..]), ("vpc_name", "Could not read fgw_four_tier_vpc: 2 match name \"main\""));
     let lines = ["vpc-a \"main\" (tags env = \"prod\")", "vpc-b \"main\" (no tags, fgw:state is incomplete)"];
     for words in [lines[0], lines[1], "Set only id"] {
         assert!(detail.contains(words), "{words}: {detail}");
     }
     let (path, summary, _) = read_error(&source, &[("id", "vpc-9".into())]).await;
-    assert_eq!((&path[..], &summary[..]), ("id", "Error reading fgw_four_tier_vpc vpc-9: not found"));
+    assert_eq!((&path[..], &summary[..]), ("id", "Could not read fgw_four_tier_vpc vpc-9: not found"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -190,7 +190,7 @@ async fn unmanaged_roots_are_rejected_and_incomplete_ones_warned_of() {
     terraform.account.remove_ownership_tag();
     let (path, summary, detail) = read_error(&source, &[("id", id.clone())]).await;
     let id = id.as_str().unwrap();
-    assert_eq!((&path[..], summary), ("id", format!("Error reading fgw_http_gateway {id}: not managed by fgw")));
+    assert_eq!((&path[..], summary), ("id", format!("Could not read fgw_http_gateway {id}: not managed by fgw")));
     assert!(detail.contains("\"http_gateway/<name>\"") && detail.contains("aws_apigatewayv2_api"), "{detail}");
 }
 

@@ -133,7 +133,7 @@ async fn a_failed_destroy_lists_the_dependents_of_each_object() {
     terraform.use_subnet("subnet.public.1");
     let diagnostics = terraform.destroy().await;
     let of = |slot: &str| {
-        let summary = format!("Error deleting subnet \"{slot}\"");
+        let summary = format!("Could not delete subnet \"{slot}\"");
         diagnostics.0.iter().find(|it| it.summary == summary).expect("the deletion failed").detail.clone()
     };
     let detail = of("subnet.private_app.0");
@@ -229,7 +229,7 @@ async fn a_destroy_names_the_objects_of_guardduty_by_default() {
     let warning = &warnings[1].detail;
     assert!(warning.contains("vpce-9") && warning.contains(ENDPOINT) && warning.contains(INPUT), "{warning}");
     let diagnostics = terraform.destroy().await;
-    let error = diagnostics.0.iter().find(|it| it.summary == "Error deleting subnet \"subnet.private_app.0\"");
+    let error = diagnostics.0.iter().find(|it| it.summary == "Could not delete subnet \"subnet.private_app.0\"");
     let error = &error.expect("the deletion failed").detail;
     assert!(error.contains(ENDPOINT) && error.contains(INPUT), "{error}");
 }

@@ -16,7 +16,7 @@ fn in_aws(terraform: &Terraform<FourTierVpc>, roots: &[Namesake]) {
 /// Asserts that a plan was rejected because of a root, and that its message names both ways out, the import last.
 fn assert_stopped(diagnostics: &Diagnostics, id: &str) {
     assert_eq!(diagnostics.0.len(), 1, "{diagnostics:?}");
-    assert_eq!(diagnostics.0[0].summary, format!("Error creating fgw_four_tier_vpc \"main\": {id} exists already"));
+    assert_eq!(diagnostics.0[0].summary, format!("Could not create fgw_four_tier_vpc \"main\": {id} exists already"));
     let detail = &diagnostics.0[0].detail;
     let position = |text: &str| detail.find(text).unwrap_or_else(|| panic!("no {text:?} in {detail}"));
     assert!(position("another workspace") < position("allow_duplicate_name = true"), "{detail}");
@@ -185,7 +185,7 @@ async fn a_failed_list_of_roots_stops_a_create_but_no_update() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     *terraform.account.namesakes_failure.lock().unwrap() = Some(Cause::Denied);
     let failed = terraform.plan(&network(&[])).await.diagnostics;
-    assert_eq!(failed.0[0].summary, "Error planning fgw_four_tier_vpc");
+    assert_eq!(failed.0[0].summary, "Could not plan fgw_four_tier_vpc");
     *terraform.account.namesakes_failure.lock().unwrap() = None;
     terraform.assert_applies(&network(&[])).await;
     *terraform.account.namesakes_failure.lock().unwrap() = Some(Cause::Denied);

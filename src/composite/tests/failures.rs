@@ -22,7 +22,7 @@ async fn a_failed_create_keeps_all_created_objects_in_state() {
     terraform.account.failing.lock().unwrap().push("nat_gateway.0".into());
     let diagnostics = terraform.apply(&network(&[])).await;
     let first = &diagnostics.0[0];
-    assert_eq!(first.summary, "Error creating NAT gateway \"nat_gateway.0\"");
+    assert_eq!(first.summary, "Could not create NAT gateway \"nat_gateway.0\"");
     assert!(first.detail.contains("SimulatedFailure") && first.detail.contains("request-1"), "{}", first.detail);
     assert!(diagnostics.0.iter().any(|it| it.detail.contains("terraform untaint")), "{diagnostics:?}");
     let named: Vec<&String> = terraform.state.get("aws_objects").as_map().unwrap().keys().collect();
@@ -50,7 +50,7 @@ async fn an_object_that_fails_after_it_is_usable_starts_nothing_more() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.account.failing_late.lock().unwrap().push("vpc".into());
     let diagnostics = terraform.apply(&network(&[])).await;
-    assert_eq!(diagnostics.0[0].summary, "Error creating VPC \"vpc\"");
+    assert_eq!(diagnostics.0[0].summary, "Could not create VPC \"vpc\"");
     let created = terraform.account.slots();
     assert!(created.len() > 1, "an object in the VPC was created: {created:?}");
     assert!(!created.contains(&"nat_gateway.0".to_string()), "no later operation was started: {created:?}");
@@ -161,7 +161,7 @@ async fn a_failed_destroy_keeps_the_remaining_objects_in_state() {
     terraform.assert_applies(&network(&[])).await;
     terraform.account.in_use.lock().unwrap().push("subnet.private_app.1".into());
     let diagnostics = terraform.destroy().await;
-    assert!(diagnostics.0.iter().any(|it| it.summary == "Error deleting subnet \"subnet.private_app.1\""));
+    assert!(diagnostics.0.iter().any(|it| it.summary == "Could not delete subnet \"subnet.private_app.1\""));
     let named: Vec<&String> = terraform.state.get("aws_objects").as_map().unwrap().keys().collect();
     assert_eq!(named, terraform.account.slots().iter().collect::<Vec<_>>());
     terraform.account.in_use.lock().unwrap().clear();
@@ -247,7 +247,7 @@ async fn a_panic_in_an_operation_does_not_cancel_the_others() {
         let diagnostics = terraform.apply(&config).await;
         let first = &diagnostics.0[0];
         assert!(
-            first.summary.starts_with("Error creating ") && first.summary.ends_with(&format!("\"{slot}\"")),
+            first.summary.starts_with("Could not create ") && first.summary.ends_with(&format!("\"{slot}\"")),
             "{first:?}"
         );
         assert!(first.detail.contains(&format!("simulated panic at {slot}")), "{}", first.detail);

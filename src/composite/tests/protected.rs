@@ -75,7 +75,7 @@ async fn an_update_deletes_no_protected_object() {
         "To delete them, remove these patterns from protected_objects".to_string(),
     ];
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    assert_refused(&plan.diagnostics, "Error planning fgw_four_tier_vpc \"main\"", &lines);
+    assert_refused(&plan.diagnostics, "Could not plan fgw_four_tier_vpc \"main\"", &lines);
 
     // The planned value counts, so the same apply may remove the patterns and the objects.
     terraform.assert_applies(&two_azs(1, &["subnet.*"], &[])).await;
@@ -103,14 +103,14 @@ async fn a_moved_az_replaces_no_protected_object() {
         let config = |ids: &[&str], protected: &[&str]| two_azs(2, protected, &[zones(ids)]);
         terraform.assert_applies(&config(&["use1-az1", "use1-az2"], &[protected])).await;
         let plan = terraform.plan(&config(&["use1-az1", "use1-az3"], &[protected])).await;
-        assert_refused(&plan.diagnostics, "Error planning fgw_four_tier_vpc \"main\"", &[protected]);
+        assert_refused(&plan.diagnostics, "Could not plan fgw_four_tier_vpc \"main\"", &[protected]);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_replacement_is_refused_by_state_and_by_plan() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
-    let refused = "Error replacing fgw_four_tier_vpc vpc-2";
+    let refused = "Could not replace fgw_four_tier_vpc vpc-2";
     terraform.assert_applies(&two_azs(1, &["eip.*"], &[])).await;
     let texts = ["  eip.0 (", "allow_protected_deletion = [\"vpc-2\"]", "first apply a configuration without"];
     for protected in [&["eip.*"][..], &[]] {
@@ -129,7 +129,7 @@ async fn a_requested_replacement_is_refused() {
     terraform.assert_applies(&two_azs(1, &["vpc"], &[])).await;
     for protected in [&["vpc"][..], &[]] {
         let plan = terraform.plan_requested_replacement(&two_azs(1, protected, &[])).await;
-        assert_refused(&plan.diagnostics, "Error replacing fgw_four_tier_vpc vpc-2", &["  vpc (vpc-2)"]);
+        assert_refused(&plan.diagnostics, "Could not replace fgw_four_tier_vpc vpc-2", &["  vpc (vpc-2)"]);
     }
     terraform.assert_applies(&two_azs(1, &[], &[])).await;
     let plan = terraform.plan_requested_replacement(&two_azs(1, &[], &[])).await;
@@ -142,7 +142,7 @@ async fn a_destroy_is_refused_at_plan_and_at_apply() {
     terraform.assert_applies(&two_azs(1, &["nat_gateway.*"], &[])).await;
     terraform.account.take_calls();
     let state = terraform.state.clone();
-    let refused = "Error destroying fgw_four_tier_vpc vpc-2";
+    let refused = "Could not destroy fgw_four_tier_vpc vpc-2";
     let texts = ["  nat_gateway.0 (", "terraform untaint", "removed", "allow_protected_deletion = [\"vpc-2\"]"];
     let plan = terraform.plan_end().await;
     assert_refused(&plan.diagnostics, refused, &texts);
@@ -167,7 +167,7 @@ async fn a_tainted_root_keeps_its_protected_objects() {
     terraform.account.take_calls();
     // Terraform passes neither state nor private state to the plan of the create.
     let diagnostics = terraform.replace(&config, Vec::new()).await;
-    assert_refused(&diagnostics, "Error destroying fgw_four_tier_vpc vpc-2", &["terraform untaint"]);
+    assert_refused(&diagnostics, "Could not destroy fgw_four_tier_vpc vpc-2", &["terraform untaint"]);
     assert_eq!(terraform.account.take_calls(), [""; 0]);
     terraform.assert_quiet(&config).await;
 }
@@ -180,7 +180,7 @@ async fn the_provider_block_lifts_the_protection_of_a_root() {
     assert_eq!(terraform.replace(&config(&[]), Vec::new()).await, Diagnostics::default());
     assert_ne!(terraform.object("vpc"), "vpc-2");
     // The new root is protected.
-    let refused = format!("Error destroying fgw_four_tier_vpc {}", terraform.object("vpc"));
+    let refused = format!("Could not destroy fgw_four_tier_vpc {}", terraform.object("vpc"));
     assert_refused(&terraform.plan_end().await.diagnostics, &refused, &[]);
 
     for change in [("num_nat_gateways", 0.into()), other_range()] {
@@ -220,7 +220,7 @@ async fn a_complete_root_that_may_not_be_tagged_is_protected() {
     let config = two_azs(1, &["*"], &[]);
     assert!(!terraform.apply(&config).await.has_errors());
     assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Creating));
-    let refused = "Error destroying fgw_four_tier_vpc vpc-2";
+    let refused = "Could not destroy fgw_four_tier_vpc vpc-2";
     assert_refused(&terraform.plan_end().await.diagnostics, refused, &[]);
     assert_refused(&terraform.replace(&config, Vec::new()).await, refused, &[]);
 }
@@ -230,10 +230,10 @@ async fn assert_stays_protected(terraform: &mut Terraform<FourTierVpc>) {
     let config = two_azs(1, &["*"], &[]);
     terraform.refresh().await;
     terraform.account.take_calls();
-    let refused = "Error destroying fgw_four_tier_vpc vpc-2";
+    let refused = "Could not destroy fgw_four_tier_vpc vpc-2";
     assert_refused(&terraform.plan_end().await.diagnostics, refused, &[]);
     let fewer = terraform.plan(&two_azs(0, &["*"], &[])).await;
-    assert_refused(&fewer.diagnostics, "Error planning fgw_four_tier_vpc \"main\"", &["nat_gateway.0"]);
+    assert_refused(&fewer.diagnostics, "Could not plan fgw_four_tier_vpc \"main\"", &["nat_gateway.0"]);
     for _ in 0..2 {
         assert_refused(&terraform.replace(&config, Vec::new()).await, refused, &[]);
         terraform.refresh().await;
@@ -277,7 +277,7 @@ async fn a_tag_that_someone_sets_does_not_lift_the_protection() {
         *terraform.account.root_state.lock().unwrap() = Some(planted);
         assert_stays_protected(&mut terraform).await;
         let replacement = terraform.plan_requested_replacement(&config).await;
-        assert_refused(&replacement.diagnostics, "Error replacing fgw_four_tier_vpc vpc-2", &[]);
+        assert_refused(&replacement.diagnostics, "Could not replace fgw_four_tier_vpc vpc-2", &[]);
     }
 }
 
@@ -330,7 +330,7 @@ async fn a_state_that_reports_no_unfinished_creation_is_protected() {
     assert!(!terraform.plan_end().await.diagnostics.has_errors());
     terraform.private = Vec::new();
     terraform.state.set("drift", Value::Map(Default::default()));
-    let refused = "Error destroying fgw_four_tier_vpc vpc-2";
+    let refused = "Could not destroy fgw_four_tier_vpc vpc-2";
     assert_refused(&terraform.plan_end().await.diagnostics, refused, &[]);
     // An import counts as complete.
     let imported = terraform.resource.import(ImportTarget::Id("vpc-2".to_string())).await;
@@ -346,7 +346,7 @@ async fn a_missing_root_does_not_lift_the_protection_of_the_rest() {
     terraform.assert_applies(&config(&["eip.*"])).await;
     terraform.account.delete_root_outside();
     terraform.refresh().await;
-    let refused = "Error replacing fgw_four_tier_vpc vpc-2";
+    let refused = "Could not replace fgw_four_tier_vpc vpc-2";
     for protected in [&["eip.*"][..], &[]] {
         assert_refused(&terraform.plan(&config(protected)).await.diagnostics, refused, &["  eip.0 ("]);
     }
@@ -367,8 +367,8 @@ async fn a_pattern_that_was_unknown_at_plan_is_checked_at_apply() {
     assert!(!plan.diagnostics.has_errors(), "{:?}", plan.diagnostics);
     let diagnostics = terraform.apply_plan(&two_azs(1, &["nat_gateway.*"], &[]), plan).await;
     let summaries: Vec<&str> = diagnostics.0.iter().map(|it| it.summary.as_str()).collect();
-    assert_eq!(summaries, ["Error planning fgw_four_tier_vpc \"main\": protected objects"]);
-    assert_refused(&diagnostics, "Error planning fgw_four_tier_vpc \"main\"", &["  nat_gateway.1 ("]);
+    assert_eq!(summaries, ["Could not plan fgw_four_tier_vpc \"main\": protected objects"]);
+    assert_refused(&diagnostics, "Could not plan fgw_four_tier_vpc \"main\"", &["  nat_gateway.1 ("]);
     assert_eq!(terraform.account.take_calls(), [""; 0]);
 }
 
@@ -380,7 +380,7 @@ async fn a_pending_deletion_is_not_refused_again() {
     terraform.account.in_use.lock().unwrap().push("subnet.private_app.1".into());
     let plan = terraform.plan(&one_az(&["subnet.*"])).await;
     let texts = ["subnet.private_app.1", "subnet.private_persistence.1"];
-    assert_refused(&plan.diagnostics, "Error planning fgw_four_tier_vpc \"main\"", &texts);
+    assert_refused(&plan.diagnostics, "Could not plan fgw_four_tier_vpc \"main\"", &texts);
 
     assert!(!terraform.apply(&one_az(&[])).await.has_errors());
     terraform.refresh().await;
@@ -416,7 +416,7 @@ async fn a_gateway_keeps_its_protected_routes_and_domain() {
     let (both, domain) = (["GET /a", "GET /b"], Some("api.example.com"));
     let protected = ["route.GET *", "domain"];
     terraform.assert_applies(&config(&both, domain, &protected)).await;
-    let refused = "Error planning fgw_http_gateway \"front\"";
+    let refused = "Could not plan fgw_http_gateway \"front\"";
     let plan = terraform.plan(&config(&both[..1], domain, &protected)).await;
     assert_refused(&plan.diagnostics, refused, &["  route.GET /b ("]);
     for domain in [None, Some("other.example.com")] {

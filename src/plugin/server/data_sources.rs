@@ -58,14 +58,14 @@ impl<P: Provider> Server<P> {
         if !config.is_wholly_known() {
             let detail = "Its configuration contains unknown values. Terraform reads a data source only when its \
                           configuration is known, so this is a bug in Terraform.";
-            return Err(one_error(&format!("Error reading {}", request.type_name), detail));
+            return Err(one_error(&format!("Could not read {}", request.type_name), detail));
         }
         let source = prepared.source.clone();
         let work = async move { source.read(DataRequest { config }).await };
         let mut found = self.run_until_stopped(|| format!("reading {}", request.type_name), work).await?;
         let Some(state) = found.state.filter(|state| !state.is_null()) else {
             if !found.diagnostics.has_errors() {
-                let summary = format!("Error reading {}", request.type_name);
+                let summary = format!("Could not read {}", request.type_name);
                 found.diagnostics.error(summary, "The data source returned no result.");
             }
             return Err(found.diagnostics);

@@ -16,7 +16,7 @@ impl Served {
     ) -> Result<ImportTarget, Diagnostics> {
         let schema = self.identity.as_ref().filter(|_| id.is_empty());
         let decoded = schema.map_or(Ok(None), |schema| schema.decode(identity));
-        let decoded = decoded.map_err(|problem| decoding_error("Error decoding the identity", problem))?;
+        let decoded = decoded.map_err(|problem| decoding_error("Could not decode the identity", problem))?;
         Ok(decoded.map_or(ImportTarget::Id(id), ImportTarget::Identity))
     }
 
@@ -60,7 +60,7 @@ impl<P: Provider> Server<P> {
         request: pb::upgrade_resource_identity::Request,
     ) -> Result<pb::ResourceIdentityData, Diagnostics> {
         let served = self.resource(&request.type_name)?;
-        let summary = format!("Error reading the stored identity of {}", request.type_name);
+        let summary = format!("Could not read the stored identity of {}", request.type_name);
         let identity = served.identity.as_ref();
         let identity = identity.ok_or_else(|| one_error(&summary, "The resource has no identity."))?;
         if request.version != identity::VERSION {
@@ -92,7 +92,7 @@ impl<P: Provider> Server<P> {
         let resource = served.resource.clone();
         let refused = self.run(async move { resource.check_move(&source) }).await.map_err(panicked)?;
         refused.map_err(|detail| {
-            one_error(&format!("Error moving a state to {}: unsupported source", request.target_type_name), detail)
+            one_error(&format!("Could not move a state to {}: unsupported source", request.target_type_name), detail)
         })?;
         let upgrade = pb::upgrade_resource_state::Request {
             type_name: request.target_type_name.clone(),

@@ -48,7 +48,7 @@ pub(super) fn import_and_finish(subject: &Subject) {
                 "creating" => format!("unfinished {} exists", root.id),
                 _ => format!("{} exists already", root.id),
             };
-            again.failed_with(&format!("Error creating {kind} {:?}: {what}", subject.name()));
+            again.failed_with(&format!("Could not create {kind} {:?}: {what}", subject.name()));
             let creates = |it: &&Record| it.call.action.starts_with("Create");
             assert_eq!(
                 subject.proxy.mutations().iter().filter(creates).count(),

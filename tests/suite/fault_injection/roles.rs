@@ -117,7 +117,7 @@ fn a_role_that_tags_only_on_creation_creates_everything() {
         if *case == Tagged::NetworkWithDefaultGroup {
             // Its tags are configured, so their absence is an error. The state contains the group, which has no tags of
             // the provider in the account for the same reason. Otherwise, the state is accurate.
-            run.failed_with("Error creating default security group \"default_security_group\"");
+            run.failed_with("Could not create default security group \"default_security_group\"");
             let mut objects = subject.objects();
             objects.remove("default_security_group").expect("it is in state");
             let known: BTreeSet<String> = objects.into_values().collect();

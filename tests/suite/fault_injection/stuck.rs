@@ -90,28 +90,30 @@ impl Case {
     /// The parts of the message: the object, AWS's error or the last state, and the dependents.
     fn words(self) -> &'static [&'static str] {
         match self {
-            Case::NatStaysPending => {
-                &["Error creating NAT gateway \"nat_gateway.0\"", "gave up waiting after", "the NAT gateway is pending"]
-            }
+            Case::NatStaysPending => &[
+                "Could not create NAT gateway \"nat_gateway.0\"",
+                "gave up waiting after",
+                "the NAT gateway is pending",
+            ],
             Case::NatFails => &[
-                "Error creating NAT gateway \"nat_gateway.0\"",
+                "Could not create NAT gateway \"nat_gateway.0\"",
                 "InsufficientFreeAddressesInSubnet",
                 "insufficient free addresses in the subnet",
             ],
             Case::NatStaysDeleting => &[
-                "Error deleting NAT gateway \"nat_gateway.0\"",
+                "Could not delete NAT gateway \"nat_gateway.0\"",
                 "gave up waiting after",
                 "the NAT gateway is deleting",
             ],
             Case::InterfaceInSubnet => &[
-                "Error deleting subnet",
+                "Could not delete subnet",
                 "DeleteSubnet returned DependencyViolation",
                 "gave up after",
                 "These objects depend on it:",
                 "another team's load balancer",
             ],
             Case::UnknownDependency => &[
-                "Error deleting subnet",
+                "Could not delete subnet",
                 "DeleteSubnet returned DependencyViolation",
                 "gave up after",
                 "No remaining dependents were found",

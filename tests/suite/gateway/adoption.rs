@@ -146,7 +146,7 @@ fn an_api_without_a_stage_to_adopt_is_rejected() {
     env.config(&json!({ "route_config": {} }));
     let rejected = |api: &ForeignApi, reason: &str| {
         let import = env.workspace.import(THIS, &api.id);
-        import.failed_with(&format!("Error importing fgw_http_gateway {}: it cannot be adopted", api.id));
+        import.failed_with(&format!("Could not import fgw_http_gateway {}: it cannot be adopted", api.id));
         import.failed_with(reason);
     };
     rejected(&ForeignApi::new(&env.proxy, "WEBSOCKET"), "its protocol is WEBSOCKET");

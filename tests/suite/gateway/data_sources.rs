@@ -71,13 +71,13 @@ fn a_missing_or_ambiguous_gateway_is_an_error_with_a_hint() {
         other.config(&data(lines));
         other.plan(&[])
     };
-    rejected("  name = \"shop\"").failed_with("Error reading fgw_http_gateway: none matches name \"shop\"");
+    rejected("  name = \"shop\"").failed_with("Could not read fgw_http_gateway: none matches name \"shop\"");
     let api = json!({ "Name": "shop", "ProtocolType": "HTTP" });
     let unmanaged = text(&env.proxy.account().boto("apigatewayv2", "create_api", api)["ApiId"]);
     rejected("  name = \"shop\"").failed_with("created none there");
     rejected(&format!("  id = \"{unmanaged}\""))
-        .failed_with(&format!("Error reading fgw_http_gateway {unmanaged}: not managed by fgw"));
-    rejected("  id = \"00000000\"").failed_with("Error reading fgw_http_gateway 00000000: not found");
+        .failed_with(&format!("Could not read fgw_http_gateway {unmanaged}: not managed by fgw"));
+    rejected("  id = \"00000000\"").failed_with("Could not read fgw_http_gateway 00000000: not found");
     rejected("").failed_with("Missing search criteria for fgw_http_gateway");
 
     let routes = json!({ "route_config": { "GET /orders": env.to("orders") } });
@@ -85,7 +85,7 @@ fn a_missing_or_ambiguous_gateway_is_an_error_with_a_hint() {
     env.configs(&[("this", &tagged("prod")), ("second", &tagged("test"))], &json!({}));
     env.workspace.apply(&[]).succeeded();
     let several = rejected("  name = \"shop\"");
-    several.failed_with("Error reading fgw_http_gateway: 2 match name \"shop\"");
+    several.failed_with("Could not read fgw_http_gateway: 2 match name \"shop\"");
     let second = text(env.workspace.state().attribute("fgw_http_gateway.second", "id"));
     let this = text(&env.attribute("id"));
     for words in [this.as_str(), &second, "env = \"test\""] {

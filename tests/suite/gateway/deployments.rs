@@ -182,9 +182,9 @@ fn a_failed_deployment_leaves_deletions_pending() {
         env.config(&routes("users"));
         env.proxy.clear_calls();
         let run = env.workspace.apply(&[]);
-        run.failed_with("Error deploying fgw_http_gateway");
+        run.failed_with("Could not deploy fgw_http_gateway");
         run.failed_with("Nothing that it uses was deleted");
-        assert!(!run.says("Error deleting"), "one error for all deletions: {run}");
+        assert!(!run.says("Could not delete"), "one error for all deletions: {run}");
         let deletions = ["DeleteIntegration", "RemovePermission"].map(|action| env.proxy.count(action));
         assert_eq!(deletions, [0, 0]);
         assert_eq!(env.send("GET", "/a", None).body, "orders /a", "the previous deployment still works");

@@ -46,7 +46,7 @@ fn a_failed_create_is_finished_after_untaint() {
     env.config(&shop(&env));
     let run = env.workspace.apply(&[]);
     run.failed_with("CreateRoute returned AccessDeniedException: a policy forbids it");
-    run.failed_with("Error creating route \"route.GET /b\"");
+    run.failed_with("Could not create route \"route.GET /b\"");
     run.failed_with("terraform untaint");
     run.failed_with("Not started: stage");
     assert!(env.workspace.state().is_tainted(THIS));
@@ -113,7 +113,7 @@ fn a_failed_update_is_finished_by_the_next_apply() {
     changed["route_config"]["GET /a"] = env.to("keeper");
     changed["route_config"]["GET /d"] = env.to("users");
     env.config(&changed);
-    env.workspace.apply(&[]).failed_with("Error updating route \"route.GET /a\"");
+    env.workspace.apply(&[]).failed_with("Could not update route \"route.GET /a\"");
     assert!(!env.workspace.state().is_tainted(THIS));
     assert_eq!(env.send("GET", "/a", None).body, "orders /a", "the old integration still serves");
     assert_eq!(env.send("GET", "/d", None).body, "users /d", "independent changes are applied");
@@ -155,7 +155,7 @@ fn an_unfinished_gateway_blocks_a_create_until_imported() {
     let left = text(&env.proxy.account().boto("apigatewayv2", "create_api", left)["ApiId"]);
     env.config(&shop(&env));
     let run = env.workspace.apply(&[]);
-    run.failed_with(&format!("Error creating fgw_http_gateway \"shop\": unfinished {left} exists"));
+    run.failed_with(&format!("Could not create fgw_http_gateway \"shop\": unfinished {left} exists"));
     run.failed_with(&format!("terraform import ADDRESS {left}"));
     assert_eq!(env.proxy.mutations().len(), 0);
     assert!(env.workspace.state().resource(THIS).is_none());
@@ -178,7 +178,7 @@ fn a_complete_gateway_that_no_state_contains_is_not_built_twice() {
     // The state of a killed run is lost.
     env.workspace.forget(THIS);
     env.proxy.clear_calls();
-    let error = format!("Error creating fgw_http_gateway \"shop\": {id} exists already");
+    let error = format!("Could not create fgw_http_gateway \"shop\": {id} exists already");
     for run in [env.workspace.plan(&[]), env.workspace.apply(&[])] {
         run.failed_with(&error).failed_with("the same route keys");
     }
@@ -206,7 +206,7 @@ fn a_failed_deployment_is_an_error_with_the_message_of_aws() {
     env.proxy.deployments(Deployments { failure, ..Deployments::default() });
     env.config(&json!({ "route_config": { "GET /a": env.to("orders"), "GET /b": env.to("orders") } }));
     let run = env.workspace.apply(&[]);
-    run.failed_with("Error deploying fgw_http_gateway");
+    run.failed_with("Could not deploy fgw_http_gateway");
     run.failed_with(words);
     assert!(!env.workspace.state().is_tainted(THIS), "the gateway is not replaced");
 

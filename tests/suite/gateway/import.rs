@@ -308,7 +308,7 @@ fn an_api_with_ownership_tags_of_a_user_is_imported() {
     let route = with(&env.to("orders"), &json!({ "payload_format_version": "2.0", "timeout_milliseconds": 5000 }));
     let attributes = json!({ "description": "theirs", "route_config": { "GET /a": route } });
     env.config(&attributes);
-    env.workspace.import(THIS, "00000000").failed_with("Error importing fgw_http_gateway 00000000: not found");
+    env.workspace.import(THIS, "00000000").failed_with("Could not import fgw_http_gateway 00000000: not found");
     assert_nothing_changed(&env);
 
     let arn = format!("arn:aws:apigateway:us-east-1::/apis/{id}");

@@ -16,10 +16,10 @@ fn a_gateway_keeps_its_protected_routes_until_the_pattern_is_removed() {
     env.proxy.clear_calls();
     env.config(&with(&one, &protected));
     let plan = env.workspace.plan(&[]);
-    plan.failed_with("Error planning fgw_http_gateway \"shop\": protected objects");
+    plan.failed_with("Could not plan fgw_http_gateway \"shop\": protected objects");
     plan.failed_with("route.GET /b (");
     let destroy = env.workspace.destroy();
-    destroy.failed_with("Error destroying fgw_http_gateway");
+    destroy.failed_with("Could not destroy fgw_http_gateway");
     destroy.failed_with("stage (");
     assert_eq!(env.proxy.mutations().len(), 0);
 

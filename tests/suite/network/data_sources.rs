@@ -89,15 +89,15 @@ fn a_missing_or_ambiguous_network_is_an_error_with_a_hint() {
         other.plan(&[])
     };
     let none = rejected("  vpc_name = \"main\"");
-    none.failed_with("Error reading fgw_four_tier_vpc: none matches name \"main\"");
+    none.failed_with("Could not read fgw_four_tier_vpc: none matches name \"main\"");
     none.failed_with("In Region us-east-1");
     none.failed_with("created none there");
     let vpc = text(&env.ec2("create_vpc", json!({"CidrBlock": "10.9.0.0/16"}))["Vpc"]["VpcId"]);
     let unmanaged = rejected(&format!("  id = \"{vpc}\""));
-    unmanaged.failed_with(&format!("Error reading fgw_four_tier_vpc {vpc}: not managed by fgw"));
+    unmanaged.failed_with(&format!("Could not read fgw_four_tier_vpc {vpc}: not managed by fgw"));
     unmanaged.failed_with("aws_vpc");
     rejected("  id = \"vpc-00000000000000000\"")
-        .failed_with("Error reading fgw_four_tier_vpc vpc-00000000000000000: not found");
+        .failed_with("Could not read fgw_four_tier_vpc vpc-00000000000000000: not found");
 
     // One after the other: the second one is created while a network with its name and range exists.
     for config in [first.clone(), first + &second] {
@@ -107,7 +107,7 @@ fn a_missing_or_ambiguous_network_is_an_error_with_a_hint() {
     let id = |label: &str| text(env.workspace.state().attribute(&format!("fgw_four_tier_vpc.{label}"), "id"));
     let (this, second) = (id("this"), id("second"));
     let several = rejected("  vpc_name = \"main\"");
-    several.failed_with("Error reading fgw_four_tier_vpc: 2 match name \"main\"");
+    several.failed_with("Could not read fgw_four_tier_vpc: 2 match name \"main\"");
     for words in [this.as_str(), &second, "env = \"prod\"", "env = \"test\"", "Set only id, to one of these IDs"] {
         several.failed_with(words);
     }

@@ -26,7 +26,7 @@ fn a_complete_network_that_no_state_contains_is_not_built_twice() {
     // The state of a killed run is lost.
     env.workspace.forget(THIS);
     env.proxy.clear_calls();
-    let error = format!("Error creating fgw_four_tier_vpc \"main\": {id} exists already");
+    let error = format!("Could not create fgw_four_tier_vpc \"main\": {id} exists already");
     for run in [env.workspace.plan(&[]), env.workspace.apply(&[])] {
         run.failed_with(&error);
         run.failed_with(&format!("terraform import ADDRESS {id}"));

@@ -59,7 +59,7 @@ fn a_gateway_endpoint_that_an_interface_endpoint_needs_is_explained() {
     let without = short("  create_vpc_endpoints = false\n");
     env.config(&without);
     let failed = env.workspace.apply(&[]);
-    failed.failed_with("Error deleting VPC endpoint \"vpc_endpoint.objectstore\"");
+    failed.failed_with("Could not delete VPC endpoint \"vpc_endpoint.objectstore\"");
     failed.failed_with(&format!("while Interface endpoint {other} for the service has"));
     failed.failed_with("set its option private_dns_only_for_inbound_resolver_endpoint to false");
     failed.failed_with(&format!("These objects depend on it: VPC endpoint {other} \"com.amazonaws.us-east-1.s3\""));

@@ -20,7 +20,7 @@ fn a_failed_create_is_finished_after_untaint() {
     env.proxy.fault(fault.answer(400, "NatGatewayLimitExceeded", "You have reached the limit of NAT gateways"));
     let failed = env.workspace.apply(&[]);
     for text in [
-        "Error creating NAT gateway \"nat_gateway.1\"",
+        "Could not create NAT gateway \"nat_gateway.1\"",
         "CreateNatGateway returned NatGatewayLimitExceeded: You have reached the limit of NAT gateways",
         "request ID 00000000-0000-4000-8000-00000000fa17",
         "Not started: route.private_app.1.ipv4",
@@ -49,7 +49,7 @@ fn a_nat_gateway_that_fails_after_its_creation_is_reported() {
     env.config("  num_availability_zones = 1\n  num_nat_gateways = 1\n  create_vpc_endpoints = false");
     env.proxy.nat_fails(1, "InsufficientFreeAddressesInSubnet", "The subnet has no free addresses");
     let failed = env.workspace.apply(&[]);
-    failed.failed_with("Error creating NAT gateway \"nat_gateway.0\"");
+    failed.failed_with("Could not create NAT gateway \"nat_gateway.0\"");
     failed.failed_with("InsufficientFreeAddressesInSubnet");
     assert!(env.workspace.state().is_tainted(THIS));
     let first = env.id("vpc");
@@ -73,7 +73,7 @@ fn a_failed_update_continues_without_a_refresh() {
         "The maximum number of route tables has been reached",
     ));
     let failed = env.workspace.apply(&[]);
-    failed.failed_with("Error creating route table \"route_table.transit.1\"");
+    failed.failed_with("Could not create route table \"route_table.transit.1\"");
     failed.failed_with("RouteTableLimitExceeded");
     assert!(!env.workspace.state().is_tainted(THIS));
     env.assert_state_matches_aws();
@@ -97,7 +97,7 @@ fn a_failed_deletion_in_an_update_continues_without_a_refresh() {
     env.config(&TWO_AZS.replace("num_nat_gateways = 2", "num_nat_gateways = 1"));
     env.proxy.fault(Fault::on("ReleaseAddress").answer(403, "UnauthorizedOperation", "You are not authorized"));
     let failed = env.workspace.apply(&[]);
-    failed.failed_with("Error deleting Elastic IP address \"eip.1\"");
+    failed.failed_with("Could not delete Elastic IP address \"eip.1\"");
     failed.failed_with("The credentials do not allow this call");
     assert!(env.attribute("drift")["eip.1"].is_string(), "{}", env.attribute("drift"));
     assert!(env.attribute("aws_objects")["eip.1"].is_string());
@@ -136,7 +136,7 @@ fn an_address_that_is_not_released_stays_in_state() {
     env.proxy.fault(missing_interface());
     let failed = env.workspace.destroy();
     for text in [
-        "Error deleting Elastic IP address \"eip.0\"",
+        "Could not delete Elastic IP address \"eip.0\"",
         "ReleaseAddress returned InvalidNetworkInterfaceID.NotFound",
         "The object to delete still exists, and stays in state",
     ] {
@@ -155,7 +155,7 @@ fn rejected_credentials_are_one_error() {
     env.config(&format!("{TWO_AZS}\n  custom_tags = {{ a = \"b\" }}"));
     env.proxy.fault(Fault::on("CreateTags").answer(400, "RequestExpired", "Request has expired."));
     let failed = env.workspace.apply(&[]);
-    failed.failed_with("Error applying fgw_four_tier_vpc \"main\": AWS rejected the credentials");
+    failed.failed_with("Could not apply fgw_four_tier_vpc \"main\": AWS rejected the credentials");
     failed.failed_with("The provider uses access_key and secret_key of the provider block. Correct them");
     failed.failed_with("Operations that failed for this reason:");
     let shown = format!("{}{}", failed.stdout, failed.stderr);
@@ -236,7 +236,7 @@ fn a_failing_server_is_retried_briefly_and_shown_in_the_progress() {
     env.config(TWO_AZS);
     env.proxy.fault(Fault::on("ModifyVpcAttribute").page());
     let failed = env.workspace.apply(&[]);
-    failed.failed_with("Error creating VPC \"vpc\"");
+    failed.failed_with("Could not create VPC \"vpc\"");
     failed.failed_with("ModifyVpcAttribute");
     failed.failed_with("HTTP status 500 with a response of type text/html instead of an AWS error");
     failed.failed_with(&format!("The endpoint is {}.", env.proxy.endpoint()));

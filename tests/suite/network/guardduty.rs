@@ -68,7 +68,7 @@ fn a_destroy_names_the_objects_of_guardduty_and_keeps_them() {
 
     env.proxy.clear_calls();
     let failed = env.workspace.destroy();
-    failed.failed_with("Error deleting subnet \"subnet.private_app.1\"");
+    failed.failed_with("Could not delete subnet \"subnet.private_app.1\"");
     failed.failed_with("DeleteSubnet returned DependencyViolation");
     monitoring.assert_named(&failed, "set delete_guardduty_resources to true");
     let touched = ["ModifyVpcEndpoint", "DeleteVpcEndpoints", "DeleteSecurityGroup"].map(|it| env.proxy.count(it));

@@ -225,7 +225,7 @@ fn an_imported_network_without_ownership_tags_is_not_owned() {
     env.workspace.forget(THIS);
     env.workspace
         .import(THIS, "vpc-00000000000000000")
-        .failed_with("Error importing fgw_four_tier_vpc vpc-00000000000000000: not found")
+        .failed_with("Could not import fgw_four_tier_vpc vpc-00000000000000000: not found")
         .failed_with(&format!("of account {}", env.proxy.account().id));
     assert_nothing_changed(&env);
     env.proxy.clear_calls();

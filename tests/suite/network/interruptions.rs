@@ -66,7 +66,7 @@ fn a_killed_create_is_reported_imported_and_finished() {
     assert_eq!(vpcs[0]["tags"]["fgw:state"], "creating");
 
     let rejected = env.workspace.apply(&[]);
-    rejected.failed_with("Error creating fgw_four_tier_vpc \"main\": unfinished vpc-");
+    rejected.failed_with("Could not create fgw_four_tier_vpc \"main\": unfinished vpc-");
     rejected.failed_with(&format!("terraform import ADDRESS {vpc}"));
     assert_eq!(env.proxy.account().list_of("vpcs").len(), 1, "no second VPC is created");
 

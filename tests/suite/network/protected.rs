@@ -44,7 +44,7 @@ fn an_update_deletes_a_nat_gateway_only_without_its_pattern() {
     {
         env.config(&config);
         let plan = env.workspace.plan(&[]);
-        plan.failed_with("Error planning fgw_four_tier_vpc \"main\": protected objects");
+        plan.failed_with("Could not plan fgw_four_tier_vpc \"main\": protected objects");
         plan.failed_with(&format!("{key} ({}), protected by", env.id(key)));
     }
     assert_eq!(env.calls(), "");
@@ -54,7 +54,7 @@ fn an_update_deletes_a_nat_gateway_only_without_its_pattern() {
     let fewer = env.change(&azs(both, 1, "\"subnet.public.*\""));
     assert!(fewer.calls.contains("DeleteNatGateway 1"), "{fewer:#?}");
 
-    env.workspace.destroy().failed_with("Error destroying fgw_four_tier_vpc");
+    env.workspace.destroy().failed_with("Could not destroy fgw_four_tier_vpc");
     env.change(&azs(both, 1, ""));
     env.destroy();
 }
@@ -76,13 +76,13 @@ fn a_requested_replacement_of_protected_objects_is_refused() {
     for config in [protected(), ONE_AZ.to_owned()] {
         env.config(&config);
         for run in [env.workspace.plan(&[&replace]), env.workspace.apply(&[&replace])] {
-            run.failed_with(&format!("Error replacing fgw_four_tier_vpc {}: protected objects", env.id("vpc")));
+            run.failed_with(&format!("Could not replace fgw_four_tier_vpc {}: protected objects", env.id("vpc")));
             run.failed_with(&format!("subnet.public.0 ({subnet})"));
         }
     }
     let other_range = protected() + "\n  cidr_block = \"10.9.0.0/16\"";
     env.config(&other_range);
-    env.workspace.plan(&[]).failed_with("Error replacing fgw_four_tier_vpc");
+    env.workspace.plan(&[]).failed_with("Could not replace fgw_four_tier_vpc");
     assert_eq!(env.calls(), "");
 
     env.change(ONE_AZ);
@@ -98,7 +98,7 @@ fn a_tainted_network_with_protected_objects_is_not_replaced() {
     env.taint();
     env.proxy.clear_calls();
     let apply = env.workspace.apply(&[]);
-    apply.failed_with(&format!("Error destroying fgw_four_tier_vpc {}: protected objects", env.id("vpc")));
+    apply.failed_with(&format!("Could not destroy fgw_four_tier_vpc {}: protected objects", env.id("vpc")));
     apply.failed_with("run `terraform untaint ADDRESS` to keep it");
     assert_eq!(env.calls(), "");
     assert!(env.workspace.state().is_tainted(THIS));
@@ -121,7 +121,7 @@ fn a_deposed_network_is_deleted_only_if_the_provider_block_allows_it() {
     // The plan of a tainted resource does not contain its state, so it cannot refuse the replacement.
     env.taint();
     env.config(&config("10.9.0.0/16"));
-    let refused = format!("Error destroying fgw_four_tier_vpc {old}: protected objects");
+    let refused = format!("Could not destroy fgw_four_tier_vpc {old}: protected objects");
     env.workspace.apply(&[]).failed_with(&refused);
     assert_ne!(env.id("vpc"), old);
     assert_eq!(env.vpcs(), 2);
@@ -147,7 +147,7 @@ fn a_removed_block_may_keep_protected_objects_but_not_delete_them() {
     env.proxy.clear_calls();
     for config in ["", &removed(true)] {
         env.workspace.config(config);
-        env.workspace.apply(&[]).failed_with("Error destroying fgw_four_tier_vpc");
+        env.workspace.apply(&[]).failed_with("Could not destroy fgw_four_tier_vpc");
     }
     env.workspace.config(&removed(false));
     env.workspace.apply(&[]).succeeded();

@@ -181,7 +181,7 @@ fn unmanaged_objects_are_left_alone_and_named_if_they_block() {
 
     // The unmanaged subnet blocks the deletion of the table of the app tier, and so that of the VPC.
     let failed = env.workspace.destroy();
-    failed.failed_with("Error deleting route table \"route_table.private_app.0\"");
+    failed.failed_with("Could not delete route table \"route_table.private_app.0\"");
     failed.failed_with(&format!("These objects depend on it: subnet {} (10.0.200.0/24", unmanaged.subnet));
     let objects = env.attribute("aws_objects");
     let left: Vec<&String> = objects.as_object().expect("a map").keys().collect();
@@ -191,7 +191,7 @@ fn unmanaged_objects_are_left_alone_and_named_if_they_block() {
     // Without the unmanaged subnet, only the deletion of the VPC is blocked.
     env.proxy.boto("ec2", "delete_subnet", json!({"SubnetId": unmanaged.subnet}));
     let failed = env.workspace.destroy();
-    failed.failed_with("Error deleting VPC \"vpc\"");
+    failed.failed_with("Could not delete VPC \"vpc\"");
     failed.failed_with("DeleteVpc returned DependencyViolation");
     for text in unmanaged.dependents().iter().filter(|text| !text.starts_with("subnet")) {
         failed.failed_with(text);
@@ -220,9 +220,9 @@ fn interfaces_are_named_for_the_objects_that_they_block() {
 
     let failed = env.workspace.destroy();
     for (summary, interface) in [
-        ("Error deleting subnet \"subnet.public.0\"", &public),
-        ("Error deleting subnet \"subnet.private_app.0\"", &private),
-        ("Error deleting internet gateway \"internet_gateway\"", &public),
+        ("Could not delete subnet \"subnet.public.0\"", &public),
+        ("Could not delete subnet \"subnet.private_app.0\"", &private),
+        ("Could not delete internet gateway \"internet_gateway\"", &public),
     ] {
         failed.failed_with(summary);
         let message =

@@ -232,7 +232,7 @@ fn failed_in_the_last_az(env: &TestEnv) {
     env.config(&with("  num_nat_gateways = 3"));
     let failed = env.workspace.apply(&[]);
     for text in [
-        "Error creating NAT gateway \"nat_gateway.2\"",
+        "Could not create NAT gateway \"nat_gateway.2\"",
         "CreateNatGateway returned NotAvailableInZone: Nat Gateway is not available in this availability zone.",
         "AWS offers no NAT gateways in the AZ use1-az3 of subnet.public.2.",
         "add \"use1-az3\" to availability_zone_exclude_ids",

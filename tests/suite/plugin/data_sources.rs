@@ -70,7 +70,7 @@ async fn read_returns_the_configuration_and_the_result() {
 #[tokio::test(flavor = "multi_thread")]
 async fn failed_read_returns_no_state_and_the_next_one_succeeds() {
     let (process, mut terraform) = connected().await;
-    for (name, summary) in [("panic", "The provider failed unexpectedly"), ("nothing", "Error reading acme_door")] {
+    for (name, summary) in [("panic", "The provider failed unexpectedly"), ("nothing", "Could not read acme_door")] {
         let found = read(&mut terraform, &door(name, &[])).await;
         assert_eq!(summaries(&found.diagnostics), [(Severity::Error, summary)]);
         assert_eq!(found.state, None);

@@ -58,7 +58,7 @@ async fn errors_of_a_generation_are_diagnostics() {
     let unknown = generated(&mut terraform, "acme_window", &named("front")).await;
     assert_eq!(summaries(&unknown.diagnostics), [(Error, "Unknown resource type")]);
     let misfit = generated(&mut terraform, "acme_door", &door(&[("tags", "none".into())])).await;
-    assert_eq!(summaries(&misfit.diagnostics), [(Error, "Error decoding the state")]);
+    assert_eq!(summaries(&misfit.diagnostics), [(Error, "Could not decode the state")]);
     let panicked = generated(&mut terraform, "acme_door", &named("panic")).await;
     assert_eq!(summaries(&panicked.diagnostics), [(Error, "The provider failed unexpectedly")]);
     assert!(misfit.config.is_none() && panicked.config.is_none());

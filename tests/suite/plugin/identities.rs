@@ -100,9 +100,9 @@ async fn an_import_by_identity_returns_the_identity() {
     let mut by_id = import(&mut terraform, "door-7", None).await;
     assert_eq!(by_id.imported_resources.remove(0).identity, identity);
     let missing = import(&mut terraform, "", data(&[("id", "nothing".into()), ("house", Value::Null)])).await;
-    assert_eq!(summaries(&missing.diagnostics), [(Severity::Error, "Error importing acme_door { id = \"nothing\" }")]);
+    assert_eq!(summaries(&missing.diagnostics), [(Severity::Error, "Could not import acme_door { id = \"nothing\" }")]);
     let invalid = import(&mut terraform, "", data(&[("id", true.into()), ("house", Value::Null)])).await;
-    assert_eq!(summaries(&invalid.diagnostics), [(Severity::Error, "Error decoding the identity")]);
+    assert_eq!(summaries(&invalid.diagnostics), [(Severity::Error, "Could not decode the identity")]);
     assert_eq!(path(&invalid.diagnostics[0]), ".id");
 }
 
@@ -123,7 +123,7 @@ async fn a_stored_identity_is_kept_or_rejected_by_version() {
     assert_eq!(id_in(kept.upgraded_identity), "door-1".into());
     for (version, json) in [(1, r#"{"id": "door-1"}"#), (0, "[]")] {
         let rejected = upgrade(version, json).await;
-        let summary = "Error reading the stored identity of acme_door";
+        let summary = "Could not read the stored identity of acme_door";
         assert_eq!(summaries(&rejected.diagnostics), [(Severity::Error, summary)], "{version} {json}");
         assert_eq!(rejected.upgraded_identity, None);
     }
@@ -152,7 +152,7 @@ async fn a_state_moves_from_another_address_of_the_provider() {
     let older = moved("example.com/fork/acme", 1, r#"{"door_id": "door-2", "name": "back"}"#).await;
     assert_eq!(value(older.target_state).get("id"), &"door-2".into());
     let foreign = moved("example.com/other/windows", 2, r#"{"id": "window-1"}"#).await;
-    let summary = "Error moving a state to acme_door: unsupported source";
+    let summary = "Could not move a state to acme_door: unsupported source";
     assert_eq!(summaries(&foreign.diagnostics), [(Severity::Error, summary)]);
     assert!(foreign.diagnostics[0].detail.contains("example.com/other/windows"));
     assert_eq!(foreign.target_state, None);

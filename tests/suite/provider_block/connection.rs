@@ -284,7 +284,7 @@ fn an_unusable_proxy_of_the_environment_is_an_error() {
         let mut workspace = with_block(&format!("{IN_OHIO}{endpoints}"));
         workspace.env(variable, value);
         let run = workspace.plan(&[]);
-        run.failed_with("Error configuring the provider: invalid proxy").failed_with(variable);
+        run.failed_with("Could not configure the provider: invalid proxy").failed_with(variable);
         assert!(!run.says("open-sesame"), "{run}");
     }
     assert_eq!(proxy.calls().len(), 0, "the provider bypasses no proxy");

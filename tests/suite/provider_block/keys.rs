@@ -63,7 +63,7 @@ fn missing_region_or_credentials_error_lists_the_sources() {
         "The provider block has no region, AWS_REGION and AWS_DEFAULT_REGION are not set, and profile \"default\" has no region.",
     );
     let run = with_block(&format!("  region = \"eu-central-1\"\n{endpoints}")).plan(&[]);
-    run.failed_with("Error configuring the provider: no AWS credentials");
+    run.failed_with("Could not configure the provider: no AWS credentials");
     run.failed_with("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: not set");
     run.failed_with("profile \"default\" of the shared configuration and credentials files: no credentials");
     let unknown = with_block(&format!("  region = \"eu-central-1\"\n  profile = \"deplyo\"\n{endpoints}"));
@@ -163,7 +163,7 @@ fn tilde_in_file_names_is_the_home_directory() {
     workspace.write("conf/authority.pem", Tunnel::to(&proxy).authority());
     assert_signed_by("the later file wins", &workspace, &proxy, "AKIDHOME", "eu-west-3");
     let missing = with_block(&format!("  shared_config_files = [\"~/no/such/file\"]\n{}", endpoints(&proxy))).plan(&[]);
-    missing.failed_with("Error reading the shared AWS configuration files").failed_with("no/such/file");
+    missing.failed_with("Could not read the shared AWS configuration files").failed_with("no/such/file");
 }
 
 #[test]
@@ -181,11 +181,11 @@ fn credential_process_returns_temporary_keys_or_an_error() {
     assert!(proxy.calls().iter().all(|record| record.call.access_key == "AKIDVAULT"), "{:?}", proxy.by_action());
     // The SDK quotes what the process writes to stderr, which may contain secrets that the provider cannot know.
     let failed = plan("sh -c 'echo vault-token=hvs.CAESIJ012345 >&2; exit 3'");
-    failed.failed_with("Error configuring the provider: no AWS credentials");
+    failed.failed_with("Could not configure the provider: no AWS credentials");
     failed.failed_with("exit status: 3").failed_with("Run the command of credential_process by hand to see its error");
     assert!(!failed.says("hvs."), "the message contains the error output of the process:\n{failed}");
     plan("echo '{\"Version\": 1, \"AccessKeyId\": \"AKIDVAULT\"}'")
-        .failed_with("Error configuring the provider: no AWS credentials");
-    plan("/no/such/vault").failed_with("Error configuring the provider: no AWS credentials");
+        .failed_with("Could not configure the provider: no AWS credentials");
+    plan("/no/such/vault").failed_with("Could not configure the provider: no AWS credentials");
     assert_eq!(proxy.calls().len(), 0, "the provider does not call AWS without credentials");
 }

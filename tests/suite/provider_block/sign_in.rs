@@ -108,7 +108,7 @@ fn error_for_an_ended_sign_in_names_the_command() {
         ("source of a role", "deploy", "people", Some(token("ended", PAST))),
     ] {
         let run = signed_in(&proxy, &portal, profile, token).plan(&[]);
-        run.failed_with("Error configuring the provider: sign-in required");
+        run.failed_with("Could not configure the provider: sign-in required");
         run.failed_with(&format!("Profile \"{of_profile}\" signs in through IAM Identity Center"));
         run.failed_with(&format!("run: aws sso login --profile {of_profile}"));
         assert!(!run.says("revoked"), "{case}: the message contains the token:\n{run}");

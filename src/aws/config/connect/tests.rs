@@ -130,7 +130,7 @@ async fn a_missing_region_error_lists_the_sources() {
 async fn a_missing_credentials_error_lists_the_sources() {
     if alone("a_missing_credentials_error_lists_the_sources", &[]).await {
         let error = error_of(connect(&block(&[("region", "eu-central-1".into())]), "").await);
-        assert_eq!(error.summary, "Error configuring the provider: no AWS credentials");
+        assert_eq!(error.summary, "Could not configure the provider: no AWS credentials");
         for place in ["access_key", "AWS_ACCESS_KEY_ID", "profile \"default\"", "AWS_WEB_IDENTITY_TOKEN_FILE"] {
             assert!(error.detail.contains(place), "{}", error.detail);
         }
@@ -222,7 +222,7 @@ async fn a_profile_of_aws_login_is_rejected_with_an_alternative() {
     );
     let files = Value::List(vec![config.path().to_str().unwrap().into()]);
     let error = error_of(connect(&block(&[("profile", "deploy".into()), ("shared_config_files", files)]), "").await);
-    assert_eq!(error.summary, "Error configuring the provider: aws login is not supported");
+    assert_eq!(error.summary, "Could not configure the provider: aws login is not supported");
     assert!(error.detail.contains("aws configure export-credentials --profile people"), "{}", error.detail);
 }
 
@@ -377,7 +377,7 @@ async fn the_metadata_service_is_the_last_source_unless_disabled() {
     arguments.push(("skip_metadata_api_check", true.into()));
     assert_eq!(
         error_of(connect(&block(&arguments), "").await).summary,
-        "Error configuring the provider: no AWS credentials"
+        "Could not configure the provider: no AWS credentials"
     );
     assert_eq!(metadata.seen().len(), calls);
 }
