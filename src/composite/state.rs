@@ -48,7 +48,7 @@ pub(super) fn common_attributes(root_kind: &str) -> Vec<Attribute> {
         Attribute::computed(
             "tags_all",
             map(),
-            "Tags of the root object: those of the resource itself, and `default_tags` of the provider.",
+            &format!("Tags of the {root_kind}: those of the resource itself, and `default_tags` of the provider."),
         ),
     ]
 }

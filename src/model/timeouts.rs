@@ -19,12 +19,9 @@ crate::attributes! {
         /// Timeout for reading the resource. By default, there is no limit.
         read: Input<Option<String>> = optional().check(duration()).changes_nothing(),
         /// Timeout for updating the resource. An update retries the deletion of an object that is still in use for only
-        /// 2 minutes, because Terraform changes the dependents of the object only after the update. After it has
-        /// removed a subnet of a network from the endpoint of GuardDuty, it retries for 10 minutes.
+        /// 2 minutes, because Terraform changes the dependents of the object only after the update.
         update: Input<Option<String>> = optional().check(duration()).otherwise(DEFAULT_UPDATE).changes_nothing(),
-        /// Timeout for destroying the resource. In a network, network interfaces of Lambda functions can block the
-        /// deletion of their subnets for up to 45 minutes, and an IPAM pool releases the range of a deleted VPC within
-        /// 35 minutes. By default, there is time for both.
+        /// Timeout for destroying the resource.
         delete: Input<Option<String>> = optional().check(duration()).otherwise(DEFAULT_DELETE).changes_nothing(),
     }
 }

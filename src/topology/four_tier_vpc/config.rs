@@ -49,13 +49,13 @@ crate::attributes! {
                 "to a smaller number removes the AZs with the highest indices and deletes the network's objects in them"
             )
         ),
-        /// IDs of the AZs to use, such as `use1-az1`. By default, all AZs can be used. Conflicts with
-        /// `availability_zone_names`.
+        /// IDs of the AZs to use, such as `use1-az1`. By default, all AZs can be used. If you also set
+        /// `availability_zone_names`, only the AZs in both lists are used.
         availability_zone_ids: Input<Option<Vec<Input<String>>>> = optional_computed()
             .change(PlanEffect::PartialReplace("that leaves out an AZ deletes the network's objects in it")),
         /// Names of the AZs to use, such as `us-east-1a`, instead of their IDs. A name means different AZs in different
         /// accounts.
-        availability_zone_names: Input<Option<Vec<Input<String>>>> = optional()
+        availability_zone_names: Input<Option<Vec<Input<String>>>> = optional_computed()
             .change(PlanEffect::PartialReplace("that leaves out an AZ deletes the network's objects in it")),
         /// IDs of AZs not to use, such as `use1-az3`.
         availability_zone_exclude_ids: Strings = default(empty_list())
@@ -374,7 +374,10 @@ crate::attributes! {
         /// `allow_protected_deletion` in the provider block. An update may remove a pattern and its objects in the same
         /// apply.
         protected_objects: Input<Option<BTreeSet<Input<String>>>> = optional().changes_nothing(),
-        /// Timeouts for creating, reading, updating and deleting the resource.
+        /// Timeouts for creating, reading, updating and deleting the resource. After an update has removed a subnet
+        /// from the endpoint of GuardDuty, it retries the deletion of the subnet for 10 minutes. Network interfaces of
+        /// Lambda functions can block a destroy for up to 45 minutes, and an IPAM pool releases the range of a deleted
+        /// VPC within 35 minutes. The default of `delete` has time for both.
         timeouts: Input<Option<OperationTimeouts>> = block().changes_nothing(),
     }
 }

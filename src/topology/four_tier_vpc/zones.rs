@@ -100,6 +100,12 @@ fn holders(existing: &Inventory, pending_deletion: bool) -> impl Iterator<Item =
     })
 }
 
+/// The IDs of AZs, each with its name.
+pub(super) fn with_names(zones: &[AvailabilityZone]) -> String {
+    let zones: Vec<String> = zones.iter().map(|zone| format!("{} ({})", zone.id, zone.name)).collect();
+    zones.join(", ")
+}
+
 /// The message and the hint of the problem that an AZ is not one of the network's.
 pub(super) fn not_selected(
     config: &Config,
@@ -147,9 +153,8 @@ impl Choice<'_> {
         lists.into_iter().find_map(|(input, list, existing)| {
             let is_missing = |item: &&&str| existing.iter().all(|it| it.as_str() != **item);
             let missing: Vec<&str> = list.iter().flatten().filter(is_missing).copied().collect();
-            let usable: Vec<String> = available.iter().map(|zone| format!("{} ({})", zone.id, zone.name)).collect();
             (!missing.is_empty()).then(|| {
-                let (missing, usable) = (missing.join(", "), usable.join(", "));
+                let (missing, usable) = (missing.join(", "), with_names(available));
                 let message = format!("This account has no AZ {missing} in the Region. Its AZs are {usable}.");
                 let form = if input == "availability_zone_ids" { "IDs" } else { "names" };
                 Problem::new(AttributePath::new(input), message, format!("Use {form} from this list."))
@@ -182,11 +187,14 @@ impl Choice<'_> {
         Some(("num_availability_zones", reason))
     }
 
-    /// The problem that no AZ is left, at an input that excludes one which `availability_zone_ids` admits.
+    /// The problem that no AZ is left, at an input that excludes one which a list selects.
     fn rejects_all(&self, available: &[AvailabilityZone]) -> Problem {
-        let is_chosen = |zone: &&AvailabilityZone| {
-            self.ids.as_ref().is_none_or(|ids| ids.contains(&&*zone.id))
-                && self.names.as_ref().is_none_or(|names| names.contains(&&*zone.name))
+        let is_chosen = |zone: &&AvailabilityZone| match (&self.ids, &self.names) {
+            (None, None) => true,
+            (ids, names) => {
+                let mut ids = ids.iter().flatten();
+                ids.any(|id| *id == zone.id) || names.iter().flatten().any(|name| *name == zone.name)
+            }
         };
         let admitted = available.iter().filter(is_chosen);
         let rejected: Vec<_> =
@@ -197,7 +205,11 @@ impl Choice<'_> {
             true => "This account has no AZ in the Region.".to_string(),
             false => format!("No AZ of the Region can be used. {}.", reasons.join("; ")),
         };
-        Problem::new(AttributePath::new(input), message, "Exclude fewer AZs, or change availability_zone_state.")
+        let hint = match (&self.ids, &self.names) {
+            (Some(_), Some(_)) => "Remove availability_zone_ids or availability_zone_names, or exclude fewer AZs.",
+            _ => "Exclude fewer AZs, or change availability_zone_state.",
+        };
+        Problem::new(AttributePath::new(input), message, hint)
     }
 }
 
@@ -230,6 +242,17 @@ mod tests {
         assert_eq!(chosen(&nine, &Inventory::default(), &zones("abc")), ["0 a", "1 b", "2 c"]);
         let two = [("num_availability_zones", 2_i64.into())];
         assert_eq!(chosen(&two, &Inventory::default(), &zones("abc")), ["0 a", "1 b"]);
+    }
+
+    #[test]
+    fn an_az_must_be_in_both_lists() {
+        let both = |ids: Vec<&str>| {
+            [("availability_zone_ids", ids.into()), ("availability_zone_names", vec!["b", "c"].into())]
+        };
+        assert_eq!(chosen(&both(vec!["az-a", "az-b"]), &Inventory::default(), &zones("abc")), ["0 b"]);
+        let disjoint = places(&config(&both(vec!["az-a"])), &Inventory::default(), &zones("abc")).unwrap_err();
+        let reason = "az-a: availability_zone_names does not list its name, a";
+        assert!(disjoint[0].message.contains(reason), "{}", disjoint[0].message);
     }
 
     #[test]

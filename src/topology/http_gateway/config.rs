@@ -176,7 +176,8 @@ crate::attributes! {
         /// protected object, first apply a configuration without the pattern, or set `allow_protected_deletion` in the
         /// provider block. An update may remove a pattern and its objects in the same apply.
         protected_objects: Input<Option<BTreeSet<Input<String>>>> = optional().changes_nothing(),
-        /// Timeouts for creating, reading, updating and deleting the resource.
+        /// Timeouts for creating, reading, updating and deleting the resource. API Gateway may take up to an hour to
+        /// change the certificate of a custom domain, for which the default of `update` has time.
         timeouts: Input<Option<OperationTimeouts>> = optional().block().changes_nothing(),
     }
 }
@@ -186,9 +187,9 @@ crate::attributes! {
     pub struct RouteConfig {
         /// ARN of the Lambda function, optionally with an alias or version. The function may be in another Region or
         /// account. If a function is deleted and created again under the same name, it loses the permission that allows
-        /// API Gateway to call it. The run that replaces the function restores it. With Terraform 1.16 and later, a run
-        /// that also changes the gateway does this only if the value is unknown in the plan, as the attribute `arn` of
-        /// a function to be replaced is; otherwise, the next run does it.
+        /// API Gateway to call it. If only the function is replaced, the same apply restores the permission. If the
+        /// gateway changes too and the plan knows this ARN, Terraform 1.16 and later restore it with the next apply. The
+        /// attribute `arn` of a function to be replaced is not known in the plan.
         faas_function_arn: Input<String> = required().change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
         /// Description of the integration, at most 1024 characters. New routes with the same function, payload format
         /// version, timeout and description share one integration.

@@ -1,7 +1,7 @@
 //! Warnings about the AZs of the network.
 
 use super::super::config::{Config, Strings};
-use super::super::zones::ZoneSlot;
+use super::super::zones::{ZoneSlot, with_names};
 use crate::model::AvailabilityZone;
 use crate::plugin::{AttributePath, Problem};
 
@@ -19,7 +19,7 @@ pub(in super::super) fn unused_inputs(
         ("availability_zone_exclude_ids", &config.availability_zone_exclude_ids, id),
         ("availability_zone_exclude_names", &config.availability_zone_exclude_names, name),
     ] {
-        warnings.extend(missing(input, list, &available.iter().map(text).collect::<Vec<_>>()));
+        warnings.extend(missing(input, list, available, text));
     }
     warnings
 }
@@ -39,15 +39,20 @@ fn too_few(config: &Config, network: &[ZoneSlot]) -> Option<Problem> {
 }
 
 /// Warnings about the elements of a list that are not among the existing AZs.
-fn missing<'a>(input: &'a str, list: &'a Strings, existing: &'a [&str]) -> impl Iterator<Item = Problem> + 'a {
+fn missing<'a>(
+    input: &'a str,
+    list: &'a Strings,
+    available: &'a [AvailabilityZone],
+    text: fn(&AvailabilityZone) -> &str,
+) -> impl Iterator<Item = Problem> + 'a {
     let elements = list.known().into_iter().flatten().enumerate();
     let known = elements.filter_map(|(index, item)| Some((index, item.known()?)));
-    known.filter(|(_, item)| !existing.contains(&item.as_str())).map(move |(index, item)| {
+    known.filter(move |(_, item)| available.iter().all(|zone| text(zone) != *item)).map(move |(index, item)| {
         Problem::new(
             AttributePath::new(input).index(index),
             format!(
                 "{item:?} has no effect, because this account has no such AZ in the Region. Its AZs are {}.",
-                existing.join(", ")
+                with_names(available)
             ),
             "Correct the entry, or remove it.",
         )
@@ -121,10 +126,10 @@ mod tests {
         let found = warned(&[("availability_zone_exclude_ids", vec!["az-a", "az-x"].into())]);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].0, "availability_zone_exclude_ids[1]");
-        assert!(found[0].1.contains("\"az-x\"") && found[0].1.contains("az-a, az-b, az-c"), "{found:?}");
+        assert!(found[0].1.contains("\"az-x\"") && found[0].1.contains("az-a (a), az-b (b), az-c (c)"), "{found:?}");
         let found = warned(&[("availability_zone_exclude_names", vec!["y", "b", "z"].into())]);
         let paths: Vec<&str> = found.iter().map(|it| it.0.as_str()).collect();
         assert_eq!(paths, ["availability_zone_exclude_names[0]", "availability_zone_exclude_names[2]"]);
-        assert!(found[0].1.contains("a, b, c"), "{found:?}");
+        assert!(found[0].1.contains("az-a (a), az-b (b), az-c (c)"), "{found:?}");
     }
 }
