@@ -18,7 +18,7 @@ use crate::aws::config::endpoint::Endpoint;
 use crate::aws::config::loaded_credentials::NotObtained;
 use crate::aws::config::origin::Origin;
 use crate::aws::config::redact::redact;
-use crate::aws::config::unreachable::NeverConnected;
+use crate::aws::config::unreachable::{NeverConnected, NoResponse};
 use crate::cloud::{Cause, Failure};
 
 /// Turns an SDK error into a [`Failure`].
@@ -65,6 +65,7 @@ where
             None => rejected
                 .or_else(|| unreachable.map(ToString::to_string))
                 .or_else(|| lost_credentials.map(|error| chain(error)))
+                .or_else(|| find::<NoResponse>(self).map(ToString::to_string))
                 .or_else(|| not_from_aws(self.raw_response()?))
                 .unwrap_or_else(|| chain(self)),
         };

@@ -34,7 +34,7 @@ use super::chain::chain;
 use super::endpoint::Endpoint;
 use super::origin::Origin;
 use super::proxies::Proxies;
-use super::unreachable::{CONNECT_TIMEOUT, ConnectFailed, NeverConnected, Peer};
+use super::unreachable::{CONNECT_TIMEOUT, ConnectFailed, NeverConnected, NoResponse, Peer};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -114,7 +114,7 @@ impl HttpConnector for SendRequest {
                 None => answer.await,
                 Some(timeout) => match tokio::time::timeout(timeout, answer).await {
                     Ok(answer) => answer,
-                    Err(elapsed) => return Err(ConnectorError::timeout(elapsed.into())),
+                    Err(_) => return Err(ConnectorError::timeout(Box::new(NoResponse::within(&peer, timeout)))),
                 },
             };
             let response = answer.map_err(|error| connector_error(error, peer))?.map(SdkBody::from_body_1_x);
@@ -157,7 +157,10 @@ fn connector_error(error: ClientError, peer: Peer) -> ConnectorError {
     let cause = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<hyper::Error>());
     match cause {
         Some(cause) if cause.is_user() || cause.is_parse() => ConnectorError::other(Box::new(error), None),
-        _ => ConnectorError::io(Box::new(error)),
+        _ => {
+            tracing::debug!("no response: {}", chain(&error));
+            ConnectorError::io(Box::new(NoResponse::broken(&peer, &error)))
+        }
     }
 }
 

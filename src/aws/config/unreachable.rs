@@ -40,6 +40,28 @@ enum Problem {
     Other(Option<Uri>, String),
 }
 
+/// A connection was established, but no response arrived, so AWS may have received the request. Without a source, like
+/// [`NeverConnected`].
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct NoResponse(String);
+
+impl NoResponse {
+    /// The connection broke.
+    pub(super) fn broken(peer: &Peer, error: &(dyn Error + 'static)) -> NoResponse {
+        let mut innermost = error;
+        while let Some(source) = innermost.source() {
+            innermost = source;
+        }
+        NoResponse(format!("the connection to {} broke: {innermost}", peer.text()))
+    }
+
+    /// The service did not respond in this time.
+    pub(super) fn within(peer: &Peer, timeout: Duration) -> NoResponse {
+        NoResponse(format!("{} did not respond within {} s", peer.text(), timeout.as_secs()))
+    }
+}
+
 /// The failure of one attempt to connect, as the HTTP client wraps it.
 #[derive(Debug, thiserror::Error)]
 #[error("connecting failed")]
@@ -72,8 +94,7 @@ impl NeverConnected {
     }
 
     fn text(&self) -> String {
-        let Peer { service, endpoint: Endpoint(url) } = &self.peer;
-        let service = if service.is_empty() { url.clone() } else { format!("{service} at {url}") };
+        let service = self.peer.text();
         // The peer of the connection is the proxy, as long as this has not opened a tunnel.
         let nearest = |proxy: &Option<Uri>| match proxy {
             Some(proxy) => format!("the proxy {proxy} of {service}"),
@@ -161,6 +182,11 @@ impl Peer {
             other => other.to_string(),
         };
         Peer { service, endpoint: Endpoint::of(request.uri()) }
+    }
+
+    fn text(&self) -> String {
+        let Peer { service, endpoint: Endpoint(url) } = self;
+        if service.is_empty() { url.clone() } else { format!("{service} at {url}") }
     }
 }
 

@@ -68,6 +68,19 @@ fn unreachable_endpoint_is_reported_in_plain_words() {
 }
 
 #[test]
+fn broken_connection_is_reported_in_plain_words() {
+    let proxy = Proxy::moto();
+    proxy.fault(Fault::on("DescribeAvailabilityZones").reset());
+    let workspace = Workspace::with_provider(&proxy, "  max_retries = 1\n");
+    workspace.config(&network("this", ""));
+    let run = workspace.plan(&[]);
+    run.failed_with(&format!("DescribeAvailabilityZones: the connection to EC2 at {} broke:", proxy.endpoint()));
+    for inner in ["dispatch failure", "client error", "SendRequest"] {
+        assert!(!run.says(inner), "{inner} is an implementation detail:\n{run}");
+    }
+}
+
+#[test]
 fn retries_are_set_by_block_environment_or_profile() {
     // The retry modes in the User-Agent header.
     const STANDARD: &str = "E";
