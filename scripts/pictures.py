@@ -42,7 +42,8 @@ class Picture:
 
     def box(self, x, y, width, height, style, *lines):
         """A rectangle with centered lines, of which the first is the title."""
-        self.parts.append(f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="5" class="{style}"/>')
+        radius = round(min(5, width / 3), 1)
+        self.parts.append(f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="{radius:g}" class="{style}"/>')
         first = y + height / 2 - 9 * (len(lines) - 1)
         for number, line in enumerate(lines):
             self.text(x + width / 2, first + 18 * number, line, "title" if number == 0 else "small")
@@ -109,7 +110,7 @@ def request_path():
     it.box(632, 70, 148, 54, "app", "integration", "payload, timeout")
     it.box(632, 190, 148, 54, "data", "Lambda function", "not managed")
     it.box(478, 190, 120, 54, "data", "authorizer", "if configured")
-    it.box(304, 190, 140, 54, "transit", "log group", "access logs")
+    it.box(319, 190, 140, 54, "transit", "log group", "access logs")
     it.arrow((116, 90), (133, 90), (133, 57), (149, 57))
     it.arrow((116, 104), (133, 104), (133, 137), (149, 137))
     it.arrow((300, 57), (317, 57), (317, 90), (333, 90))
@@ -120,7 +121,7 @@ def request_path():
     it.arrow((538, 124), (538, 189))
     it.arrow((389, 124), (389, 189), style="dash")
     it.text(712, 157, "permission", "small left")
-    it.text(544, 157, "before", "small left")
+    it.text(544, 157, "before the call", "small left")
     it.text(20, 276, "The resource manages everything except the client and the functions.", "small left")
     return it
 

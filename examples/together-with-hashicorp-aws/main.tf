@@ -1,11 +1,12 @@
 terraform {
   required_providers {
     fgw = {
-      source = "fgw/fgw"
+      source  = "fgw/fgw"
+      version = "0.2.0-rc.1"
     }
     aws = {
       source  = "hashicorp/aws"
-      version = ">= 5.0"
+      version = "~> 5.100"
     }
   }
 }

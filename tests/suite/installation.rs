@@ -24,13 +24,12 @@ use crate::support::terraform::{Run, Workspace};
 /// The address of the network in the example.
 const THIS: &str = "fgw_four_tier_vpc.main";
 
-/// The minimal example, with another source address of the provider. Terraform installs a release candidate only if the
-/// configuration names its version.
+/// The minimal example, with another source address of the provider.
 fn example(source: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/resources/fgw_four_tier_vpc/resource.tf");
     let text = fs::read_to_string(path).expect("the example exists");
     assert!(text.contains("\"fgw/fgw\""), "the example requires the provider");
-    text.replace("\"fgw/fgw\"", &format!("\"{source}\"\n      version = \"{VERSION}\""))
+    text.replace("\"fgw/fgw\"", &format!("\"{source}\""))
 }
 
 /// A workspace with the example and the registry as the only source of providers.

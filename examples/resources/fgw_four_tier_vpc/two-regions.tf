@@ -1,7 +1,8 @@
 terraform {
   required_providers {
     fgw = {
-      source = "fgw/fgw"
+      source  = "fgw/fgw"
+      version = "0.2.0-rc.1"
     }
   }
 }

@@ -16,8 +16,8 @@ pub(super) const TITLES: [&str; 10] = [
     "Behavior",
 ];
 
-/// Parts of names, most specific first, and the groups of the arguments that contain them.
-const RULES: [(&str, &str); 21] = [
+/// Parts of names, most specific first, and the groups of the arguments that contain them. Each argument needs a rule.
+const RULES: [(&str, &str); 30] = [
     ("_timeout", "Behavior"),
     ("tags", "Tags and names"),
     ("vpc_endpoint", "Endpoints"),
@@ -38,11 +38,27 @@ const RULES: [(&str, &str); 21] = [
     ("create_", "Tiers"),
     ("internet_access", "Tiers"),
     ("map_public_ip", "Tiers"),
-    ("", "Behavior"),
+    ("region", "Behavior"),
+    ("tenancy", "Behavior"),
+    ("enable_dns_", "Behavior"),
+    ("network_address_usage_metrics", "Behavior"),
+    ("delete_guardduty_resources", "Behavior"),
+    ("allow_duplicate_name", "Behavior"),
+    ("adopt", "Behavior"),
+    ("ignore_drift", "Behavior"),
+    ("protected_objects", "Behavior"),
+    ("timeouts", "Behavior"),
 ];
 
 /// The position in `TITLES` of the group of an argument.
 pub(super) fn position(name: &str) -> usize {
-    let (_, title) = RULES.iter().find(|(part, _)| name.contains(part)).expect("the last rule holds for all");
+    let rule = RULES.iter().find(|(part, _)| name.contains(part));
+    let (_, title) = rule.unwrap_or_else(|| panic!("no rule of {} has a group for the argument {name}", file!()));
     TITLES.iter().position(|it| it == title).expect("each rule names a group")
+}
+
+#[test]
+#[should_panic(expected = "has a group for the argument enable_flow_logs")]
+fn an_argument_without_a_rule_has_no_group() {
+    position("enable_flow_logs");
 }
