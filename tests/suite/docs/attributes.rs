@@ -67,7 +67,8 @@ pub(super) fn section(attributes: &[Attribute]) -> String {
 /// Makes one section of those with equal attributes, such as the subnets of the tiers.
 fn merge_equal(waiting: &mut Vec<Nested>) {
     let shown = |nested: &Nested| match nested.content {
-        Content::Attributes(attributes, origin) => part(attributes, "", origin, "", &mut Vec::new()),
+        // Any path but that of the page, whose arguments have groups.
+        Content::Attributes(attributes, origin) => part(attributes, "nested", origin, "", &mut Vec::new()),
         Content::Fields(kind, fields) => format!("{:?}{fields:?}", fields_of(kind)),
     };
     let mut merged: Vec<Nested> = Vec::new();

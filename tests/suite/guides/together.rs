@@ -48,7 +48,8 @@ const SERVICES: [&str; 5] = ["ec2", "elbv2", "iam", "lambda", "rds"];
 /// The example with an AMI, a role and a file that exist, as its page asks for.
 fn prepared(proxy: &Proxy, workspace: &Workspace) -> String {
     let account = proxy.account();
-    let images = account.boto("ec2", "describe_images", json!({ "Owners": ["amazon"] }));
+    let image = json!({ "Name": "worker", "RootDeviceName": "/dev/xvda", "VirtualizationType": "hvm" });
+    let image = account.boto("ec2", "register_image", image);
     let role = json!({ "RoleName": "orders", "AssumeRolePolicyDocument": "{}" });
     account.boto("iam", "create_role", role);
     workspace.write("orders.py", "def handler(event, context):\n    return {'statusCode': 200}\n");
@@ -60,7 +61,7 @@ fn prepared(proxy: &Proxy, workspace: &Workspace) -> String {
     let (_, body) = EXAMPLE.split_once("\n}\n").expect("the first block requires the providers");
     let mut text = body.to_owned();
     for (shown, real) in [
-        ("ami-0123456789abcdef0", images["Images"][0]["ImageId"].as_str().expect("an emulator has AMIs")),
+        ("ami-0123456789abcdef0", image["ImageId"].as_str().expect("an ID")),
         ("arn:aws:iam::123456789012:", &format!("arn:aws:iam::{}:", account.id)),
     ] {
         assert!(text.contains(shown), "the example has no {shown}");

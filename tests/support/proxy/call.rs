@@ -226,6 +226,8 @@ const ROUTES: &[(&str, &str, &str)] = &[
     ("POST", "/2015-03-31/functions/{FunctionName}/aliases", "CreateAlias"),
     ("GET", "/2015-03-31/functions/{FunctionName}/aliases/{Name}", "GetAlias"),
     ("POST", "/2015-03-31/functions/{FunctionName}/versions", "PublishVersion"),
+    ("GET", "/2015-03-31/functions/{FunctionName}/versions", "ListVersionsByFunction"),
+    ("GET", "/2020-06-30/functions/{FunctionName}/code-signing-config", "GetFunctionCodeSigningConfig"),
     ("GET", "/2017-03-31/tags/{Resource}", "ListTags"),
     ("POST", "/2013-04-01/hostedzone", "CreateHostedZone"),
     ("GET", "/2013-04-01/hostedzone", "ListHostedZones"),
