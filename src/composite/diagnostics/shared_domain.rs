@@ -17,6 +17,8 @@ pub(in crate::composite) fn warn_of_shared_domains<P: Topology>(
     for (domain, mappings) in new.iter().filter_map(|entry| Some((entry, mappings_to_other_apis(entry)?))) {
         let objects: Vec<String> = new.iter().map(|it| format!("  {} ({})", it.key, printable(&it.id))).collect();
         let id = printable(&domain.id);
+        let ids = mappings.split(", ").filter_map(|mapping| mapping.split(' ').next());
+        let commands: Vec<String> = ids.map(|mapping| command(&domain.id, mapping)).collect();
         diagnostics.warning(
             format!("Updating {} {name:?} keeps a custom domain that other APIs use", P::TYPE_NAME),
             format!(
@@ -26,7 +28,7 @@ pub(in crate::composite) fn warn_of_shared_domains<P: Topology>(
                  To delete them, remove each mapping, then apply:\n\n{}",
                 printable(mappings),
                 objects.join("\n"),
-                mappings.split(", ").filter_map(|mapping| Some(command(&domain.id, mapping.split(' ').next()?))).collect::<Vec<_>>().join("\n")
+                commands.join("\n")
             ),
         );
     }
