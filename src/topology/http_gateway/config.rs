@@ -188,8 +188,8 @@ crate::attributes! {
         /// ARN of the Lambda function, optionally with an alias or version. The function may be in another Region or
         /// account. If a function is deleted and created again under the same name, it loses the permission that allows
         /// API Gateway to call it. If only the function is replaced, the same apply restores the permission. If the
-        /// gateway changes too and the plan knows this ARN, Terraform 1.16 and later restore it with the next apply. The
-        /// attribute `arn` of a function to be replaced is not known in the plan.
+        /// gateway changes too and the plan knows this ARN, Terraform 1.16 and later restore it with the next apply.
+        /// The attribute `arn` of a function to be replaced is not known in the plan.
         faas_function_arn: Input<String> = required().change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
         /// Description of the integration, at most 1024 characters. New routes with the same function, payload format
         /// version, timeout and description share one integration.
