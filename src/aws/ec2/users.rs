@@ -29,10 +29,14 @@ pub(super) fn of(
         let subnets: Vec<String> = explicit.chain(implicit).map(|id| format!("subnet {id}")).collect();
         for (destination, target) in table.routes().iter().filter_map(|it| route::to_managed(shown, table_id, it)) {
             users.add(&target, format!("route to {destination} in {table_id}"));
-            subnets.iter().for_each(|subnet| users.add(&target, subnet.clone()));
+            for subnet in &subnets {
+                users.add(&target, subnet.clone());
+            }
         }
         // A table that an apply has left is no longer managed, and its users are still listed.
-        subnets.into_iter().for_each(|subnet| users.add(table_id, subnet));
+        for subnet in subnets {
+            users.add(table_id, subnet);
+        }
     }
     for endpoint in endpoints {
         let Some(id) = endpoint.vpc_endpoint_id().filter(|id| is_managed(id)) else { continue };

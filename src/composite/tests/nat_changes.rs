@@ -327,7 +327,9 @@ async fn a_nat_gateway_stays_until_subnets_have_left_its_table() {
             ("allow_private_persistence_internet_access", true.into()),
             ("create_private_app_subnets", false.into()),
         ]);
-        more.iter().for_each(|(name, value)| config.set(name, value.clone()));
+        for (name, value) in more {
+            config.set(name, value.clone());
+        }
         config
     };
     let mut terraform = Terraform::<FourTierVpc>::new(1);

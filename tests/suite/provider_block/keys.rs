@@ -98,7 +98,9 @@ fn expired_credentials_are_named_with_their_source() {
         let mut workspace = with_block(&endpoints(&proxy));
         let keys = "[team]\naws_access_key_id = AKIDTEAM\naws_secret_access_key = s\naws_session_token = t\n";
         at_home(&workspace, "[default]\nregion = eu-west-1\n", keys);
-        variables.iter().for_each(|(name, value)| workspace.env(name, value));
+        for (name, value) in variables {
+            workspace.env(name, value);
+        }
         workspace.env("AWS_REGION", "eu-west-1");
         workspace.plan(&[])
     };

@@ -43,7 +43,9 @@ impl Problems {
             }
         }
         if !self.too_small(config, length) {
-            Tier::ALL.into_iter().for_each(|tier| self.bits(config, tier, length));
+            for tier in Tier::ALL {
+                self.bits(config, tier, length);
+            }
         }
         for (position, (path, block)) in blocks.iter().enumerate() {
             if let Some(vpc) = vpc.filter(|vpc| !vpc.contains(block)) {

@@ -47,7 +47,7 @@ fn key_arn(objects: &[Object]) -> Input<Option<String>> {
 }
 
 fn subscription(objects: &[Object]) -> crate::model::LogSubscription {
-    let found = objects.iter().find_map(|it| LogSubscription::of(&it.spec).map(|subscription| subscription.clone()));
+    let found = objects.iter().find_map(|it| LogSubscription::of(&it.spec).cloned());
     found.expect("there is a subscription")
 }
 
