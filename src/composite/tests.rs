@@ -177,6 +177,15 @@ impl<P: Topology> Terraform<P> {
         applied.diagnostics
     }
 
+    /// Destroys what exists at the end of a sequence. Nothing may be left.
+    async fn end(&mut self) {
+        if !self.state.is_null() {
+            let diagnostics = self.destroy().await;
+            assert!(!diagnostics.has_errors(), "{diagnostics:?}");
+        }
+        assert_eq!(self.account.slots(), Vec::<String>::new());
+    }
+
     async fn destroy(&mut self) -> Diagnostics {
         let applied = self
             .resource

@@ -248,11 +248,7 @@ fn check_sequence<P: Topology>(configs: &[(Value, Event)]) {
             let kept: Vec<&String> = nats.intersection(&now).collect();
             assert!(blackholes.is_empty() || kept.is_empty(), "{blackholes:?} although {kept:?} exist");
         }
-        if !terraform.state.is_null() {
-            let diagnostics = terraform.destroy().await;
-            assert!(!diagnostics.has_errors(), "{diagnostics:?}");
-        }
-        assert_eq!(terraform.account.slots(), Vec::<String>::new());
+        terraform.end().await;
     });
 }
 

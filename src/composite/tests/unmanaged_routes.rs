@@ -91,11 +91,7 @@ fn check(steps: &[(Value, Person)]) {
                 assert!(now[key].1 || !allowed, "{key} loses its permission");
             }
         }
-        if !terraform.state.is_null() {
-            let diagnostics = terraform.destroy().await;
-            assert!(!diagnostics.has_errors(), "{diagnostics:?}");
-        }
-        assert_eq!(terraform.account.slots(), Vec::<String>::new());
+        terraform.end().await;
     });
 }
 
