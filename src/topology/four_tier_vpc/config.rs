@@ -49,13 +49,13 @@ crate::attributes! {
                 "to a smaller number removes the AZs with the highest indices and deletes the network's objects in them"
             )
         ),
-        /// IDs of the AZs to use, such as `use1-az1`. By default, all AZs can be used. If you also set
-        /// `availability_zone_names`, only the AZs in both lists are used.
+        /// IDs of the AZs to use, such as `use1-az1`. By default, all AZs can be used. Conflicts with
+        /// `availability_zone_names`.
         availability_zone_ids: Input<Option<Vec<Input<String>>>> = optional_computed()
             .change(PlanEffect::PartialReplace("that leaves out an AZ deletes the network's objects in it")),
         /// Names of the AZs to use, such as `us-east-1a`, instead of their IDs. A name means different AZs in different
         /// accounts.
-        availability_zone_names: Input<Option<Vec<Input<String>>>> = optional_computed()
+        availability_zone_names: Input<Option<Vec<Input<String>>>> = optional()
             .change(PlanEffect::PartialReplace("that leaves out an AZ deletes the network's objects in it")),
         /// IDs of AZs not to use, such as `use1-az3`.
         availability_zone_exclude_ids: Strings = default(empty_list())

@@ -17,9 +17,6 @@ pub(super) fn omit_derived(attributes: &mut Value, state: &Value) {
     if *attributes.get("enable_ipv6") == Value::Bool(true) {
         attributes.set("ipv6_cidr_block", Value::Null);
     }
-    if !attributes.get("availability_zone_ids").is_null() {
-        attributes.set("availability_zone_names", Value::Null);
-    }
     // Existing AZs stay in use as long as their number does not decrease.
     let used = state.get("availability_zone_ids_used");
     if let (Value::List(used), Value::Number(count)) = (used, attributes.get("num_availability_zones"))

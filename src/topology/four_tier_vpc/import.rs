@@ -104,12 +104,10 @@ impl<'a> FoundNetwork<'a> {
 
     fn zones_and_tiers(&self, attributes: &mut Value) {
         let mut zones: BTreeMap<u32, &str> = BTreeMap::new();
-        let mut names: BTreeMap<u32, &str> = BTreeMap::new();
         for tier in Tier::ALL {
             let subnets = subnets(self.0, tier);
             attributes.set(&format!("create_{}_subnets", tier.slot()), (!subnets.is_empty()).into());
             zones.extend(subnets.iter().map(|subnet| (subnet.index, subnet.availability_zone_id.as_str())));
-            names.extend(subnets.iter().map(|subnet| (subnet.index, subnet.availability_zone.as_str())));
         }
         let mut partial = BTreeMap::new();
         for tier in Tier::ALL {
@@ -127,8 +125,6 @@ impl<'a> FoundNetwork<'a> {
         if !zones.is_empty() {
             attributes.set("num_availability_zones", number(zones.len()));
             attributes.set("availability_zone_ids", zones.into_values().collect::<Vec<_>>().into());
-            // Terraform keeps a prior value of the input that a configuration sets, but not null.
-            attributes.set("availability_zone_names", names.into_values().collect::<Vec<_>>().into());
         }
     }
 

@@ -6,6 +6,12 @@ mod addresses;
 mod gateways;
 mod ipv6;
 
+/// A list in the notation of Terraform, without values that are not known yet.
+fn listed(items: &[Input<String>]) -> String {
+    let items: Vec<String> = items.iter().filter_map(Input::known).map(|item| format!("{item:?}")).collect();
+    format!("[{}]", items.join(", "))
+}
+
 #[cfg(test)]
 mod rules;
 
@@ -102,6 +108,11 @@ impl Problems {
             self.chosen_zones(&path, names, "availability_zone_exclude_names", excluded.1);
             let hint = "Use an AZ name such as us-east-1a, or set availability_zone_ids instead.";
             self.each(&path, &Input::Known(names.clone()), |name| !is_zone_id(name), "an AZ name", hint);
+            if let Some(ids) = ids.known().and_then(Option::as_ref) {
+                let (names, ids) = (listed(names), listed(ids));
+                let message = format!("{names} conflicts with availability_zone_ids, which is {ids}.");
+                self.add(path, message, "Remove one of the two.");
+            }
         }
         let path = AttributePath::new("availability_zone_exclude_ids");
         let hint = "Use an AZ ID such as use1-az1, or move the name to availability_zone_exclude_names.";

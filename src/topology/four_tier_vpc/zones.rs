@@ -187,14 +187,12 @@ impl Choice<'_> {
         Some(("num_availability_zones", reason))
     }
 
-    /// The problem that no AZ is left, at an input that excludes one which a list selects.
+    /// The problem that no AZ is left, at an input that excludes one which `availability_zone_ids` or
+    /// `availability_zone_names` selects.
     fn rejects_all(&self, available: &[AvailabilityZone]) -> Problem {
-        let is_chosen = |zone: &&AvailabilityZone| match (&self.ids, &self.names) {
-            (None, None) => true,
-            (ids, names) => {
-                let mut ids = ids.iter().flatten();
-                ids.any(|id| *id == zone.id) || names.iter().flatten().any(|name| *name == zone.name)
-            }
+        let is_chosen = |zone: &&AvailabilityZone| {
+            self.ids.as_ref().is_none_or(|ids| ids.contains(&&*zone.id))
+                && self.names.as_ref().is_none_or(|names| names.contains(&&*zone.name))
         };
         let admitted = available.iter().filter(is_chosen);
         let rejected: Vec<_> =
@@ -205,11 +203,7 @@ impl Choice<'_> {
             true => "This account has no AZ in the Region.".to_string(),
             false => format!("No AZ of the Region can be used. {}.", reasons.join("; ")),
         };
-        let hint = match (&self.ids, &self.names) {
-            (Some(_), Some(_)) => "Remove availability_zone_ids or availability_zone_names, or exclude fewer AZs.",
-            _ => "Exclude fewer AZs, or change availability_zone_state.",
-        };
-        Problem::new(AttributePath::new(input), message, hint)
+        Problem::new(AttributePath::new(input), message, "Exclude fewer AZs, or change availability_zone_state.")
     }
 }
 
@@ -242,17 +236,6 @@ mod tests {
         assert_eq!(chosen(&nine, &Inventory::default(), &zones("abc")), ["0 a", "1 b", "2 c"]);
         let two = [("num_availability_zones", 2_i64.into())];
         assert_eq!(chosen(&two, &Inventory::default(), &zones("abc")), ["0 a", "1 b"]);
-    }
-
-    #[test]
-    fn an_az_must_be_in_both_lists() {
-        let both = |ids: Vec<&str>| {
-            [("availability_zone_ids", ids.into()), ("availability_zone_names", vec!["b", "c"].into())]
-        };
-        assert_eq!(chosen(&both(vec!["az-a", "az-b"]), &Inventory::default(), &zones("abc")), ["0 b"]);
-        let disjoint = places(&config(&both(vec!["az-a"])), &Inventory::default(), &zones("abc")).unwrap_err();
-        let reason = "az-a: availability_zone_names does not list its name, a";
-        assert!(disjoint[0].message.contains(reason), "{}", disjoint[0].message);
     }
 
     #[test]

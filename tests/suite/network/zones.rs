@@ -298,33 +298,3 @@ fn a_removed_az_takes_its_nat_gateway_along_and_no_other() {
     assert_eq!(env.id("eip.1"), address);
     env.destroy();
 }
-
-#[test]
-fn names_of_azs_are_another_spelling_of_their_ids() {
-    let env = TestEnv::with_terraform();
-    env.proxy.zones(&[a(), b(), c()]);
-    let chosen = |input: &str, zones: &str| with(&format!("  num_nat_gateways = 0\n  {input} = [{zones}]"));
-    let by_name = chosen("availability_zone_names", "\"us-east-1c\", \"us-east-1a\"");
-    env.change(&by_name);
-    assert_eq!(env.attribute("availability_zone_ids_used"), json!(["use1-az6", "use1-az2"]));
-    env.workspace.assert_nothing_to_do();
-    let before = env.attribute("aws_objects");
-
-    env.workspace.reimport(THIS);
-    env.workspace.assert_nothing_to_do();
-    env.workspace.generate(THIS, before["vpc"].as_str().expect("a VPC"));
-    env.config(&by_name);
-    env.workspace.assert_nothing_to_do();
-
-    let by_id = env.change(&chosen("availability_zone_ids", "\"use1-az6\", \"use1-az2\""));
-    assert_eq!(by_id.calls, "");
-    assert_eq!(env.attribute("aws_objects"), before);
-
-    env.config(&chosen("availability_zone_names", "\"us-east-1a\", \"us-east-1x\""));
-    let unknown = env.workspace.plan(&[]);
-    unknown.failed_with("Invalid value for availability_zone_names");
-    let azs = "Its AZs are use1-az6 (us-east-1a), use1-az1 (us-east-1b), use1-az2 (us-east-1c).";
-    unknown.failed_with(&format!("This account has no AZ us-east-1x in the Region. {azs}"));
-    env.config(&by_name);
-    env.destroy();
-}

@@ -55,5 +55,12 @@ pub(super) fn rules() -> Vec<Rule> {
             &["b is also in availability_zone_exclude_names", "a is listed twice"],
             json!({"availability_zone_names": ["a", "c"], "availability_zone_exclude_names": ["b"]}),
         ),
+        (
+            "AZs are chosen by id or by name",
+            json!({"availability_zone_names": ["us-east-1a"], "availability_zone_ids": ["use1-az1"]}),
+            &["availability_zone_names"],
+            &["us-east-1a", "use1-az1"],
+            json!({"availability_zone_names": ["us-east-1a"], "availability_zone_exclude_ids": ["use1-az1"]}),
+        ),
     ]
 }
