@@ -1,6 +1,6 @@
 //! The unmanaged users of managed objects, in networks and gateways.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::unmanaged_in_api::{used_in_api, users_in_api};
 use super::unmanaged_in_network::NetworkUsers;
@@ -25,25 +25,25 @@ pub fn unmanaged_users(inventory: &Inventory, id: &str) -> Vec<String> {
 }
 
 /// The unmanaged users of a network that a deletion affects: those of the object itself, and those of the table of a
-/// route. `is_kept` and `is_deleted` tell whether the plan leaves, or really deletes, the object with a key. A route in
-/// a table that is left stays, and loses its target if the plan deletes that.
+/// route. A route in a table that the plan leaves (`kept`) stays, and loses its target if the plan really deletes that.
 pub fn affected_by_deletion(
-    inventory: &Inventory,
+    (inventory, users): (&Inventory, &NetworkUsers),
     entry: &Entry,
-    is_kept: &dyn Fn(&Key) -> bool,
-    is_deleted: &dyn Fn(&Key) -> bool,
+    kept: &BTreeSet<&Key>,
+    deleted: &BTreeSet<&Key>,
 ) -> Option<(&'static str, Vec<String>)> {
-    let users = NetworkUsers::of(inventory);
     let (what, users) = match entry.spec() {
-        Spec::Route(Route { route_table, target, .. }) if is_kept(route_table) => match target {
-            Ref::Key(target) if is_deleted(target) => ("loses its target", users_of(inventory, &users, route_table)),
+        Spec::Route(Route { route_table, target, .. }) if kept.contains(route_table) => match target {
+            Ref::Key(target) if deleted.contains(target) => {
+                ("loses its target", users_of(inventory, users, route_table))
+            }
             Ref::Key(_) | Ref::Id(_) => return None,
         },
-        Spec::Route(Route { route_table, .. }) => ("is deleted", users_of(inventory, &users, route_table)),
+        Spec::Route(Route { route_table, .. }) => ("is deleted", users_of(inventory, users, route_table)),
         Spec::RouteTable(_) => return None,
         Spec::DefaultNetworkAcl(_) => ("is no longer managed", users.using(&entry.id)),
         Spec::VpcEndpoint(endpoint) => {
-            let of_tables = endpoint.route_tables.iter().flat_map(|table| users_of_table(inventory, &users, table));
+            let of_tables = endpoint.route_tables.iter().flat_map(|table| users_of_table(inventory, users, table));
             ("is deleted", users.using(&entry.id).into_iter().chain(of_tables).collect())
         }
         _ => ("is deleted", users.using(&entry.id)),
@@ -52,7 +52,12 @@ pub fn affected_by_deletion(
 }
 
 /// The unmanaged users of a network that an update affects, unless it changes only tags.
-pub fn affected_by_update(inventory: &Inventory, id: &str, before: &Spec, to: &Spec) -> Vec<String> {
+pub fn affected_by_update(
+    (inventory, users): (&Inventory, &NetworkUsers),
+    id: &str,
+    before: &Spec,
+    to: &Spec,
+) -> Vec<String> {
     let without_tags = |spec: &Spec| {
         let mut spec = spec.clone();
         spec.tags_mut().into_iter().for_each(|tags| *tags = Tags::Unknown);
@@ -61,13 +66,12 @@ pub fn affected_by_update(inventory: &Inventory, id: &str, before: &Spec, to: &S
     if without_tags(before) == without_tags(to) {
         return Vec::new();
     }
-    let users = NetworkUsers::of(inventory);
     match (before, to) {
-        (Spec::Route(route), _) => users_of(inventory, &users, &route.route_table),
+        (Spec::Route(route), _) => users_of(inventory, users, &route.route_table),
         // A route table that the endpoint loses may stay, because unmanaged subnets use it.
         (Spec::VpcEndpoint(before), Spec::VpcEndpoint(to)) => {
             let lost = before.route_tables.iter().filter(|table| !to.route_tables.contains(table));
-            let of_lost = lost.flat_map(|table| users_of_table(inventory, &users, table));
+            let of_lost = lost.flat_map(|table| users_of_table(inventory, users, table));
             let own = if before.policy == to.policy { Vec::new() } else { users.using(id) };
             own.into_iter().chain(of_lost).collect()
         }

@@ -178,15 +178,20 @@ impl Plan {
     }
 
     /// These operations and their transitive dependents.
-    pub fn transitive_dependents(&self, mut found: BTreeSet<usize>) -> BTreeSet<usize> {
-        loop {
-            let depends = |at: &usize| !found.contains(at) && !self.ops[*at].depends_on.is_disjoint(&found);
-            let more: Vec<usize> = (0..self.ops.len()).filter(depends).collect();
-            if more.is_empty() {
-                return found;
-            }
-            found.extend(more);
+    pub fn transitive_dependents(&self, found: BTreeSet<usize>) -> BTreeSet<usize> {
+        transitive_dependents(&self.ops, found)
+    }
+}
+
+/// These of the operations and their transitive dependents.
+pub(super) fn transitive_dependents(ops: &[Op], mut found: BTreeSet<usize>) -> BTreeSet<usize> {
+    loop {
+        let depends = |at: &usize| !found.contains(at) && !ops[*at].depends_on.is_disjoint(&found);
+        let more: Vec<usize> = (0..ops.len()).filter(depends).collect();
+        if more.is_empty() {
+            return found;
         }
+        found.extend(more);
     }
 }
 

@@ -3,8 +3,8 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::cloud::retries::Retry;
@@ -16,9 +16,9 @@ pub struct Progress {
     path: Option<PathBuf>,
     /// Opened for the first line. `None` if that failed.
     file: OnceLock<Option<File>>,
-    /// The first failure, until it is reported.
-    problem: Mutex<Option<String>>,
-    has_failed: AtomicBool,
+    /// The first failure.
+    problem: OnceLock<String>,
+    is_reported: AtomicBool,
 }
 
 impl Progress {
@@ -58,15 +58,12 @@ impl Progress {
 
     /// Returns why nothing was written so far, if something was to be written. Only once.
     pub fn take_problem(&self) -> Option<String> {
-        self.problem.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.problem.get().filter(|_| !self.is_reported.swap(true, Ordering::Relaxed)).cloned()
     }
 
     fn fails(&self, problem: String) {
         tracing::warn!("{problem}");
-        let mut first = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
-        if !self.has_failed.swap(true, Ordering::Relaxed) {
-            *first = Some(problem);
-        }
+        self.problem.get_or_init(|| problem);
     }
 
     fn write(&self, line: &str) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::diff::holder;
-use super::plan::{Action, Op, Outage, Phase};
+use super::plan::{Action, Op, Outage, Phase, transitive_dependents};
 use crate::model::{Entry, Inventory, Key, Object, Ref, Spec};
 
 /// The state of a route's target until all new objects are created.
@@ -140,21 +140,8 @@ fn moves_away(route: &Entry, deletion: usize, ops: &[Op], existing: &Inventory) 
     };
     let moves = users(table, existing).map(|user| ops.iter().position(|op| leaves(op, user)));
     let moves: Vec<usize> = moves.collect::<Option<_>>()?;
-    moves.iter().all(|position| !follows(*position, deletion, ops)).then_some(moves)
-}
-
-/// Whether an operation starts only after another one.
-fn follows(position: usize, other: usize, ops: &[Op]) -> bool {
-    let (mut seen, mut next) = (BTreeSet::new(), vec![position]);
-    while let Some(position) = next.pop() {
-        if position == other {
-            return true;
-        }
-        if seen.insert(position) {
-            next.extend(ops[position].depends_on.iter().copied());
-        }
-    }
-    false
+    let later = transitive_dependents(ops, BTreeSet::from([deletion]));
+    moves.iter().all(|position| !later.contains(position)).then_some(moves)
 }
 
 /// Lets such a route refer to another target: one that exists, or the one that replaces the deleted one. Until that is

@@ -31,7 +31,6 @@ use rustls::ClientConfig;
 use tower_service::Service;
 
 use super::chain::chain;
-use super::endpoint::Endpoint;
 use super::origin::Origin;
 use super::proxies::Proxies;
 use super::unreachable::{CONNECT_TIMEOUT, ConnectFailed, NeverConnected, NoResponse, Peer};
@@ -105,7 +104,8 @@ impl HttpConnector for SendRequest {
             return HttpConnectorFuture::ready(Err(ConnectorError::user(Box::new(proxy))));
         }
         self.http.prepare(&mut request);
-        let (endpoint, peer) = (Endpoint::of(request.uri()), Peer::of(&request));
+        let peer = Peer::of(&request);
+        let endpoint = peer.endpoint.clone();
         let origin = self.http.origin.clone();
         let answer = self.http.client.request(request);
         let timeout = self.response_timeout;

@@ -19,6 +19,8 @@ pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 #[error("{}", self.text())]
 pub(crate) struct NeverConnected {
     peer: Peer,
+    /// The proxy of the connection, if there is one.
+    proxy: Option<Uri>,
     problem: Problem,
 }
 
@@ -27,17 +29,17 @@ pub(crate) struct NeverConnected {
 pub(super) struct Peer {
     /// Such as `EC2`; empty for a request without a signature.
     service: String,
-    endpoint: Endpoint,
+    pub(super) endpoint: Endpoint,
 }
 
 #[derive(Debug)]
 enum Problem {
-    Refused(Option<Uri>),
-    UnknownName(Option<Uri>),
+    Refused,
+    UnknownName,
     /// With the reason.
-    Certificate(Option<Uri>, String),
-    Timeout(Option<Uri>),
-    Other(Option<Uri>, String),
+    Certificate(String),
+    Timeout,
+    Other(String),
 }
 
 /// A connection was established, but no response arrived, so AWS may have received the request. Without a source, like
@@ -74,12 +76,13 @@ pub(super) struct ConnectFailed {
 
 impl NeverConnected {
     pub(super) fn new(peer: Peer, error: &(dyn Error + 'static)) -> NeverConnected {
-        let problem = match find::<ConnectFailed>(error) {
-            Some(ConnectFailed { proxy, source: Some(source) }) => Problem::of(&**source, proxy.clone()),
-            Some(ConnectFailed { proxy, source: None }) => Problem::Timeout(proxy.clone()),
-            None => Problem::of(error, None),
+        let failed = find::<ConnectFailed>(error);
+        let problem = match failed {
+            Some(ConnectFailed { source: Some(source), .. }) => Problem::of(&**source),
+            Some(ConnectFailed { source: None, .. }) => Problem::Timeout,
+            None => Problem::of(error),
         };
-        NeverConnected { peer, problem }
+        NeverConnected { peer, proxy: failed.and_then(|failed| failed.proxy.clone()), problem }
     }
 
     /// The maximum number of attempts of a call. Nothing changes within seconds at an address that refuses connections
@@ -87,57 +90,51 @@ impl NeverConnected {
     /// the network of the machine may just be changing. `None` is the number for all other failures.
     pub(crate) fn attempts(&self, is_apply: bool) -> Option<u32> {
         match self.problem {
-            Problem::Certificate(..) => Some(1),
-            Problem::Refused(_) | Problem::UnknownName(_) => Some(if is_apply { 5 } else { 3 }),
-            Problem::Timeout(_) | Problem::Other(..) => None,
+            Problem::Certificate(_) => Some(1),
+            Problem::Refused | Problem::UnknownName => Some(if is_apply { 5 } else { 3 }),
+            Problem::Timeout | Problem::Other(_) => None,
         }
     }
 
     fn text(&self) -> String {
         let service = self.peer.text();
         // The peer of the connection is the proxy, as long as this has not opened a tunnel.
-        let nearest = |proxy: &Option<Uri>| match proxy {
-            Some(proxy) => format!("the proxy {proxy} of {service}"),
-            None => service.clone(),
-        };
-        let through = |proxy: &Option<Uri>| match proxy {
-            Some(proxy) => format!("{service}, through proxy {proxy}"),
-            None => service.clone(),
+        let (nearest, through) = match &self.proxy {
+            Some(proxy) => (format!("the proxy {proxy} of {service}"), format!("{service}, through proxy {proxy}")),
+            None => (service.clone(), service),
         };
         match &self.problem {
-            Problem::Refused(proxy) => format!("{} refuses the connection", nearest(proxy)),
-            Problem::UnknownName(proxy) => format!("the host name of {} cannot be resolved", nearest(proxy)),
-            Problem::Certificate(proxy, why) => format!("the TLS certificate of {} is rejected: {why}", through(proxy)),
-            Problem::Timeout(proxy) => {
-                format!("no connection to {} within {} s", through(proxy), CONNECT_TIMEOUT.as_secs())
-            }
-            Problem::Other(proxy, why) => format!("no connection to {}: {why}", through(proxy)),
+            Problem::Refused => format!("{nearest} refuses the connection"),
+            Problem::UnknownName => format!("the host name of {nearest} cannot be resolved"),
+            Problem::Certificate(why) => format!("the TLS certificate of {through} is rejected: {why}"),
+            Problem::Timeout => format!("no connection to {through} within {} s", CONNECT_TIMEOUT.as_secs()),
+            Problem::Other(why) => format!("no connection to {through}: {why}"),
         }
     }
 
     /// What to do.
     pub(crate) fn advice(&self) -> &'static str {
         match (&self.problem, self.peer.endpoint.is_aws()) {
-            (Problem::Refused(Some(_)) | Problem::UnknownName(Some(_)), _) => {
+            (Problem::Refused | Problem::UnknownName, _) if self.proxy.is_some() => {
                 "Correct the proxy in the provider block or the environment, then run Terraform again."
             }
-            (Problem::Refused(None), false) => {
+            (Problem::Refused, false) => {
                 "No program listens at this address, or a firewall rejects the connection. Start the service, or correct \
                  its endpoint, then run Terraform again."
             }
-            (Problem::UnknownName(None), true) => {
+            (Problem::UnknownName, true) => {
                 "Check the region, and whether this machine is connected and resolves other names, then run Terraform \
                  again."
             }
-            (Problem::UnknownName(None), false) => {
+            (Problem::UnknownName, false) => {
                 "Check the endpoint, and whether this machine is connected and resolves other names, then run Terraform \
                  again."
             }
-            (Problem::Certificate(..), _) => {
+            (Problem::Certificate(_), _) => {
                 "If a proxy or an endpoint of your own has this certificate, set custom_ca_bundle to a file with the \
                  certificate of its authority. Otherwise correct the endpoint. Then run Terraform again."
             }
-            (Problem::Refused(None) | Problem::Timeout(_) | Problem::Other(..), _) => {
+            (Problem::Refused | Problem::Timeout | Problem::Other(_), _) => {
                 "Check the network connection, the firewall and the proxy of this machine, then run Terraform again."
             }
         }
@@ -145,25 +142,25 @@ impl NeverConnected {
 }
 
 impl Problem {
-    fn of(error: &(dyn Error + 'static), proxy: Option<Uri>) -> Problem {
+    fn of(error: &(dyn Error + 'static)) -> Problem {
         let mut next = Some(error);
         while let Some(error) = next {
             let io = error.downcast_ref::<std::io::Error>();
             if let Some(rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
-                return Problem::Certificate(proxy, error.to_string());
+                return Problem::Certificate(error.to_string());
             }
             if io.is_some_and(|io| io.kind() == ErrorKind::ConnectionRefused) {
-                return Problem::Refused(proxy);
+                return Problem::Refused;
             }
             // The type of this error is private.
             if error.to_string() == "dns error" {
-                return Problem::UnknownName(proxy);
+                return Problem::UnknownName;
             }
             // The source of an I/O error is not the error that it wraps, but the source of that.
             let wrapped = io.and_then(std::io::Error::get_ref).map(|it| it as &(dyn Error + 'static));
             next = wrapped.or_else(|| error.source());
         }
-        Problem::Other(proxy, chain(error))
+        Problem::Other(chain(error))
     }
 }
 

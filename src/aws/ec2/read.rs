@@ -111,7 +111,8 @@ pub(crate) async fn read(
     learn_network_acls(&mut shown, &subnets, &other_acls);
     learn_unmanaged_subnets(&mut shown, root_id, &subnets);
     add_route_tables(&mut shown, &tables);
-    let implicit = main_table.map(|main| learn_implicit_subnets(&mut shown, main, &tables, &subnets));
+    let implicit = implicit_subnets(&shown, &tables, &subnets);
+    let unmanaged = main_table.map(|main| learn_implicit_subnets(&mut shown, main, &implicit));
     add_associations(&mut shown, &tables);
     add_addresses(&mut shown, &addresses);
     add_nat_gateways(&mut shown, &nats);
@@ -119,7 +120,7 @@ pub(crate) async fn read(
     add_endpoints(&mut shown, &endpoints);
     add_default_acl(&mut shown, &acls);
     add_default_group(&mut shown, &groups);
-    let users = users::of(&shown, (&subnets, &tables), &endpoints, &acls);
+    let users = users::of(&shown, (&tables, &implicit), &endpoints, &acls);
     shown.learn(root_id, NetworkUsers::LEARNED.to_string(), users.text());
     let root_state = tags::value(vpc.tags(), ownership::STATE).and_then(ownership::state_in);
     let created = created(&nats, &endpoints);
@@ -131,7 +132,7 @@ pub(crate) async fn read(
             seen.stacks.extend(stacks);
         }
         None => {
-            seen.unmanaged.extend(implicit.into_iter().flatten());
+            seen.unmanaged.extend(unmanaged.into_iter().flatten());
             seen.unmanaged.sort();
         }
     }
@@ -266,26 +267,25 @@ fn add_route_tables(shown: &mut Shown<'_>, tables: &[RouteTable]) {
     }
 }
 
-/// Records, in the main route table, the unmanaged subnets that it serves because they have no association. Returns
-/// them if the table is managed. Subnets and route tables must have been added.
-fn learn_implicit_subnets(
-    shown: &mut Shown<'_>,
-    main: &str,
-    tables: &[RouteTable],
-    subnets: &[Subnet],
-) -> Vec<Unmanaged> {
-    if shown.key(main).is_none() {
-        return Vec::new();
-    }
+/// The unmanaged subnets that the main route table serves because they have no association. Managed subnets must have
+/// been added.
+fn implicit_subnets<'a>(shown: &Shown<'_>, tables: &[RouteTable], subnets: &'a [Subnet]) -> Vec<&'a str> {
     let associated: BTreeSet<&str> =
         tables.iter().flat_map(|table| table.associations()).filter_map(|it| it.subnet_id()).collect();
     let ids = subnets.iter().filter_map(|subnet| subnet.subnet_id());
-    let implicit: Vec<&str> = ids.filter(|id| !associated.contains(id) && shown.key(id).is_none()).collect();
+    ids.filter(|id| !associated.contains(id) && shown.key(id).is_none()).collect()
+}
+
+/// Records them in the main route table. Returns them if the table is managed. Route tables must have been added.
+fn learn_implicit_subnets(shown: &mut Shown<'_>, main: &str, implicit: &[&str]) -> Vec<Unmanaged> {
+    if shown.key(main).is_none() {
+        return Vec::new();
+    }
     let listed = (!implicit.is_empty()).then(|| implicit.join(", "));
     shown.learn(main, keys::IMPLICIT_SUBNETS.to_string(), listed);
     let reason = format!("it has no route table of its own and uses {main}, the main route table");
     let unmanaged = |id: &str| Unmanaged { id: id.into(), slot: None, is_tagged: false, reason: reason.clone() };
-    implicit.into_iter().map(unmanaged).collect()
+    implicit.iter().copied().map(unmanaged).collect()
 }
 
 /// Adds the associations of managed subnets, with any route table.

@@ -1,27 +1,21 @@
 //! The unmanaged users of the objects of a network, from the lists that every read returns.
 
-use std::collections::BTreeSet;
-
-use aws_sdk_ec2::types::{NetworkAcl, RouteTable, Subnet, VpcEndpoint};
+use aws_sdk_ec2::types::{NetworkAcl, RouteTable, VpcEndpoint};
 
 use super::claims::is_main_table;
 use super::observed::Shown;
 use super::route;
 use crate::model::NetworkUsers;
 
-/// Finds them. All managed objects must have been added.
+/// Finds them. All managed objects must have been added. `implicit` are the unmanaged subnets of the main route table.
 pub(super) fn of(
     shown: &Shown<'_>,
-    (subnets, tables): (&[Subnet], &[RouteTable]),
+    (tables, implicit): (&[RouteTable], &[&str]),
     endpoints: &[VpcEndpoint],
     default_acls: &[NetworkAcl],
 ) -> NetworkUsers {
     let mut users = NetworkUsers::default();
     let is_managed = |id: &str| shown.key(id).is_some();
-    let associated: BTreeSet<&str> =
-        tables.iter().flat_map(|table| table.associations()).filter_map(|it| it.subnet_id()).collect();
-    let ids = subnets.iter().filter_map(|it| it.subnet_id());
-    let implicit: Vec<&str> = ids.filter(|id| !associated.contains(id) && !is_managed(id)).collect();
     for table in tables {
         let Some(table_id) = table.route_table_id() else { continue };
         let explicit = table.associations().iter().filter_map(|it| it.subnet_id()).filter(|id| !is_managed(id));

@@ -1,6 +1,8 @@
 //! The warning of a plan about unmanaged objects that use what it changes.
 
-use crate::model::{Inventory, Key, affected_by_deletion, affected_by_update, printable};
+use std::collections::BTreeSet;
+
+use crate::model::{Inventory, Key, NetworkUsers, affected_by_deletion, affected_by_update, printable};
 use crate::plugin::Diagnostics;
 use crate::reconcile::{Action, Plan};
 use crate::topology::Topology;
@@ -11,21 +13,21 @@ pub(in crate::composite) fn warn_of_users<P: Topology>(
     (inventory, plan): (&Inventory, &Plan),
     diagnostics: &mut Diagnostics,
 ) {
-    let deletes = |key: &Key, kept: bool| {
-        plan.ops.iter().any(|op| match &op.action {
-            Action::Delete { entry, is_kept, .. } => entry.key == *key && *is_kept == kept,
-            Action::Create(_) | Action::Update { .. } => false,
-        })
-    };
+    let users = NetworkUsers::of(inventory);
+    let (mut kept, mut deleted) = (BTreeSet::new(), BTreeSet::new());
+    for op in &plan.ops {
+        if let Action::Delete { entry, is_kept, .. } = &op.action {
+            if *is_kept { &mut kept } else { &mut deleted }.insert(&entry.key);
+        }
+    }
     let lines = plan.ops.iter().filter_map(|op| match &op.action {
         Action::Create(_) | Action::Delete { is_kept: true, .. } => None,
         Action::Update { id, before, to, .. } => {
-            let users = affected_by_update(inventory, id, before, &to.spec);
+            let users = affected_by_update((inventory, &users), id, before, &to.spec);
             (!users.is_empty()).then(|| line(&to.key, id, "changes", &users))
         }
         Action::Delete { entry, .. } => {
-            let (what, users) =
-                affected_by_deletion(inventory, entry, &|key| deletes(key, true), &|key| deletes(key, false))?;
+            let (what, users) = affected_by_deletion((inventory, &users), entry, &kept, &deleted)?;
             Some(line(&entry.key, &entry.id, what, &users))
         }
     });

@@ -189,6 +189,21 @@ pub trait Kind: Any {
     fn follow_creation_of(&mut self, _created: &dyn Kind) {}
 }
 
+/// The tags of a kind with a field for them.
+macro_rules! tagged {
+    () => {
+        fn tags(&self) -> Option<&$crate::model::Tags> {
+            Some(&self.tags)
+        }
+
+        fn tags_mut(&mut self) -> Option<&mut $crate::model::Tags> {
+            Some(&mut self.tags)
+        }
+    };
+}
+
+pub(super) use tagged;
+
 /// The object as this kind; `None` if it is of another kind.
 pub(super) fn of<K: Kind>(object: &dyn Kind) -> Option<&K> {
     (object as &dyn Any).downcast_ref()

@@ -5,13 +5,6 @@ mod access_rules;
 mod addresses;
 mod gateways;
 mod ipv6;
-
-/// A list in the notation of Terraform, without values that are not known yet.
-fn listed(items: &[Input<String>]) -> String {
-    let items: Vec<String> = items.iter().filter_map(Input::known).map(|item| format!("{item:?}")).collect();
-    format!("[{}]", items.join(", "))
-}
-
 #[cfg(test)]
 mod rules;
 
@@ -192,4 +185,10 @@ fn is_az_key(key: &str) -> bool {
 /// Whether this is an AZ ID and not a name: IDs, which are the same in all accounts, end in `-az` and a number.
 fn is_zone_id(text: &str) -> bool {
     text.rsplit_once("-az").is_some_and(|(_, number)| number.parse::<u32>().is_ok())
+}
+
+/// A list in the notation of Terraform, without values that are not known yet.
+fn listed(items: &[Input<String>]) -> String {
+    let items: Vec<String> = items.iter().filter_map(Input::known).map(|item| format!("{item:?}")).collect();
+    format!("[{}]", items.join(", "))
 }

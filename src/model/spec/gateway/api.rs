@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::in_order;
-use crate::model::spec::kind::{Kind, of};
+use crate::model::spec::kind::{Kind, of, tagged};
 use crate::model::{Need, Tags};
 use crate::plugin::Input;
 
@@ -48,13 +48,7 @@ impl Kind for Api {
         Vec::new()
     }
 
-    fn tags(&self) -> Option<&Tags> {
-        Some(&self.tags)
-    }
-
-    fn tags_mut(&mut self) -> Option<&mut Tags> {
-        Some(&mut self.tags)
-    }
+    tagged!();
 
     fn is_root(&self) -> bool {
         true

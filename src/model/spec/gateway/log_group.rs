@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::NoAction;
-use crate::model::spec::kind::{Kind, Learned};
+use crate::model::spec::kind::{Kind, Learned, tagged};
 use crate::model::{Claim, Key, Need, Tags};
 use crate::plugin::Input;
 
@@ -36,13 +36,7 @@ impl Kind for LogGroup {
         vec![Claim::LogGroup { name: self.name.clone() }]
     }
 
-    fn tags(&self) -> Option<&Tags> {
-        Some(&self.tags)
-    }
-
-    fn tags_mut(&mut self) -> Option<&mut Tags> {
-        Some(&mut self.tags)
-    }
+    tagged!();
 
     fn is_irrecoverable(&self) -> bool {
         true

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Kind, of};
+use crate::model::spec::kind::{Kind, of, tagged};
 use crate::model::{Claim, Key, Need, Ref, Tags, is_same_format};
 use crate::plugin::Input;
 
@@ -53,13 +53,7 @@ impl Kind for Stage {
         vec![Claim::DefaultStage]
     }
 
-    fn tags(&self) -> Option<&Tags> {
-        Some(&self.tags)
-    }
-
-    fn tags_mut(&mut self) -> Option<&mut Tags> {
-        Some(&mut self.tags)
-    }
+    tagged!();
 
     fn references_mut(&mut self) -> Vec<&mut Ref> {
         self.access_log.iter_mut().map(|log| &mut log.log_group).collect()

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::vpc_ipv6_block::VpcIpv6Block;
 use crate::model::OnDelete::{NoAction, Restrict};
-use crate::model::spec::kind::{Kind, of};
+use crate::model::spec::kind::{Kind, of, tagged};
 use crate::model::{Key, Need, Tags};
 use crate::plugin::Input;
 
@@ -67,13 +67,7 @@ impl Kind for DefaultNetworkAcl {
         Some(&self.vpc)
     }
 
-    fn tags(&self) -> Option<&Tags> {
-        Some(&self.tags)
-    }
-
-    fn tags_mut(&mut self) -> Option<&mut Tags> {
-        Some(&mut self.tags)
-    }
+    tagged!();
 
     fn is_adopted(&self) -> bool {
         true

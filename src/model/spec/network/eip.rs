@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Kind, Learned};
+use crate::model::spec::kind::{Kind, Learned, tagged};
 use crate::model::{Key, Need, Tags};
 
 /// An Elastic IP address. Key `eip.<index>`.
@@ -25,13 +25,7 @@ impl Kind for Eip {
         vec![Need::new(&self.vpc, Restrict)]
     }
 
-    fn tags(&self) -> Option<&Tags> {
-        Some(&self.tags)
-    }
-
-    fn tags_mut(&mut self) -> Option<&mut Tags> {
-        Some(&mut self.tags)
-    }
+    tagged!();
 
     fn is_irrecoverable(&self) -> bool {
         true

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::Kind;
+use crate::model::spec::kind::{Kind, tagged};
 use crate::model::{Claim, Key, Need, Tags};
 
 /// An internet gateway, attached to its VPC. Key `internet_gateway`.
@@ -28,13 +28,7 @@ impl Kind for InternetGateway {
         vec![Claim::InternetGateway]
     }
 
-    fn tags(&self) -> Option<&Tags> {
-        Some(&self.tags)
-    }
-
-    fn tags_mut(&mut self) -> Option<&mut Tags> {
-        Some(&mut self.tags)
-    }
+    tagged!();
 
     fn maps_public_addresses(&self) -> bool {
         true

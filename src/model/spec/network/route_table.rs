@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
 use crate::model::keys::network::UNMANAGED_ROUTES;
-use crate::model::spec::kind::{Kind, Learned, of};
+use crate::model::spec::kind::{Kind, Learned, of, tagged};
 use crate::model::{Key, Need, Tags};
 use crate::plugin::Input;
 
@@ -29,13 +29,7 @@ impl Kind for RouteTable {
         vec![Need::new(&self.vpc, Restrict)]
     }
 
-    fn tags(&self) -> Option<&Tags> {
-        Some(&self.tags)
-    }
-
-    fn tags_mut(&mut self) -> Option<&mut Tags> {
-        Some(&mut self.tags)
-    }
+    tagged!();
 
     fn lost_when_deleted(&self, learned: &Learned) -> Option<String> {
         let routes = learned.get(UNMANAGED_ROUTES).filter(|routes| !routes.is_empty());

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::Kind;
+use crate::model::spec::kind::{Kind, tagged};
 use crate::model::{Claim, Key, Need, Tags};
 use crate::plugin::Input;
 
@@ -62,13 +62,7 @@ impl Kind for Subnet {
         blocks.filter_map(|cidr| cidr.parse().ok()).map(Claim::Addresses).collect()
     }
 
-    fn tags(&self) -> Option<&Tags> {
-        Some(&self.tags)
-    }
-
-    fn tags_mut(&mut self) -> Option<&mut Tags> {
-        Some(&mut self.tags)
-    }
+    tagged!();
 
     fn holds_network_interfaces(&self) -> bool {
         true

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::spec::kind::{Kind, of};
+use crate::model::spec::kind::{Kind, of, tagged};
 use crate::model::{Need, Tags};
 use crate::plugin::Input;
 
@@ -39,13 +39,7 @@ impl Kind for Vpc {
         Vec::new()
     }
 
-    fn tags(&self) -> Option<&Tags> {
-        Some(&self.tags)
-    }
-
-    fn tags_mut(&mut self) -> Option<&mut Tags> {
-        Some(&mut self.tags)
-    }
+    tagged!();
 
     fn is_root(&self) -> bool {
         true
