@@ -171,7 +171,12 @@ fn unsupported_call_fails_the_test() {
     type Unknown = (fn() -> Proxy, &'static str, &'static str, Value);
     let unknown: [Unknown; 4] = [
         (Proxy::moto, "ec2", "create_ipam", json!({})),
-        (Proxy::moto, "apigatewayv2", "get_authorizers", json!({"ApiId": "a"})),
+        (
+            Proxy::moto,
+            "apigatewayv2",
+            "create_authorizer",
+            json!({"ApiId": "a", "Name": "guard", "AuthorizerType": "REQUEST", "IdentitySource": []}),
+        ),
         (Proxy::ministack, "ec2", "associate_vpc_cidr_block", json!({"VpcId": "vpc-1"})),
         (Proxy::ministack, "logs", "list_anomalies", json!({})),
     ];
