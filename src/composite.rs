@@ -27,6 +27,7 @@ mod protected;
 mod refresh;
 mod released;
 mod state;
+mod status;
 mod takeover;
 
 #[cfg(test)]
@@ -50,10 +51,10 @@ use account::account;
 use apply::Shared;
 pub use data_source::Existing;
 pub use list::Roots as RootList;
-use observe::is_not_adopted;
 use plan::Roots;
 use private_state::Private;
 use refresh::ReadRoots;
+use status::is_not_adopted;
 
 /// A topology as a Terraform resource.
 pub struct Composite<P> {
@@ -180,7 +181,7 @@ impl<P: Topology> Composite<P> {
         match refresh::with_facts::<P>(cloud, &request.state, root_id, known).await {
             Ok(Some((private, state))) => {
                 self.read_roots.add(root_id);
-                if let Some(name) = state.get(P::NAME).as_str().filter(|_| is_not_adopted(&state, P::KIND.root())) {
+                if let Some(name) = state.get(P::NAME).as_str().filter(|_| is_not_adopted(&state)) {
                     self.not_adopted.add(name);
                 }
                 ReadResponse { state, private: private.encode(), diagnostics }

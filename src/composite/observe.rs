@@ -8,7 +8,7 @@ use super::released;
 use crate::cloud::Observed;
 use crate::model::IgnoreTags;
 use crate::model::{Entry, Inventory, Key, Object, Spec, Unfinished, printable};
-use crate::plugin::{Input, Value};
+use crate::plugin::Input;
 use crate::reconcile::{Action, Plan};
 use crate::topology::IgnoredDrift;
 
@@ -153,23 +153,6 @@ pub(super) fn missing(id: &str) -> String {
     format!("{} is missing", printable(id))
 }
 
-/// The beginning of the drift of a root whose creation has not completed.
-const IN_CREATION: &str = "its creation has not completed";
-
-/// Whether a state reports that the creation of its root has not completed. `root` is the slot of the root.
-pub(super) fn is_in_creation(state: &Value, root: &str) -> bool {
-    state.get("drift").get(root).as_str().is_some_and(|note| note.starts_with(IN_CREATION))
-}
-
-/// The drift of an object that is not adopted yet.
-const NOT_ADOPTED: &str = "not adopted yet: adds the tags fgw:resource and fgw:object";
-
-/// Whether a state is that of an import whose root no apply has adopted yet. Until then, nothing in it is managed.
-pub(super) fn is_not_adopted(state: &Value, root: &str) -> bool {
-    let is_noted = state.get("drift").get(root).as_str() == Some(NOT_ADOPTED);
-    is_noted && state.get("aws_objects").get(root).is_null()
-}
-
 /// The objects that `adopt` names: those of kinds with an ID of their own. All others follow the object that they are
 /// part of.
 pub(super) fn named(inventory: &Inventory) -> impl Iterator<Item = &Entry> {
@@ -186,18 +169,14 @@ pub(super) fn drift(private: &Private, root: &str) -> BTreeMap<String, String> {
     let mut drift = private.pending.clone();
     for entry in private.inventory.entries.iter().filter(|entry| !entry.pending_deletion) {
         let what = match (entry.drifted(), !entry.is_present()) {
-            _ if entry.not_adopted && is_named(&entry.applied) => NOT_ADOPTED.to_string(),
-            _ if entry.not_adopted => "not adopted yet".to_string(),
+            _ if entry.not_adopted => continue,
             (_, true) => missing(&entry.id),
             (Some(observed), false) => entry.applied.differences(observed).join("; "),
             (None, false) => continue,
         };
         drift.insert(entry.key.slot.clone(), what);
     }
-    if private.in_creation {
-        let all = drift.entry(root.to_string()).or_default();
-        *all = if all.is_empty() { IN_CREATION.to_string() } else { format!("{IN_CREATION}; {all}") };
-    } else if let (Some(state), false) = (private.root_state, private.marking_refused)
+    if let (Some(state), false, false) = (private.root_state, private.marking_refused, private.in_creation)
         && private.inventory.present().any(|entry| entry.spec().is_root())
     {
         let note = format!("its creation is not marked as complete: tag fgw:state is {}", state.as_str());

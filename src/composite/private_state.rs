@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::state;
 use crate::cloud::{RootState, Unmanaged};
 use crate::model::{Entry, Facts, Inventory, Key, Object, kept_with_shared_domains};
 use crate::plugin::Value;
 use crate::reconcile::Plan;
-use crate::topology::{ProtectedObjects, Topology};
+use crate::topology::ProtectedObjects;
 
 /// The version of the format. It is increased by a change that older providers cannot read.
 const FORMAT: u32 = 1;
@@ -131,19 +130,6 @@ impl Private {
     /// Creates the private state from which the plan of a create starts.
     pub(super) fn of_create() -> Private {
         Private { of_create: true, ..Private::of(Inventory::default()) }
-    }
-
-    /// Returns the attributes that a configuration is compared with: those last applied in full or, after an import,
-    /// those that reproduce the imported objects. `prior` is the state. `configuration` contains the defaults.
-    pub(super) fn last_applied<P: Topology>(private: Option<&Private>, prior: &Value, configuration: &Value) -> Value {
-        if let Some(last_applied) = private.and_then(|private| private.last_applied.clone()) {
-            return last_applied;
-        }
-        let mut attributes = state::configured::<P>(prior);
-        if let Some(private) = private.filter(|private| private.imported) {
-            P::take_as_applied(&mut attributes, configuration, &private.inventory);
-        }
-        attributes
     }
 
     /// Whether the only differences from the last apply are observed specs and missing objects that are not required.

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::observe::{drift, is_in_creation, is_not_adopted, missing, named, observe, unmanaged_objects};
+use super::observe::{missing, named, observe, unmanaged_objects};
 use super::private_state::Private;
+use super::status::{Status, is_not_adopted};
 use super::{facts, location, released, state, takeover};
 use crate::cloud::{Cause, Cloud, Failure, Known, RootState, Seen};
 use crate::model::{Entry, Inventory, Object};
@@ -89,7 +90,7 @@ pub(super) async fn with_facts<P: Topology>(
     known: Option<Private>,
 ) -> Result<Option<(Private, Value)>, Failure> {
     let lookups = facts::lookups_of_state::<P>(before);
-    let is_pending = is_not_adopted(before, P::KIND.root());
+    let is_pending = is_not_adopted(before);
     let read = async {
         match is_pending {
             true => match read_foreign::<P>(cloud, root_id, before, None).await? {
@@ -221,7 +222,7 @@ pub(super) async fn rebuild<P: Topology>(
             }
         }
         report_missing(state, private, &ignored);
-        private.in_creation = is_in_creation(state, P::KIND.root());
+        private.in_creation = Status::in_state(state) == Some(Status::Creating);
     }
     Ok(found)
 }
@@ -266,14 +267,14 @@ pub(super) fn state<P: Topology>(before: &Value, root_id: &str, private: &Privat
     P::write_drift(&mut attributes, &private.inventory);
     // After an import most attributes are null. They can be decoded only if none of them is required.
     let config = state::decode::<P>(&attributes).ok().map(|(_, config)| config);
-    let (config, inventory, notes) = (config.as_ref(), &private.inventory, drift(private, P::KIND.root()));
-    let mut state = state::of_inventory::<P>(&attributes, config, root_id, inventory, notes, scope);
+    let config = config.as_ref();
+    let mut state = state::of_private::<P>(&attributes, config, root_id, private, scope);
     if config.is_some_and(|config| !state::tags_all::<P>(config, Some(scope)).is_wholly_known()) {
         // The provider block contains unknown tags.
         state.set("tags_all", before.get("tags_all").clone());
     }
     state.set("unmanaged_objects", unmanaged_objects(private).into());
-    location::keep::<P>(before, inventory, &mut state);
+    location::keep::<P>(before, &private.inventory, &mut state);
     state
 }
 

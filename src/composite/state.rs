@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::location;
-
+use super::observe::drift;
+use super::private_state::Private;
+use super::status::{self, Status};
 use crate::model::Scope;
 use crate::model::{Entry, Inventory, Object};
 use crate::plugin::schema::with_defaults;
@@ -58,6 +60,7 @@ pub(super) fn attributes<P: Topology>() -> Vec<Attribute> {
     let mut attributes = P::Config::attributes();
     attributes.push(location::attribute());
     attributes.extend(common_attributes(P::KIND.root_kind()));
+    attributes.push(status::attribute(P::KIND.root_kind()));
     attributes.extend(P::outputs_schema());
     attributes
 }
@@ -93,21 +96,35 @@ pub(super) fn configured<P: Topology>(value: &Value) -> Value {
     }))
 }
 
-/// Builds the state from an inventory. `attributes` are the configured ones. The result contains no unknown values.
-pub(super) fn of_inventory<P: Topology>(
+/// Returns the attributes that a configuration is compared with: those last applied in full or, after an import, those
+/// that reproduce the imported objects. `prior` is the state. `configuration` contains the defaults.
+pub(super) fn last_applied<P: Topology>(private: Option<&Private>, prior: &Value, configuration: &Value) -> Value {
+    if let Some(last_applied) = private.and_then(|private| private.last_applied.clone()) {
+        return last_applied;
+    }
+    let mut attributes = configured::<P>(prior);
+    if let Some(private) = private.filter(|private| private.imported) {
+        P::take_as_applied(&mut attributes, configuration, &private.inventory);
+    }
+    attributes
+}
+
+/// Builds the state from a private state. `attributes` are the configured ones. The result contains no unknown values.
+pub(super) fn of_private<P: Topology>(
     attributes: &Value,
     config: Option<&P::Config>,
     root_id: &str,
-    inventory: &Inventory,
-    drift: BTreeMap<String, String>,
+    private: &Private,
     scope: &Scope,
 ) -> Value {
+    let inventory = &private.inventory;
     let mut state = empty::<P>();
     merge(&mut state, &configured::<P>(attributes));
     state.set("id", root_id.into());
     state.set("aws_objects", aws_objects(inventory).into());
     state.set("pending_deletion", pending_deletion(inventory).into());
-    state.set("drift", drift.into());
+    state.set("drift", drift(private, P::KIND.root()).into());
+    Status::of(private).write(&mut state);
     location::write(Some(scope), &mut state);
     if let Some(config) = config {
         let shown = |entry: &Entry| Some(Object::new(entry.key.clone(), entry.shown()?.clone()));

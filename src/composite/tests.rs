@@ -14,6 +14,7 @@ mod gateway_import;
 mod ignored_drift;
 mod gateway_takeover;
 mod generate;
+mod golden_states;
 mod import;
 mod list;
 mod location;

@@ -14,9 +14,10 @@ use crate::cloud::{Cause, Cloud, Failure, GuardDutyObjects, RootState};
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::duplicates::Comparison;
 use crate::composite::managed_roots::{BegunCreate, Found as FoundRoots};
-use crate::composite::observe::{drift, is_not_adopted, unmanaged_objects};
+use crate::composite::observe::unmanaged_objects;
 use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
+use crate::composite::status::is_not_adopted;
 use crate::composite::{adoption, dependents, diagnostics, facts, guardduty, import, outside, state, takeover};
 use crate::model::{Entry, Facts, Inventory, Key, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Severity, Value};
@@ -127,7 +128,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         }
         // The plan has reported these objects.
         import::remove_unclaimed::<P>(&mut private, &attributes, &mut Diagnostics::default());
-        let last_applied = Private::last_applied::<P>(Some(&private), &request.prior, &attributes);
+        let last_applied = state::last_applied::<P>(Some(&private), &request.prior, &attributes);
         let prior = state::decode::<P>(&last_applied).ok().map(|(_, config)| config);
         let name = state::name::<P>(&config);
         Some(PreparedApply { shared, cloud, request, attributes, config, name, last_applied, prior, private })
@@ -204,7 +205,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
             return None;
         }
         let inventory = &self.private.inventory;
-        let is_permitted = match is_not_adopted(&self.request.prior, P::KIND.root()) {
+        let is_permitted = match is_not_adopted(&self.request.prior) {
             true => adoption::check_at_apply::<P>(inventory, &decision, diagnostics),
             false => adoption::further::check_at_apply(inventory, &decision, diagnostics),
         };
@@ -400,9 +401,7 @@ impl<P: Topology> StateEncoder<P> {
     /// Returns the state and the encoded private state, or `None` if no root exists.
     fn encode(&self, private: &Private) -> Option<(Value, Vec<u8>)> {
         let root_id = &private.inventory.at(P::KIND.root())?.id;
-        let (inventory, notes) = (&private.inventory, drift(private, P::KIND.root()));
-        let mut state =
-            state::of_inventory::<P>(&self.attributes, Some(&self.config), root_id, inventory, notes, &self.scope);
+        let mut state = state::of_private::<P>(&self.attributes, Some(&self.config), root_id, private, &self.scope);
         let unmanaged = match self.unmanaged.is_unknown() {
             true => unmanaged_objects(private).into(),
             false => self.unmanaged.clone(),

@@ -8,8 +8,8 @@ use tokio::time::Instant;
 use super::run::{Run, Setup, Shared, SharedInventory};
 use crate::cloud::retries::RetryLimits;
 use crate::cloud::{Cloud, Failure};
-use crate::composite::observe::{drift, is_not_adopted};
 use crate::composite::private_state::Private;
+use crate::composite::status::is_not_adopted;
 use crate::composite::{dependents, diagnostics, guardduty, import, location, protected, refresh, released, state};
 use crate::model::{Entry, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
@@ -21,7 +21,7 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
     let mut diagnostics = Diagnostics::default();
     let nothing = |diagnostics| ApplyResponse { state: Value::Null, private: Vec::new(), diagnostics };
     let Some(root_id) = request.prior.get("id").as_str() else { return nothing(diagnostics) };
-    if is_not_adopted(&request.prior, P::KIND.root()) {
+    if is_not_adopted(&request.prior) {
         // The plan has said so.
         return nothing(diagnostics);
     }
@@ -30,6 +30,7 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
     let limits = || RetryLimits { stop: request.stop.clone(), ..shared.retry_limits() };
     let private = match limits().scope(existing::<P>(cloud, root_id, &request)).await {
         Ok(Some(mut private)) => {
+            private.inventory.entries.retain(|entry| !entry.not_adopted);
             import::keep_rules(&mut private);
             private.inventory.entries.iter_mut().for_each(Entry::forget_deployment);
             released::reclaim(&mut private);
@@ -124,11 +125,9 @@ fn remains<P: Topology>(
         private.in_creation = in_creation;
         let root_id = prior.get("id").as_str().unwrap_or_default();
         let config = state::decode::<P>(&prior).ok().map(|(_, config)| config);
-        let notes = drift(&private, P::KIND.root());
-        let (config, inventory) = (config.as_ref(), &private.inventory);
-        let mut state = state::of_inventory::<P>(&prior, config, root_id, inventory, notes, &scope);
+        let mut state = state::of_private::<P>(&prior, config.as_ref(), root_id, &private, &scope);
         state.set("unmanaged_objects", prior.get("unmanaged_objects").clone());
-        location::keep::<P>(&prior, inventory, &mut state);
+        location::keep::<P>(&prior, &private.inventory, &mut state);
         (state, private.encode())
     }
 }

@@ -11,9 +11,10 @@ use crate::composite::adoption::further::Further;
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::diagnostics::End;
 use crate::composite::duplicates::Comparison;
-use crate::composite::observe::{is_not_adopted, remove_ignored_tags};
+use crate::composite::observe::remove_ignored_tags;
 use crate::composite::private_state::Private;
 use crate::composite::protected::{self, Protection};
+use crate::composite::status::is_not_adopted;
 use crate::composite::{
     adoption, dependents, diagnostics, facts, guardduty, import, location, outside, refresh, released, state,
 };
@@ -89,7 +90,7 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         let (attributes, config) =
             state::decode::<P>(&request.config).map_err(|problems| diagnostics.problems(problems)).ok()?;
         let private = Private::decode(&request.prior_private);
-        let last_applied = Private::last_applied::<P>(private.as_ref(), &request.prior, &attributes);
+        let last_applied = state::last_applied::<P>(private.as_ref(), &request.prior, &attributes);
         let prior = state::decode::<P>(&last_applied).ok().map(|(_, config)| config);
         Some(PreparedPlan { request, attributes, config, prior })
     }
@@ -115,7 +116,7 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         let (current, cloud) = (clouds.current.as_ref(), clouds.target.as_ref());
         let existing = existing::<P>(current, request).await;
         let mut private = existing.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
-        let is_pending = is_not_adopted(&request.prior, P::KIND.root());
+        let is_pending = is_not_adopted(&request.prior);
         let only_by_name = match is_pending {
             true => self.read_named(current, &mut private).await,
             false => Ok(Default::default()),
@@ -385,7 +386,7 @@ async fn existing<P: Topology>(cloud: &dyn Cloud, request: &PlanRequest) -> Resu
     if request.prior.is_null() {
         return Ok(Private::of_create());
     }
-    if is_not_adopted(&request.prior, P::KIND.root())
+    if is_not_adopted(&request.prior)
         && let Some(root_id) = request.prior.get("id").as_str()
         && Private::decode(&request.prior_private).is_none()
     {

@@ -3,8 +3,8 @@
 
 use crate::cloud::{Cloud, Connected, Connection, Dependents};
 use crate::composite::diagnostics::End;
-use crate::composite::observe::is_not_adopted;
 use crate::composite::private_state::Private;
+use crate::composite::status::is_not_adopted;
 use crate::composite::{
     adoption, dependents, diagnostics, guardduty, import, location, protected, refresh, released, state,
 };
@@ -13,7 +13,7 @@ use crate::topology::Topology;
 
 pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequest) -> PlanResponse {
     let mut diagnostics = Diagnostics::default();
-    if is_not_adopted(&request.prior, P::KIND.root()) {
+    if is_not_adopted(&request.prior) {
         let id = request.prior.get("id").as_str().unwrap_or_default();
         diagnostics::nothing_is_deleted::<P>(id, &adoption::adopted(&request.prior), &mut diagnostics);
         let private = request.prior_private;

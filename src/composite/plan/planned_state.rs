@@ -6,6 +6,7 @@ use crate::cloud::Unmanaged;
 use crate::composite::decision::Decision;
 use crate::composite::generate::configuration_of;
 use crate::composite::private_state::Private;
+use crate::composite::status::Status;
 use crate::composite::{location, state};
 use crate::model::{Entry, Ids, Inventory, Key, Object, ResolvedObject, Scope, kept_with_shared_domains};
 use crate::plugin::{Attribute, AttributeType, Mode, Nested, Value};
@@ -136,6 +137,7 @@ impl<P: Topology> Announcement<'_, P> {
             planned.set(name, if is_same { prior.clone() } else { value.clone() });
         }
         planned.set("id", known_id(self.prior));
+        Status::Ready.write(&mut planned);
         location::write(self.scope, &mut planned);
         planned.set("tags_all", state::tags_all::<P>(self.config, self.scope));
         for (name, value) in P::outputs(self.config, objects, ids, self.scope) {

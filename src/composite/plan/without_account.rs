@@ -6,9 +6,9 @@ use super::create_update::{Planned, PreparedPlan};
 use super::planned_state::Announcement;
 use super::undecided::open;
 use crate::composite::decision::Basis;
-use crate::composite::observe::is_not_adopted;
 use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
+use crate::composite::status::is_not_adopted;
 use crate::composite::{facts, location, takeover};
 use crate::model::{Inventory, Scope, TagSettings};
 use crate::plugin::{AttributePath, Diagnostics, Input, Value};
@@ -49,7 +49,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
             Input::Known(adopt) => adopt.keys().any(|slot| inventory.at(slot).is_none()),
             Input::Unknown => true,
         };
-        if private.imported || adopts_more || is_not_adopted(prior, P::KIND.root()) {
+        if private.imported || adopts_more || is_not_adopted(prior) {
             return self.announcement(None).of_root(inventory);
         }
         let facts = private.facts.take().unwrap_or_default();

@@ -42,6 +42,23 @@ impl Simulation {
         self.created_for.lock().unwrap().remove(&entry.key);
     }
 
+    /// Fills an empty account with the objects of an inventory.
+    pub(crate) fn restore(&self, inventory: &Inventory) {
+        let (mut objects, mut ids) = (self.objects(), self.ids.lock().unwrap());
+        let (mut targets, mut created_for) = (self.targets.lock().unwrap(), self.created_for.lock().unwrap());
+        let root = inventory.entries.iter().find(|entry| entry.applied.is_root()).expect("an inventory has a root");
+        for entry in &inventory.entries {
+            objects.push(Object::new(entry.key.clone(), entry.applied.clone()));
+            ids.insert(entry.key.clone(), entry.id.clone());
+            created_for.insert(entry.key.clone(), root.id.clone());
+            if let Some(Ref::Key(target)) = entry.applied.target() {
+                let target = inventory.at(&target.slot).expect("a target is in the inventory");
+                targets.insert(entry.key.clone(), target.id.clone());
+            }
+        }
+        self.is_foreign.store(root.not_adopted, Ordering::Relaxed);
+    }
+
     /// The spec of an object; `None` if it does not exist.
     pub(crate) fn spec_of(&self, key: &Key) -> Option<Spec> {
         self.objects().iter().find(|object| object.key == *key).map(|object| object.spec.clone())

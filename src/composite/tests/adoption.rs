@@ -8,7 +8,7 @@ use crate::plugin::Nested;
 
 /// Builds a topology, removes every trace of the provider, and imports it. Returns the configuration that reproduces
 /// it.
-async fn imported<P: Topology>(config: &Value) -> (Terraform<P>, Value) {
+pub(super) async fn imported<P: Topology>(config: &Value) -> (Terraform<P>, Value) {
     let mut terraform = Terraform::<P>::new(3);
     terraform.assert_applies(config).await;
     let id = terraform.state.get("id").as_str().expect("it was created").to_string();

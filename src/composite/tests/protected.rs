@@ -323,13 +323,13 @@ async fn a_state_that_reports_no_unfinished_creation_is_protected() {
     let config = two_azs(1, &["*"], &[]);
     terraform.account.failing.lock().unwrap().push("nat_gateway.0".into());
     assert!(terraform.apply(&config).await.has_errors());
-    // Without private state, the reported drift decides.
+    // Without private state, the reported status decides.
     terraform.private = Vec::new();
     assert!(!terraform.plan_end().await.diagnostics.has_errors());
     terraform.refresh().await;
     assert!(!terraform.plan_end().await.diagnostics.has_errors());
     terraform.private = Vec::new();
-    terraform.state.set("drift", Value::Map(Default::default()));
+    terraform.state.set("status", "ready".into());
     let refused = "Could not destroy fgw_four_tier_vpc vpc-2";
     assert_refused(&terraform.plan_end().await.diagnostics, refused, &[]);
     // An import counts as complete.

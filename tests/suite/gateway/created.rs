@@ -90,6 +90,7 @@ fn assert_outputs(env: &TestEnv) {
         ("domain_target", json!(null)),
         ("dns_record_fqdn", json!(null)),
         ("tags_all", json!({ "team": "web" })),
+        ("status", json!("ready")),
         ("drift", json!({})),
         ("pending_deletion", json!({})),
     ] {

@@ -102,6 +102,7 @@ pub(super) fn assert_is_adopted(build: impl Fn(&TestEnv) -> (String, Objects)) -
 
     let applied = env.workspace.apply(&[]);
     applied.succeeded();
+    assert!(applied.says(r#"~ status = "not_adopted" -> "ready""#), "{applied}");
     assert_eq!(env.calls(), format!("CreateTags {}", objects.len()));
     let now = foreign_tags(env.proxy.account());
     for (tag, value) in &tags {
@@ -113,7 +114,7 @@ pub(super) fn assert_is_adopted(build: impl Fn(&TestEnv) -> (String, Objects)) -
     for (key, id) in &objects {
         assert_eq!(adopted[key], json!(id), "{key} in {adopted}");
     }
-    assert_eq!(env.attribute("drift"), json!({}));
+    assert_eq!((env.attribute("status"), env.attribute("drift")), (json!("ready"), json!({})));
     env.workspace.assert_nothing_to_do();
 
     // What is adopted is the network's own from now on.

@@ -171,6 +171,7 @@ fn assert_outputs(env: &TestEnv, listing: &Value) {
         ("private_nat_gateway_ids".to_owned(), json!([])),
         ("objectstore_endpoint_id".to_owned(), named("vpc_endpoints", "VpcEndpointId", "main-objectstore")),
         ("keyvalue_endpoint_id".to_owned(), named("vpc_endpoints", "VpcEndpointId", "main-keyvalue")),
+        ("status".to_owned(), json!("ready")),
         ("drift".to_owned(), json!({})),
         ("pending_deletion".to_owned(), json!({})),
         ("tags_all".to_owned(), json!({})),
