@@ -2,6 +2,8 @@
 //!
 //! The modules are in reading order: a `terraform apply` passes through them from top to bottom.
 
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+
 pub mod plugin;
 pub mod provider;
 pub mod composite;

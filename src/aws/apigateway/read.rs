@@ -93,7 +93,7 @@ async fn read_as(
             Vec::new()
         }
     };
-    let mut view = View {
+    let view = View {
         scope: &session.scope,
         root_id,
         api,
@@ -106,38 +106,11 @@ async fn read_as(
         domains: domains?,
         owner,
     };
-    if !known.is_empty() {
-        let mut objects = view.known(known);
-        objects.extend(dns::known(&records?, known, &objects));
-        objects.extend(dns::of_unknown_domains(session, known, &objects).await?);
-        let mut unmanaged = domain::unmanaged(&view.domains, known, root_id);
-        unmanaged.extend_from_slice(view.logs.unmanaged());
-        let requires = required_authorizers(&objects, known);
-        let mut seen = Seen { objects, root_state, unmanaged, requires, ..Seen::default() };
-        if let Some(consented) = consented {
-            view.add_consented(session, consented, &mut seen).await?;
-        }
-        seen.unmanaged.sort();
-        return Ok(Some(seen));
-    }
-    if let Some(reason) = view.objection_to_api().filter(|_| owner.or_none) {
-        let unmanaged = vec![Unmanaged { id: root_id.to_string(), slot: None, is_tagged: false, reason }];
-        return Ok(Some(Seen { objects: view.api(known).1, unmanaged, ..Seen::default() }));
-    }
-    view.logs = Logs::of_stage(session, view.stage.as_ref(), owner).await?;
-    view.policies = policies_of_functions(session, &view).await?;
-    let (domains, mut unmanaged) = match owner.or_none {
-        true => domain::adoptable(session, root_id, owner).await?,
-        false => domain::imported(session, root_id, resource).await?,
+    let seen = match known.is_empty() {
+        true => view.first_read(session).await?,
+        false => view.read_again(session, known, consented, &records?).await?,
     };
-    view.domains = domains;
-    let mut objects = view.everything(known);
-    if owner.or_none {
-        unmanaged.extend(view.left_out(&objects, stage::others(session, root_id).await?));
-    }
-    objects.extend(dns::imported(session, &objects).await?);
-    let stacks = if owner.or_none { view.stacks() } else { BTreeMap::new() };
-    Ok(Some(Seen { objects, root_state, unmanaged, stacks, ..Seen::default() }))
+    Ok(Some(Seen { root_state, ..seen }))
 }
 
 /// Finds, among objects that a plan creates, those that exist with the tags of the gateway and that no read finds.
@@ -227,6 +200,51 @@ struct OwnAuthorizer {
 }
 
 impl View<'_> {
+    /// What a read returns for a gateway that is in state.
+    async fn read_again(
+        self,
+        session: &Session,
+        known: &[Entry],
+        consented: Option<&BTreeMap<String, String>>,
+        records: &dns::Listed,
+    ) -> Result<Seen, Failure> {
+        let mut objects = self.known(known);
+        objects.extend(dns::known(records, known, &objects));
+        objects.extend(dns::of_unknown_domains(session, known, &objects).await?);
+        let mut unmanaged = domain::unmanaged(&self.domains, known, self.root_id);
+        unmanaged.extend_from_slice(self.logs.unmanaged());
+        let requires = required_authorizers(&objects, known);
+        let mut seen = Seen { objects, unmanaged, requires, ..Seen::default() };
+        if let Some(consented) = consented {
+            self.add_consented(session, consented, &mut seen).await?;
+        }
+        seen.unmanaged.sort();
+        Ok(seen)
+    }
+
+    /// What a read returns for a gateway that is not in state: in an import, or without private state.
+    async fn first_read(mut self, session: &Session) -> Result<Seen, Failure> {
+        let (root_id, is_foreign) = (self.root_id, self.owner.or_none);
+        if let Some(reason) = self.objection_to_api().filter(|_| is_foreign) {
+            let unmanaged = vec![Unmanaged { id: root_id.to_string(), slot: None, is_tagged: false, reason }];
+            return Ok(Seen { objects: self.api(&[]).1, unmanaged, ..Seen::default() });
+        }
+        self.logs = Logs::of_stage(session, self.stage.as_ref(), self.owner).await?;
+        self.policies = policies_of_functions(session, &self).await?;
+        let (domains, mut unmanaged) = match is_foreign {
+            true => domain::adoptable(session, root_id, self.owner).await?,
+            false => domain::imported(session, root_id, self.owner.resource).await?,
+        };
+        self.domains = domains;
+        let mut objects = self.everything();
+        if is_foreign {
+            unmanaged.extend(self.left_out(&objects, stage::others(session, root_id).await?));
+        }
+        objects.extend(dns::imported(session, &objects).await?);
+        let stacks = if is_foreign { self.stacks() } else { BTreeMap::new() };
+        Ok(Seen { objects, unmanaged, stacks, ..Seen::default() })
+    }
+
     /// The current observations of the objects in state, and the objects that an interrupted run may have created.
     fn known(&self, known: &[Entry]) -> Vec<Observed> {
         let (api_key, mut seen) = self.api(known);
@@ -311,8 +329,8 @@ impl View<'_> {
     /// (named after the first route that uses them) and authorizers that they use, unused authorizers that do not lack
     /// a statement, the statements with IDs of this provider, and the stage and the log group with its filter if they
     /// have the tags of their owner.
-    fn everything(&self, known: &[Entry]) -> Vec<Observed> {
-        let (api_key, mut seen) = self.api(known);
+    fn everything(&self) -> Vec<Observed> {
+        let (api_key, mut seen) = self.api(&[]);
         seen.extend(self.access_logs(&api_key));
         let group_key = self.logs.group_key();
         let mut ours = BTreeMap::new();

@@ -23,7 +23,7 @@ use crate::cloud::{Failure, Known, Seen, Unmanaged};
 use crate::model::Input;
 use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
-use crate::model::{Classify, Entry, Key, NetworkUsers, Spec, Tier, UnmanagedSubnet};
+use crate::model::{Classify, Entry, Key, Landscape, Learned, NetworkUsers, Spec, Tier, UnmanagedSubnet};
 
 /// The network as AWS returns it. `None` only if AWS reports that neither the VPC nor an address of it exists.
 ///
@@ -50,93 +50,141 @@ pub(crate) async fn read(
         default_groups(session, root_id),
         network_acls(session, root_id),
     );
-    let vpcs = vpcs?;
-    let Some(vpc) = vpcs.iter().find(|vpc| vpc.vpc_id() == Some(root_id)) else {
+    let claims = |slots| Claims::new(root_id, ownership::resource(owner, root_id), &known, slots, consented);
+    let Some(vpc) = vpcs?.into_iter().find(|vpc| vpc.vpc_id() == Some(root_id)) else {
         // DescribeVpcs with a filter is authoritative, and the objects in a VPC are deleted before it. Addresses may
         // remain after a destroy that failed, and AWS charges for them.
         let addresses = addresses?;
         let root = known.get(root_id).map_or_else(|| Key::new(keys::VPC), |entry| entry.key.clone());
-        let mut claims = Claims::new(root_id, ownership::resource(owner, root_id), &known, slots, consented);
+        let mut claims = claims(slots);
         claims.addresses(&addresses, &[], |id| is_given(&known, id));
         let mut shown = Shown::new(root_id, root, &known, is_first_read, claims);
         add_addresses(&mut shown, &addresses);
         let seen = shown.into_seen();
         return Ok((!seen.objects.is_empty()).then_some(seen));
     };
-    let (attributes, subnets, tables, gateways) = (attributes?, subnets?, tables?, gateways?);
-    let (mut nats, addresses, mut endpoints, groups, acls) = (nats?, addresses?, endpoints?, groups?, acls?);
-    let (acls, other_acls): (Vec<_>, Vec<_>) = acls.into_iter().partition(|acl| acl.is_default() == Some(true));
-    nats.retain(nat_gateway::exists);
-    endpoints.retain(|it| vpc_endpoint::exists(it) && vpc_endpoint::is_gateway(it));
+    let attributes = attributes?;
+    let mut lists = Lists {
+        vpc,
+        subnets: subnets?,
+        tables: tables?,
+        gateways: gateways?,
+        nats: nats?,
+        addresses: addresses?,
+        endpoints: endpoints?,
+        groups: groups?,
+        acls: Vec::new(),
+        other_acls: Vec::new(),
+    };
+    (lists.acls, lists.other_acls) = acls?.into_iter().partition(|acl| acl.is_default() == Some(true));
+    lists.nats.retain(nat_gateway::exists);
+    lists.endpoints.retain(|it| vpc_endpoint::exists(it) && vpc_endpoint::is_gateway(it));
 
     let (classification, stacks) = match classify {
         Some(Classify::Network(classify)) => {
-            let mut landscape = landscape::of(vpc, &subnets, &tables, &gateways, &nats, &endpoints);
-            landscape::add_defaults(&mut landscape, &acls, &groups);
+            let landscape = lists.landscape();
             (Some(classify(&landscape)), landscape.stacks())
         }
         Some(Classify::Api) | None => Default::default(),
     };
     let slots = classification.as_ref().map(|classification| &classification.slots).or(slots);
-
-    let main_table = tables.iter().find(|table| is_main_table(table)).and_then(|table| table.route_table_id());
-    let learned = [
-        ("owner_id", vpc.owner_id()),
-        ("cidr_block", vpc.cidr_block()),
-        (keys::DEFAULT_ROUTE_TABLE_ID, main_table),
-        ("default_network_acl_id", acls.first().and_then(|acl| acl.network_acl_id())),
-        ("default_security_group_id", groups.first().and_then(|group| group.group_id())),
-    ];
-    let learned = learned.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?.to_string())));
-    let mut root = vpc::read(owner, root_id, known.get(root_id).copied(), vpc, attributes, learned.collect());
+    let vpc = &lists.vpc;
+    let entry = known.get(root_id).copied();
+    let mut root = vpc::read(owner, root_id, entry, vpc, attributes, lists.learned_of_vpc());
     if classification.is_some() {
         landscape::name(&mut root, vpc);
     }
-
-    let mut claims = Claims::new(root_id, ownership::resource(owner, root_id), &known, slots, consented);
-    claims.subnets(&subnets);
-    claims.route_tables(&tables);
-    claims.internet_gateways(&gateways, &tables);
-    claims.nat_gateways(&nats, &tables);
-    claims.addresses(&addresses, &nats, |id| is_given(&known, id));
-    claims.endpoints(&endpoints);
-    claims.defaults(&groups, &acls);
-
-    // An object is added after the objects that it refers to.
+    let mut claims = claims(slots);
+    lists.claim(&mut claims, &known);
     let mut shown = Shown::new(root_id, root.key.clone(), &known, is_first_read, claims);
     shown.add(Some(root));
-    add_ipv6_blocks(&mut shown, vpc, &subnets, &session.scope.region);
-    add_internet_gateways(&mut shown, &gateways);
-    add_subnets(&mut shown, &subnets);
-    learn_network_acls(&mut shown, &subnets, &other_acls);
-    learn_unmanaged_subnets(&mut shown, root_id, &subnets);
-    add_route_tables(&mut shown, &tables);
-    let implicit = implicit_subnets(&shown, &tables, &subnets);
-    let unmanaged = main_table.map(|main| learn_implicit_subnets(&mut shown, main, &implicit));
-    add_associations(&mut shown, &tables);
-    add_addresses(&mut shown, &addresses);
-    add_nat_gateways(&mut shown, &nats);
-    add_routes(&mut shown, &tables);
-    add_endpoints(&mut shown, &endpoints);
-    add_default_acl(&mut shown, &acls);
-    add_default_group(&mut shown, &groups);
-    let users = users::of(&shown, (&tables, &implicit), &endpoints, &acls);
-    shown.learn(root_id, NetworkUsers::LEARNED.to_string(), users.text());
+    let unmanaged = lists.add_to(&mut shown, root_id, &session.scope.region);
     let root_state = tags::value(vpc.tags(), ownership::STATE).and_then(ownership::state_in);
-    let created = created(&nats, &endpoints);
-    let mut seen = Seen { root_state, incomplete: incomplete(vpc, &nats), created, ..shown.into_seen() };
+    let created = created(&lists.nats, &lists.endpoints);
+    let mut seen = Seen { root_state, incomplete: incomplete(vpc, &lists.nats), created, ..shown.into_seen() };
     match &classification {
-        Some(classification) => {
-            seen.unmanaged.extend(landscape::unmanaged(classification));
-            seen.unmanaged.sort();
-            seen.stacks.extend(stacks);
-        }
-        None => {
-            seen.unmanaged.extend(unmanaged.into_iter().flatten());
-            seen.unmanaged.sort();
-        }
+        Some(classification) => seen.unmanaged.extend(landscape::unmanaged(classification)),
+        None => seen.unmanaged.extend(unmanaged),
     }
+    seen.stacks.extend(stacks);
+    seen.unmanaged.sort();
     Ok(Some(seen))
+}
+
+/// The objects of a VPC as AWS lists them.
+struct Lists {
+    vpc: Vpc,
+    subnets: Vec<Subnet>,
+    tables: Vec<RouteTable>,
+    gateways: Vec<InternetGateway>,
+    nats: Vec<NatGateway>,
+    addresses: Vec<Address>,
+    endpoints: Vec<VpcEndpoint>,
+    /// The default group.
+    groups: Vec<SecurityGroup>,
+    /// The default ACL.
+    acls: Vec<NetworkAcl>,
+    other_acls: Vec<NetworkAcl>,
+}
+
+impl Lists {
+    fn landscape(&self) -> Landscape {
+        let Lists { vpc, subnets, tables, gateways, nats, endpoints, groups, acls, .. } = self;
+        let mut landscape = landscape::of(vpc, subnets, tables, gateways, nats, endpoints);
+        landscape::add_defaults(&mut landscape, acls, groups);
+        landscape
+    }
+
+    fn main_table(&self) -> Option<&str> {
+        self.tables.iter().find(|table| is_main_table(table)).and_then(|table| table.route_table_id())
+    }
+
+    /// Further values of the VPC.
+    fn learned_of_vpc(&self) -> Learned {
+        let learned = [
+            ("owner_id", self.vpc.owner_id()),
+            ("cidr_block", self.vpc.cidr_block()),
+            (keys::DEFAULT_ROUTE_TABLE_ID, self.main_table()),
+            ("default_network_acl_id", self.acls.first().and_then(|acl| acl.network_acl_id())),
+            ("default_security_group_id", self.groups.first().and_then(|group| group.group_id())),
+        ];
+        learned.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?.to_string()))).collect()
+    }
+
+    /// Decides which of these objects are managed.
+    fn claim<'a>(&'a self, claims: &mut Claims<'a>, known: &HashMap<&str, &Entry>) {
+        claims.subnets(&self.subnets);
+        claims.route_tables(&self.tables);
+        claims.internet_gateways(&self.gateways, &self.tables);
+        claims.nat_gateways(&self.nats, &self.tables);
+        claims.addresses(&self.addresses, &self.nats, |id| is_given(known, id));
+        claims.endpoints(&self.endpoints);
+        claims.defaults(&self.groups, &self.acls);
+    }
+
+    /// Adds the managed objects, each after the objects that it refers to. Returns the unmanaged subnets that use the
+    /// main route table.
+    fn add_to(&self, shown: &mut Shown<'_>, root_id: &str, region: &str) -> Vec<Unmanaged> {
+        let Lists { vpc, subnets, tables, .. } = self;
+        add_ipv6_blocks(shown, vpc, subnets, region);
+        add_internet_gateways(shown, &self.gateways);
+        add_subnets(shown, subnets);
+        learn_network_acls(shown, subnets, &self.other_acls);
+        learn_unmanaged_subnets(shown, root_id, subnets);
+        add_route_tables(shown, tables);
+        let implicit = implicit_subnets(shown, tables, subnets);
+        let unmanaged = self.main_table().map(|main| learn_implicit_subnets(shown, main, &implicit));
+        add_associations(shown, tables);
+        add_addresses(shown, &self.addresses);
+        add_nat_gateways(shown, &self.nats);
+        add_routes(shown, tables);
+        add_endpoints(shown, &self.endpoints);
+        add_default_acl(shown, &self.acls);
+        add_default_group(shown, &self.groups);
+        let users = users::of(shown, (tables, &implicit), &self.endpoints, &self.acls);
+        shown.learn(root_id, NetworkUsers::LEARNED.to_string(), users.text());
+        unmanaged.into_iter().flatten().collect()
+    }
 }
 
 /// Whether the configuration last applied gives an object in state an address by this id.

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{PreparedPlan, failed};
+use super::{OrReport, PreparedPlan};
 use crate::cloud::{Cloud, Failure, Observed};
 use crate::composite::adoption::further::Further;
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::plan::Roots;
 use crate::composite::private_state::Private;
 use crate::composite::refresh::Foreign;
-use crate::composite::{adoption, dependents, diagnostics, refresh, state, takeover};
+use crate::composite::{adoption, dependents, diagnostics, refresh, takeover};
 use crate::model::{Inventory, Key};
 use crate::plugin::Diagnostics;
 use crate::reconcile::Action;
@@ -32,8 +32,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
         let mut before = private.clone();
         if !named.is_empty() {
             // A refresh does not return them.
-            let read = self.read_candidates(cloud, &mut before, named).await;
-            read.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
+            self.read_candidates(cloud, &mut before, named).await.or_report::<P>(diagnostics)?;
             if !further.check_read::<P>(&before, diagnostics) {
                 return None;
             }
@@ -45,8 +44,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
             let decided = takeover::decide(basis, private, &mut reported);
             let taken = decided.as_ref().map(|(_, taken)| taken.clone()).unwrap_or_default();
             if !is_current && !taken.is_empty() {
-                let read = self.read_candidates(cloud, &mut before, named).await;
-                read.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
+                self.read_candidates(cloud, &mut before, named).await.or_report::<P>(diagnostics)?;
                 (is_current, is_searched) = (true, false);
                 private.clone_from(&before);
                 continue;
@@ -54,7 +52,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
             if let (false, Ok((Some(decision), _))) = (is_searched, &decided) {
                 is_searched = true;
                 let found = leftovers::<P>(cloud, &before.inventory, decision).await;
-                let found = found.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
+                let found = found.or_report::<P>(diagnostics)?;
                 if !found.is_empty() {
                     takeover::add(&mut before, found, &basis.scope.ignore_tags);
                     private.clone_from(&before);
@@ -63,11 +61,11 @@ impl<P: Topology> PreparedPlan<'_, P> {
             }
             let unnamed = without_named(&taken, named, &private.inventory);
             let used = dependents::of_taken_over::<P>(cloud, &private.inventory, &unnamed).await;
-            let used = used.map_err(|failure| failed::<P>(&failure, diagnostics)).ok()?;
+            let used = used.or_report::<P>(diagnostics)?;
             if used.is_empty() {
                 diagnostics.0.extend(reported.0);
                 let (decision, taken) = decided.ok()?;
-                diagnostics::warn_of_takeover::<P>(&state::name::<P>(&self.config), &unnamed, diagnostics);
+                diagnostics::warn_of_takeover::<P>(&self.name(), &unnamed, diagnostics);
                 return Some((decision, taken));
             }
             // Other subnets may be required then. Each round refuses further ones, so this ends.

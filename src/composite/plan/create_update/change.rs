@@ -1,0 +1,167 @@
+//! The plan of a create, of an update of a managed root, or of its replacement.
+
+use std::collections::BTreeSet;
+
+use super::effects::check_effects;
+use super::{OrReport, Planned, PreparedPlan};
+use crate::cloud::Cloud;
+use crate::composite::adoption::further::Further;
+use crate::composite::decision::{Basis, Decision};
+use crate::composite::duplicates::Comparison;
+use crate::composite::plan::Roots;
+use crate::composite::private_state::Private;
+use crate::composite::protected::{self, Protection};
+use crate::composite::{diagnostics, guardduty, import, location, refresh, released};
+use crate::model::Inventory;
+use crate::plugin::{Diagnostics, Input, Value};
+use crate::topology::Topology;
+
+impl<P: Topology> PreparedPlan<'_, P> {
+    /// Plans a create, an update or a replacement. `private` contains the existing objects.
+    pub(super) async fn change(
+        &self,
+        clouds: &location::Planned,
+        roots: Roots<'_>,
+        mut private: Private,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Planned> {
+        let PreparedPlan { request, attributes, config, .. } = self;
+        let (current, cloud) = (clouds.current.as_ref(), clouds.target.as_ref());
+        let mut further = Further::of::<P>(config, &request.prior, &private.inventory, diagnostics)?;
+        let has_removed = import::remove_unclaimed::<P>(&mut private, attributes, diagnostics);
+        if request.prior.is_null() {
+            self.check_create(cloud, roots, &mut private, diagnostics).await?;
+        }
+        let facts = self.looked_up(clouds, roots, &mut private, diagnostics).await?;
+        let requires_replace = self.replacement(current, clouds.replaced_by(), &private.inventory, diagnostics).await;
+        let (replacing, scope) = (!requires_replace.is_empty(), cloud.scope());
+        let rejection = P::reject_replacement(config, &private.inventory).filter(|_| replacing);
+        if let Some(problem) = rejection {
+            diagnostics.problems(vec![problem]);
+            return None;
+        }
+        if protected::refuse_replacement::<P>(request, &private, replacing, scope, diagnostics) {
+            return None;
+        }
+        let protection = Protection::of_update(attributes, &request.prior, &private, scope);
+        let is_root_missing = !request.prior.is_null() && private.inventory.at(P::KIND.root()).is_none();
+        // Terraform plans a replacement again as a create, so this plan starts from an empty inventory too.
+        let prior = self.prior.as_ref().filter(|_| !replacing);
+        if replacing {
+            private = Private::of(Inventory::default());
+            further.clear();
+        }
+        let basis = Basis::<P> { config, prior, scope, facts: &facts, protection };
+        P::forget_managed(&mut private.inventory);
+        let (decision, taken) = self.decide(cloud, roots, &basis, &mut private, &further, diagnostics).await?;
+        private.takes_over = !taken.is_empty();
+        if !further.check::<P>(&basis, attributes, &mut private, decision.as_ref(), diagnostics) {
+            return None;
+        }
+        let decision = self.without_lost(cloud, roots, &basis, &mut private, decision, diagnostics).await?;
+        if let Some(decision) = &decision {
+            diagnostics::warn_of_missing::<P>(&self.name(), &decision.missing, diagnostics);
+            if !request.prior.is_null() && !replacing {
+                let handling = (guardduty::of_update::<P>(config), &P::ignored_drift(config));
+                check_effects::<P>(cloud, &self.name(), &private.inventory, decision, handling, diagnostics).await;
+            }
+        }
+        let mut state = match &decision {
+            None => self.undecided_state(&basis, &private, &further, replacing),
+            Some(decision) if !has_removed && private.is_as_imported(&decision.plan, &decision.objects) => {
+                import::kept::<P>(&request.prior, &request.config, attributes)
+            }
+            Some(decision) => {
+                let released = released::record(&mut private, &decision.plan);
+                self.announcement(Some(scope)).decided(&private, decision, private.takes_over, &released)
+            }
+        };
+        if is_root_missing {
+            // Terraform replaces a resource only for an attribute whose planned value differs.
+            state.set("id", Value::Unknown);
+        }
+        Some(self.planned_with(state, requires_replace, private, facts, roots))
+    }
+
+    /// Returns the planned state while unknown inputs leave the set of objects open.
+    fn undecided_state(&self, basis: &Basis<'_, P>, private: &Private, further: &Further, replacing: bool) -> Value {
+        let announcement = self.announcement(Some(basis.scope));
+        let mut state = match further.slots().is_empty() {
+            true => announcement.undecided(basis, private),
+            false => announcement.of_root(&private.inventory),
+        };
+        if !replacing {
+            announcement.keep_root(&mut state);
+        }
+        state
+    }
+
+    /// Returns the decision, made again if AWS has deleted objects since the refresh together with an unmanaged one.
+    async fn without_lost(
+        &self,
+        cloud: &dyn Cloud,
+        roots: Roots<'_>,
+        basis: &Basis<'_, P>,
+        private: &mut Private,
+        decision: Option<Decision>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Option<Decision>> {
+        let prior = &self.request.prior;
+        let root_id = prior.get("id").as_str().filter(|root_id| !roots.read.contains(root_id));
+        let Some(root_id) = root_id.filter(|_| decision.as_ref().is_some_and(|it| it.plan.is_empty())) else {
+            return Some(decision);
+        };
+        let has_lost = refresh::find_lost::<P>(cloud, prior, root_id, private).await.or_report::<P>(diagnostics)?;
+        match has_lost {
+            // The first decision has reported the warnings.
+            true => basis.decide(&mut private.inventory, &mut Diagnostics::default()).ok(),
+            false => Some(decision),
+        }
+    }
+
+    /// Rejects a create of a root that exists, and remembers the other roots with its name.
+    async fn check_create(
+        &self,
+        cloud: &dyn Cloud,
+        roots: Roots<'_>,
+        private: &mut Private,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<()> {
+        if self.is_of_pending_adoption(roots, diagnostics) {
+            return None;
+        }
+        self.shown().managed_roots.iter().for_each(|root_id| roots.managed.add(root_id));
+        private.managed_roots = self.managed_namesakes(cloud, roots, diagnostics).await?;
+        Some(())
+    }
+
+    /// Whether this create would build a topology again that was imported and is not adopted.
+    fn is_of_pending_adoption(&self, roots: Roots<'_>, diagnostics: &mut Diagnostics) -> bool {
+        let (name, allowed) = (self.name(), P::allows_duplicate_name(&self.config));
+        let is_pending = roots.not_adopted.contains(&name) && *allowed != Input::Known(true);
+        if is_pending {
+            diagnostics::not_created_again::<P>(&name, diagnostics);
+        }
+        is_pending
+    }
+
+    /// Rejects a create if a root exists that it would create again. Returns the ids of the other roots with its
+    /// name.
+    async fn managed_namesakes(
+        &self,
+        cloud: &dyn Cloud,
+        roots: Roots<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<BTreeSet<String>> {
+        let comparison = Comparison::of::<P>(&self.config);
+        let Comparison::With(identity) = &comparison else { return Some(BTreeSet::new()) };
+        let found = roots.managed.look_up::<P>(cloud, &identity.name, &comparison).await;
+        let found = found.or_report::<P>(diagnostics)?;
+        // The create of an unfinished root may end before the apply, which stops otherwise.
+        let unfinished = [found.unfinished, found.other_unfinished].concat();
+        diagnostics::leftovers::<P>(&identity.name, &unfinished, true, diagnostics);
+        let is_of_name_alone = comparison.is_of_name_alone();
+        diagnostics::duplicates::<P>(&identity.name, is_of_name_alone, &found.complete, diagnostics);
+        found.complete.is_empty().then_some(found.managed)
+    }
+}

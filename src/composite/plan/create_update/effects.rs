@@ -1,0 +1,112 @@
+//! The effects of an update: warnings of those that people may notice, and errors for those that cannot succeed.
+
+use crate::cloud::{Cloud, Dependents, GuardDutyObjects};
+use crate::composite::decision::Decision;
+use crate::composite::{dependents, diagnostics};
+use crate::model::{Claim, Entry, Inventory, Object, kept_with_shared_domains};
+use crate::plugin::Diagnostics;
+use crate::reconcile::{Action, Plan};
+use crate::topology::{IgnoredDrift, Topology};
+
+/// Warns of the effects of an update, and rejects updates that cannot succeed.
+pub(super) async fn check_effects<P: Topology>(
+    cloud: &dyn Cloud,
+    name: &str,
+    inventory: &Inventory,
+    decision: &Decision,
+    (guardduty, ignored): (GuardDutyObjects, &IgnoredDrift),
+    diagnostics: &mut Diagnostics,
+) {
+    let plan = &decision.plan;
+    let with_addresses = dependents::of_deleted_internet_gateway::<P>(cloud, inventory, plan).await;
+    let mut in_subnets = dependents::in_deleted_subnets::<P>(cloud, inventory, plan).await;
+    if in_subnets.unseen.is_empty() {
+        in_subnets.unseen.clone_from(&with_addresses.unseen);
+    }
+    diagnostics::warn_of_deletions::<P>(name, plan, &in_subnets, guardduty, diagnostics);
+    refuse_overlaps::<P>(name, plan, &in_subnets, guardduty, diagnostics);
+    refuse_detachment::<P>(name, plan, &with_addresses, diagnostics);
+    let root_id = inventory.at(P::KIND.root()).map_or("", |root| &root.id);
+    let in_domains = dependents::in_deleted_domains::<P>(cloud, root_id, inventory, plan).await;
+    // With `-refresh=false`, the decision does not know the current mappings.
+    if !diagnostics::refuse_shared_domain_in_update::<P>(name, &in_domains, diagnostics) {
+        diagnostics::warn_of_paths::<P>(name, &in_domains, diagnostics);
+    }
+    let kept = kept_with_shared_domains(inventory, &decision.objects);
+    diagnostics::warn_of_shared_domains::<P>(name, &kept, diagnostics);
+    diagnostics::warn_of_outages::<P>(name, plan, diagnostics);
+    diagnostics::warn_of_moves::<P>(name, plan, diagnostics);
+    diagnostics::warn_of_users::<P>(name, (inventory, plan), diagnostics);
+    diagnostics::warn_of_overwritten_drift::<P>(name, plan, ignored, diagnostics);
+    diagnostics::warn_of_refused_requests::<P>(name, plan, diagnostics);
+    refuse_another_root::<P>(inventory, decision, diagnostics);
+}
+
+/// Rejects an update that creates another root. Only a replacement, which Terraform shows in the plan, may do that.
+fn refuse_another_root<P: Topology>(inventory: &Inventory, decision: &Decision, diagnostics: &mut Diagnostics) {
+    let creates_root = decision.plan.ops.iter().any(|op| match &op.action {
+        Action::Create(object) => object.key.slot == P::KIND.root(),
+        _ => false,
+    });
+    if creates_root && inventory.at(P::KIND.root()).is_some() {
+        diagnostics::would_lose_root::<P>(diagnostics);
+    }
+}
+
+/// Rejects a plan that creates a subnet in the range of a subnet that it deletes and that is still in use. The apply
+/// would wait in vain, because Terraform updates the dependents only afterwards. Objects of GuardDuty that the apply
+/// removes are no obstacle.
+fn refuse_overlaps<P: Topology>(
+    name: &str,
+    plan: &Plan,
+    dependents: &Dependents,
+    guardduty: GuardDutyObjects,
+    diagnostics: &mut Diagnostics,
+) {
+    for old in plan.deleted() {
+        let mut inside = dependents.holding(&old.id);
+        inside.retain(|dependent| dependent.guardduty.is_empty() || guardduty == GuardDutyObjects::Keep);
+        if inside.is_empty() {
+            continue;
+        }
+        for new in plan.ops.iter().filter_map(|op| match &op.action {
+            Action::Create(object) => Some(object),
+            _ => None,
+        }) {
+            if let Some((new_block, old_block)) = overlap(new, old) {
+                diagnostics::overlap::<P>(name, (new, &new_block), (old, &old_block), &inside, diagnostics);
+            }
+        }
+    }
+}
+
+/// Rejects a plan that deletes an internet gateway while network interfaces in subnets that stay have a public address.
+/// The apply would delete the routes and then wait in vain. In subnets that the plan deletes too, the gateway waits for
+/// them.
+fn refuse_detachment<P: Topology>(name: &str, plan: &Plan, dependents: &Dependents, diagnostics: &mut Diagnostics) {
+    // One that is pending deletion stays pending, so that other changes are possible.
+    let gateways = plan.deleted().filter(|entry| entry.spec().maps_public_addresses() && !entry.pending_deletion);
+    for gateway in gateways {
+        let is_deleted =
+            |id: &String| plan.deleted().any(|entry| entry.spec().holds_network_interfaces() && entry.id == *id);
+        let mut inside = dependents.holding(&gateway.id);
+        inside.retain(|dependent| !dependent.holds.iter().any(is_deleted));
+        if !inside.is_empty() {
+            diagnostics::public_addresses::<P>(name, gateway, &inside, diagnostics);
+        }
+    }
+}
+
+/// Returns the address ranges of two objects, the new one first, if they overlap.
+fn overlap(new: &Object, old: &Entry) -> Option<(String, String)> {
+    let held = old.spec().claims();
+    new.spec.claims().iter().find_map(|wanted| {
+        let Claim::Addresses(new_block) = wanted else { return None };
+        held.iter().find_map(|held| match held {
+            Claim::Addresses(old_block) if wanted.collides(held) => {
+                Some((new_block.to_string(), old_block.to_string()))
+            }
+            _ => None,
+        })
+    })
+}
