@@ -76,6 +76,9 @@ Installed version $version into $directory
     }
   }
 
+   The file may contain only one block provider_installation. If it has one already, add the filesystem_mirror to it,
+   and "fgw/fgw" to the exclude of its other methods.
+
 2. Require the provider, and run terraform init or tofu init. Other providers still come from their registries.$exact
 
   terraform {

@@ -90,7 +90,7 @@ def network():
         it.box(x + 12, 324, 182, 56, "data", f"10.0.{96 + 8 * zone}.0/21")
         it.box(x + 12, 398, 182, 56, "transit", f"10.0.{144 + 8 * zone}.0/21")
         it.arrow((x + 149, 250), (x + 149, 224))
-        it.arrow((x + 60, 166), (x + 60, 128), (425, 128), (425, 121))
+        it.arrow((x + 75, 166), (x + 75, 128), (425, 128), (425, 121))
     for y, name in [(199, "public"), (278, "private app"), (345, "private"), (426, "transit")]:
         it.text(28, y, name, "title left")
     it.text(28, 363, "persistence", "title left")
@@ -131,8 +131,8 @@ def adoption():
     it = Picture("The states of an adoption, and the effect of a destroy in each", 264)
     states = [
         ("1 built elsewhere", "not in this state", "nothing to destroy", "not in this state"),
-        ("2 imported", "read, not changed", "forgets the resource", "deletes nothing"),
-        ("3 half adopted", "an apply has failed", "forgets the resource", "deletes nothing"),
+        ("2 imported", "read, not changed", "forgets it", "deletes nothing"),
+        ("3 half adopted", "an apply has failed", "forgets it", "deletes nothing"),
         ("4 adopted", "all tags are set", "deletes the objects", "except unmanaged ones"),
     ]
     for number, (name, about, effect, detail) in enumerate(states):

@@ -9,11 +9,13 @@ use tokio_util::sync::CancellationToken;
 use crate::model::{Classify, Entry, Ids, Key, Learned, Object, Spec, TopologyKind};
 use crate::model::{Facts, Lookup, Scope, TagSettings, Timeouts};
 
+mod cases;
 mod failure;
 #[cfg(debug_assertions)]
 pub mod panic_on_demand;
 pub mod retries;
 
+pub use cases::Case;
 pub use failure::{Cause, Failure};
 
 /// The AWS account, or a simulation of it.
@@ -313,6 +315,13 @@ pub struct Dependent {
     /// If it is an object of GuardDuty or belongs to one: the ids of the endpoint of GuardDuty and of the security
     /// group of the endpoint. Otherwise empty.
     pub guardduty: Vec<String>,
+}
+
+impl Dependent {
+    /// Whether it is a network interface of a Lambda function.
+    pub fn is_of_lambda(&self) -> bool {
+        self.kind == "network interface" && self.further.split(", ").any(|it| it == "type lambda")
+    }
 }
 
 /// A root that this provider has created.

@@ -31,7 +31,7 @@ use crate::aws::calls::codes::{is_concurrent_change as is_busy, is_conflict, is_
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::rate_limit::{Limit, LimitKey};
 use crate::aws::calls::wait;
-use crate::cloud::{Cause, Deadlines, Failure};
+use crate::cloud::{Case, Cause, Deadlines, Failure};
 use crate::model::Scope;
 
 pub(crate) use dependents::dependents;
@@ -152,6 +152,7 @@ where
 fn with_quota_advice(mut failure: Failure) -> Failure {
     if is_object_quota(&failure) {
         failure.cause = Cause::QuotaExceeded;
+        failure.case = Some(Case::QuotaExceeded);
         failure.message = format!(
             "{}. Authorizers, integrations and routes count against their quota until the update has deleted them. Apply \
              the configuration without the objects to be deleted first, or request a higher quota; AWS does not raise \

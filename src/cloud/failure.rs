@@ -1,5 +1,7 @@
 //! Failures of calls to AWS.
 
+use super::Case;
+
 /// A failed call to AWS, classified by the reaction of the caller.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{action}: {message}")]
@@ -18,6 +20,8 @@ pub struct Failure {
     pub request_id: Option<String>,
     /// What to do, in sentences, if the failure itself determines it.
     pub advice: Option<String>,
+    /// The case of the guide, if the failure itself determines it.
+    pub case: Option<Case>,
     /// The pause before a retry that AWS requests.
     pub retry_after: Option<std::time::Duration>,
     /// Of a deletion that waits for a deployment: the time of the last change that the deployment must contain, in
@@ -78,6 +82,7 @@ impl Failure {
             missing: None,
             request_id: None,
             advice: None,
+            case: None,
             retry_after: None,
             undeployed_since: None,
         }

@@ -6,7 +6,6 @@
 
 mod adoption;
 mod apply;
-mod cases;
 mod destroy;
 mod ignored;
 mod import;

@@ -208,7 +208,7 @@ mod tests {
 
     use super::*;
     use crate::aws::recorded::{Answer, Recorded, run};
-    use crate::cloud::Cause;
+    use crate::cloud::{Case, Cause};
 
     const POST: &str = "POST /v2/apis/api1/integrations";
     const LIST: &str = "GET /v2/apis/api1/integrations";
@@ -367,6 +367,7 @@ mod tests {
         let failure = run(&session, &Key::new("i"), &ids(), async |it| create(it, &spec()).await).await.0.unwrap_err();
         assert!(failure.message.starts_with(message), "{failure}");
         assert!(failure.message.contains("without the objects to be deleted first"), "{failure}");
+        assert_eq!(failure.case, Some(Case::QuotaExceeded));
         assert_eq!(aws.calls(), [LIST, POST]);
     }
 

@@ -13,7 +13,7 @@ use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes;
 use crate::aws::calls::tag_changes::TagChanges;
 use crate::aws::calls::{Operation, OrFailure};
-use crate::cloud::{Cause, Failure, Observed};
+use crate::cloud::{Case, Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::{AccessLog, Entry, Key, Learned, Ref, Spec, Stage};
 
@@ -255,6 +255,7 @@ fn access_log(operation: &Operation<'_>, spec: &Stage) -> Result<Option<AccessLo
 /// policy, so that it overflows after some 30 to 50 names.
 fn with_log_advice(mut failure: Failure) -> Failure {
     if is_log_policy_rejected(&failure) {
+        failure.case = Some(Case::AccessLogs);
         failure.message = format!(
             "{}. API Gateway adds the name of each log group to the CloudWatch Logs resource policy \
              AWSLogDeliveryWrite20150319, which all gateways of the account and Region share. The policy may have reached \
@@ -361,6 +362,7 @@ mod tests {
             for failure in [created, updated] {
                 let parts = [text, "/aws/vendedlogs/", "AWSLogDeliveryWrite20150319", "put-resource-policy"];
                 assert!(parts.iter().all(|part| failure.message.contains(part)), "{failure}");
+                assert_eq!(failure.case, Some(Case::AccessLogs));
             }
             assert_eq!(aws.calls(), [post, &patch], "a retry cannot succeed");
         }

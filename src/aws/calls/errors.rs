@@ -90,7 +90,18 @@ where
         };
         let request_id = self.request_id().map(str::to_string);
         let (action, retry_after) = (action.to_string(), retry_after(self));
-        Failure { cause, action, code, message, missing, request_id, advice, retry_after, undeployed_since: None }
+        Failure {
+            cause,
+            action,
+            code,
+            message,
+            missing,
+            request_id,
+            advice,
+            case: None,
+            retry_after,
+            undeployed_since: None,
+        }
     }
 
     fn is_lost(&self) -> bool {
@@ -114,6 +125,7 @@ pub(crate) fn item_failure(action: &str, code: Option<&str>, message: Option<&st
         message,
         request_id: None,
         advice: None,
+        case: None,
         retry_after: None,
         undeployed_since: None,
     }

@@ -112,7 +112,7 @@ impl Sources {
         region.map(Region::new).ok_or_else(|| {
             let detail = format!(
                 "The provider block has no region, AWS_REGION and AWS_DEFAULT_REGION are not set, and profile {:?} \
-                 has no region. Set one of them, for example region = \"eu-central-1\".",
+                 has no region. Set one of them, for example in the provider block:\n\n  region = \"eu-central-1\"",
                 self.profiles.selected_profile()
             );
             ConfigError::new("Could not configure the provider: no AWS Region", detail).at("region")

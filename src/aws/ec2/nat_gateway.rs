@@ -319,6 +319,7 @@ fn failed(state: &NatGatewayState, gateway: &aws_sdk_ec2::types::NatGateway) -> 
         request_id: None,
         retry_after: None,
         advice: None,
+        case: None,
         undeployed_since: None,
     }
 }

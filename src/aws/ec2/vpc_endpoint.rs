@@ -15,7 +15,7 @@ use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{Operation, OrFailure, list_all};
 use crate::aws::ec2::observed::Shown;
-use crate::cloud::{Cause, Failure, Observed};
+use crate::cloud::{Case, Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::{Entry, Key, Learned, Ref, Spec, VpcEndpoint, shown_policy};
 
@@ -223,7 +223,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
                  to false; or keep this endpoint: set create_vpc_endpoints to true",
                 failure.message
             );
-            Failure { message, ..failure }
+            Failure { message, case: Some(Case::S3Endpoint), ..failure }
         }
         false => failure,
     })?;
@@ -342,7 +342,7 @@ mod tests {
             .run(&aws.session(), &key(), &[], async |operation| delete(operation, &entry).await)
             .await
             .unwrap_err();
-        assert_eq!(failure.cause, Cause::InUse);
+        assert_eq!((failure.cause, failure.case), (Cause::InUse, Some(Case::S3Endpoint)));
         for text in ["Interface endpoint vpce-9", "private_dns_only_for_inbound_resolver_endpoint to false"] {
             assert!(failure.message.contains(text), "{}", failure.message);
         }

@@ -16,7 +16,7 @@ use crate::aws::calls::tag_changes::TagChanges;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation, OrFailure};
-use crate::cloud::{Cause, Deadlines, Failure, Observed};
+use crate::cloud::{Case, Cause, Deadlines, Failure, Observed};
 use crate::model::Input;
 use crate::model::Scope;
 use crate::model::{Entry, Key, Learned, LogGroup, Spec};
@@ -277,6 +277,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 
 /// Adds the command that disables the deletion protection.
 fn protected(mut failure: Failure, name: &str) -> Failure {
+    failure.case = Some(Case::LogGroupProtected);
     failure.message = format!(
         "{}. To delete the log group with its events, run aws logs put-log-group-deletion-protection \
          --log-group-identifier {name} --no-deletion-protection-enabled, then apply again.",

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::cases::Case;
-use super::text::{dependents, detail, detail_with, message, shortened};
-use crate::cloud::{Cause, Dependents, DependentsByOp, Failure, GuardDutyObjects, Namesake};
+use super::text::{case, dependents, detail, detail_with, message, shortened};
+use crate::cloud::{Case, Cause, Dependents, DependentsByOp, Failure, GuardDutyObjects, Namesake};
 use crate::model::{Entry, Inventory, Key, printable};
 use crate::plugin::Diagnostics;
 use crate::reconcile::{Outcome, Plan};
@@ -26,7 +25,9 @@ pub(in crate::composite) fn failures(
             Some(argument) => detail_with(failure, argument),
             None => detail(failure),
         };
-        diagnostics.error(summary, format!("{detail}{}", dependents(found.get(position), guardduty)));
+        let found = found.get(position);
+        let guide = case(failure, found).map(Case::see).unwrap_or_default();
+        diagnostics.error(summary, format!("{detail}{}{guide}", dependents(found, guardduty)));
     }
 }
 

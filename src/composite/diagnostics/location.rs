@@ -1,7 +1,7 @@
 //! Diagnostics about the account and Region of a root.
 
-use super::cases::Case;
 use super::lookup::wrong_id;
+use crate::cloud::Case;
 use crate::model::{Location, Scope, printable};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 use crate::topology::Topology;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::cloud::{Cause, Dependent, Dependents, Failure, GuardDutyObjects, Namesake, Root, RootFilter};
+use crate::cloud::{Case, Cause, Dependent, Dependents, Failure, GuardDutyObjects, Namesake, Root, RootFilter};
 use crate::model::{Eip, Entry, Input, Inventory, Key, RouteTable, Spec, Tags};
 use crate::plugin::Diagnostics;
 use crate::topology::four_tier_vpc::FourTierVpc;
@@ -117,4 +117,33 @@ fn only_a_managed_object_may_have_been_deleted_outside_terraform() {
     let reference = missing(Cause::NoSuchReference);
     assert!(reference.contains("the configuration refers to it") && !reference.contains("deleted"), "{reference}");
     assert!(missing(Cause::NotDeleted).contains("still exists"));
+}
+
+#[test]
+fn a_failed_operation_names_its_case() {
+    let of = |further: &str, guardduty: &[&str]| Dependents {
+        objects: vec![Dependent {
+            kind: "network interface",
+            id: "eni-1".to_string(),
+            description: String::new(),
+            further: further.to_string(),
+            owner: None,
+            holds: Vec::new(),
+            guardduty: guardduty.iter().map(ToString::to_string).collect(),
+        }],
+        unseen: Vec::new(),
+    };
+    let case = |cause, found: &Dependents| super::text::case(&Failure::new(cause, "DeleteSubnet", "no"), Some(found));
+    assert_eq!(case(Cause::InUse, &of("type vpc_endpoint", &["vpce-1"])), Some(Case::GuardDuty));
+    assert_eq!(case(Cause::TimedOut, &of("type lambda", &[])), Some(Case::LambdaInterfaces));
+    assert_eq!(case(Cause::InUse, &of("type lambdas", &[])), None);
+    assert_eq!(case(Cause::Denied, &of("", &[])), Some(Case::PermissionMissing));
+    assert_eq!(case(Cause::Lost, &of("", &[])), Some(Case::ConnectionLost));
+    let refused = Failure { advice: Some("Start it.".to_string()), ..Failure::new(Cause::Lost, "DeleteSubnet", "no") };
+    assert_eq!(super::text::case(&refused, None), None);
+    let full = Failure { case: Some(Case::AccessLogs), ..Failure::new(Cause::Denied, "CreateStage", "no") };
+    assert_eq!(super::text::case(&full, None), Some(Case::AccessLogs));
+    let mut denied = Diagnostics::default();
+    failed("Could not plan".to_string(), &Failure::new(Cause::Denied, "DescribeVpcs", "no"), &mut denied);
+    assert!(denied.0[0].detail.ends_with(&Case::PermissionMissing.see()), "{denied:?}");
 }

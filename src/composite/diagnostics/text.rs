@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::cloud::{Cause, Dependent, Dependents, Failure, GuardDutyObjects};
+use crate::cloud::{Case, Cause, Dependent, Dependents, Failure, GuardDutyObjects};
 use crate::model::{Entry, printable};
 use crate::plugin::Diagnostics;
 
@@ -63,6 +63,20 @@ pub(super) fn detail_with(failure: &Failure, hint: &str) -> String {
         text.push_str(hint);
     }
     text
+}
+
+/// The case of the guide that describes the failure of an operation with these dependents.
+pub(super) fn case(failure: &Failure, found: Option<&Dependents>) -> Option<Case> {
+    let objects = found.map_or(&[][..], |found| &found.objects);
+    match failure.cause {
+        _ if failure.case.is_some() => failure.case,
+        Cause::Denied => Some(Case::PermissionMissing),
+        // An address that refuses connections has received no call, and has advice of its own.
+        Cause::Lost if failure.advice.is_none() => Some(Case::ConnectionLost),
+        _ if objects.iter().any(|it| !it.guardduty.is_empty()) => Some(Case::GuardDuty),
+        _ if objects.iter().any(Dependent::is_of_lambda) => Some(Case::LambdaInterfaces),
+        _ => None,
+    }
 }
 
 /// The message of a failure, in one line without a period at its end.
@@ -182,5 +196,6 @@ pub(super) fn shortened(keys: &[String]) -> String {
 
 /// An action that failed as a whole. The summary is as in `Could not plan fgw_four_tier_vpc`.
 pub(in crate::composite) fn failed(summary: String, failure: &Failure, diagnostics: &mut Diagnostics) {
-    diagnostics.error(summary, detail(failure));
+    let guide = (failure.cause == Cause::Denied).then(|| Case::PermissionMissing.see());
+    diagnostics.error(summary, detail(failure) + &guide.unwrap_or_default());
 }

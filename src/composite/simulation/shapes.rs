@@ -145,6 +145,7 @@ pub(super) fn simulated_failure() -> Failure {
         request_id: Some("request-1".into()),
         retry_after: None,
         advice: None,
+        case: None,
         undeployed_since: None,
     }
 }

@@ -54,7 +54,8 @@ crate::attributes! {
         availability_zone_ids: Input<Option<Vec<Input<String>>>> = optional_computed()
             .change(PlanEffect::PartialReplace("that leaves out an AZ deletes the network's objects in it")),
         /// Names of the AZs to use, such as `us-east-1a`, instead of their IDs. A name means different AZs in different
-        /// accounts.
+        /// accounts. An import does not set this argument, so the next plan adds it to state, and changes nothing in
+        /// AWS.
         availability_zone_names: Input<Option<Vec<Input<String>>>> = optional()
             .change(PlanEffect::PartialReplace("that leaves out an AZ deletes the network's objects in it")),
         /// IDs of AZs not to use, such as `use1-az3`.

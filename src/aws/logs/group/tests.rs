@@ -147,6 +147,7 @@ async fn delete_of_a_protected_group_names_the_command() {
     let command = "aws logs put-log-group-deletion-protection --log-group-identifier /http/shop \
                    --no-deletion-protection-enabled";
     assert!(failure.message.starts_with(words) && failure.message.contains(command), "{failure}");
+    assert_eq!(failure.case, Some(Case::LogGroupProtected));
     assert_eq!(aws.calls(), ["DescribeLogGroups", "DeleteLogGroup"]);
 }
 
