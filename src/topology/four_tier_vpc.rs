@@ -17,6 +17,7 @@ mod fixtures;
 mod generate;
 mod import;
 mod ipv6;
+mod mirrored;
 mod name_tags;
 mod nat;
 mod nat_slots;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::changes::{Example, assert_effects, from_nothing, timeouts, with};
+use super::changes::{Example, Exceptions, assert_effects, assert_way_back, from_nothing, timeouts, with};
 use fgw::model::{Certificate, Facts, Found};
 use fgw::topology::http_gateway::HttpGateway;
 
@@ -170,8 +170,20 @@ fn authorizers() -> Vec<Example> {
     ]
 }
 
+fn examples() -> Vec<Example> {
+    [settings(), routes(), authorizers()].concat()
+}
+
 #[test]
 fn changes_of_gateway_inputs_have_the_documented_effect() {
-    let examples = [settings(), routes(), authorizers()].concat();
-    assert_effects::<HttpGateway>(&basis(), facts, examples);
+    assert_effects::<HttpGateway>(&basis(), facts, examples());
+}
+
+const NOT_IMPORTED: Exceptions = &[];
+
+const NOT_REFLECTED: Exceptions = &[];
+
+#[test]
+fn gateway_inputs_are_read_back_from_objects() {
+    assert_way_back::<HttpGateway>(&basis(), facts, &examples(), [NOT_IMPORTED, NOT_REFLECTED]);
 }

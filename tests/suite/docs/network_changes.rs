@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::changes::{Example, assert_effects, from_nothing, timeouts, with};
+use super::changes::{Example, Exceptions, assert_effects, assert_way_back, from_nothing, timeouts, with};
 use fgw::model::{AvailabilityZone, Facts};
 use fgw::topology::four_tier_vpc::FourTierVpc;
 
@@ -238,8 +238,20 @@ fn others() -> Vec<Example> {
     examples
 }
 
+fn examples() -> Vec<Example> {
+    [switches(), addresses(), ipv6(), access(), others()].concat()
+}
+
 #[test]
 fn changes_of_network_inputs_have_the_documented_effect() {
-    let examples = [switches(), addresses(), ipv6(), access(), others()].concat();
-    assert_effects::<FourTierVpc>(&basis(), facts, examples);
+    assert_effects::<FourTierVpc>(&basis(), facts, examples());
+}
+
+const NOT_IMPORTED: Exceptions = &[];
+
+const NOT_REFLECTED: Exceptions = &[];
+
+#[test]
+fn network_inputs_are_read_back_from_objects() {
+    assert_way_back::<FourTierVpc>(&basis(), facts, &examples(), [NOT_IMPORTED, NOT_REFLECTED]);
 }
