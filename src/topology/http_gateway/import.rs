@@ -134,9 +134,8 @@ fn shortest(spec: &Authorizer, scope: &Scope) -> FaasAuthorizer {
     let uri = spec.authorizer_uri.known().map(String::as_str).unwrap_or_default();
     let (function, uri) = function_and_uri(&spec.name, uri, scope);
     let sources = spec.identity_sources.known().cloned().unwrap_or_default();
-    let all = FaasAuthorizer::of(spec);
+    let all = FaasAuthorizer::of(&function, spec);
     FaasAuthorizer {
-        authorizer_name: function.into(),
         authorizer_uri: uri.into(),
         identity_sources: all.identity_sources.map(|sources| sources.filter(|it| !it.is_empty())),
         result_ttl_in_seconds: all.result_ttl_in_seconds.map(|ttl| ttl.filter(|ttl| *ttl != default_ttl(&sources))),

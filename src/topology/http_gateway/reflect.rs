@@ -67,7 +67,7 @@ fn write_authorizers(state: &mut Value, inventory: &Inventory) {
     retain_entries(state, "faas_authorizers", |name, entry| {
         let Some(before) = applied.get(name) else { return Fate::Kept };
         let Some(now) = now.get(name) else { return Fate::Removed };
-        set_differences(entry, &FaasAuthorizer::of(before).encode(), &FaasAuthorizer::of(now).encode());
+        set_differences(entry, &FaasAuthorizer::of(name, before).encode(), &FaasAuthorizer::of(name, now).encode());
         if before.identity_sources != now.identity_sources {
             // The default of an omitted TTL depends on the identity sources.
             entry.set("result_ttl_in_seconds", now.result_ttl_in_seconds.clone().into());

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{DefaultNetworkAcl, DefaultSecurityGroup, Inventory, NetworkAclRule, SecurityGroupRule};
-use crate::plugin::{AttributePath, Encode, Input, Nested, Value};
+use crate::plugin::{AttributePath, Encode, Input, Value};
 use crate::topology::four_tier_vpc::config::{NaclRule, SecurityGroupRule as ConfiguredRule};
 use crate::topology::four_tier_vpc::{network_acl, security_group};
 
@@ -86,6 +86,7 @@ fn write<R: Encode, T: Clone + PartialEq>(
 mod tests {
     use super::*;
     use crate::model::{RuleSource, Spec};
+    use crate::plugin::Nested;
     use crate::plugin::schema::with_defaults;
     use crate::topology::four_tier_vpc::config::Config;
     use crate::topology::four_tier_vpc::config::tests::config;

@@ -73,9 +73,9 @@ fn name_of<'a>(key: &'a Key, authorizer: &'a Authorizer) -> &'a str {
 
 impl FaasAuthorizer {
     /// The entry that describes an authorizer without depending on defaults or other attributes.
-    pub(in crate::topology::http_gateway) fn of(spec: &Authorizer) -> FaasAuthorizer {
+    pub(in crate::topology::http_gateway) fn of(name: &str, spec: &Authorizer) -> FaasAuthorizer {
         FaasAuthorizer {
-            authorizer_name: spec.name.clone().into(),
+            authorizer_name: name.to_string().into(),
             authorizer_uri: spec.authorizer_uri.clone().map(Some),
             authorizer_payload_format_version: payload_format(&spec.payload_format_version),
             identity_sources: spec.identity_sources.clone().map(|sources| Some(inputs(&sources))),

@@ -150,7 +150,7 @@ proptest! {
             prop_assert_eq!(entry, given);
         }
         for (name, spec) in authorizers(found) {
-            let entry = FaasAuthorizer::of(spec);
+            let entry = FaasAuthorizer::of(name, spec);
             prop_assert_eq!(decoded_entry::<FaasAuthorizer>(&entry.encode()), entry.clone());
             let entries = BTreeMap::from([(name.to_string(), Input::Known(entry))]);
             let again = GatewayConfig { faas_authorizers: Input::Known(entries), ..config(json!({})) };
