@@ -147,17 +147,17 @@ pub(super) fn assert_way_back<P: Topology>(
         }
         let input = path.split('.').next().unwrap_or_default();
         let [was, is] = configs.each_ref().map(|config| as_imported::<P>(config, facts).get(input).clone());
-        *imported.entry(path).or_default() |= was != is;
+        *imported.entry(*path).or_default() |= was != is;
         if matches!(effect, Effect::InPlace | Effect::Disturbs) {
             let changed = reflected_in::<P>(facts, &configs);
             assert!(changed.iter().all(|name| name == input), "{path} changes {changed:?}");
-            *reflected.entry(path).or_default() |= !changed.is_empty();
+            *reflected.entry(*path).or_default() |= !changed.is_empty();
         }
     }
-    let unread = |read: BTreeMap<&'static str, bool>| -> BTreeSet<&str> {
+    let unread = |read: BTreeMap<&'static str, bool>| -> BTreeSet<&'static str> {
         read.into_iter().filter(|(_, is_read)| !is_read).map(|(path, _)| path).collect()
     };
-    let all = |exceptions: Exceptions| -> BTreeSet<&str> {
+    let all = |exceptions: Exceptions| -> BTreeSet<&'static str> {
         exceptions.iter().flat_map(|(_, paths)| paths.iter().copied()).collect()
     };
     let found = (unread(imported), unread(reflected));
