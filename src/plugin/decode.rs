@@ -1,4 +1,4 @@
-//! Decoding of values into typed structs, by one declaration per attribute.
+//! Decoding of values into typed structs and back, by one declaration per attribute.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -119,10 +119,19 @@ pub trait Nested: Sized {
     fn decode(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<Self>;
 }
 
+/// A struct declared with [`attributes!`](crate::attributes) as `pub struct Name: Encode`. A block with secrets is not
+/// encoded.
+pub trait Encode: Nested {
+    /// The object that decodes to this struct.
+    fn encode(&self) -> Value;
+}
+
 /// Declares a block: a struct with its schema, defaults, rules and decoding.
 ///
 /// Each field is a documented, typed attribute, followed by the builders of [`Attribute`] that refine it. The doc
-/// comment is the description in the schema.
+/// comment is the description in the schema. `: Encode` after the name of the struct derives [`Encode`].
+///
+/// [`Encode`]: crate::plugin::decode::Encode
 ///
 /// ```
 /// fgw::attributes! {
@@ -139,7 +148,7 @@ pub trait Nested: Sized {
 macro_rules! attributes {
     (
         $(#[$struct_attribute:meta])*
-        pub struct $name:ident {
+        pub struct $name:ident $(: $encode:ident)? {
             $(
                 $(#[doc = $doc:literal])*
                 $field:ident : $kind:ty = $builder:ident ( $($argument:expr),* ) $( . $more:ident ( $($more_argument:expr),* ) )*
@@ -202,6 +211,24 @@ macro_rules! attributes {
                     $crate::plugin::Value::Map(_) => <$name as $crate::plugin::Nested>::decode(value, path, problems),
                     other => $crate::plugin::decode::type_mismatch(other, path, problems),
                 }
+            }
+        }
+
+        $crate::attributes!(@encode [$($encode)?] $name { $($field),* });
+    };
+    (@encode [] $name:ident { $($field:ident),* }) => {};
+    (@encode [Encode] $name:ident { $($field:ident),* }) => {
+        impl $crate::plugin::Encode for $name {
+            fn encode(&self) -> $crate::plugin::Value {
+                $crate::plugin::Value::map([
+                    $(($crate::plugin::decode::name(stringify!($field)), self.$field.clone().into())),*
+                ])
+            }
+        }
+
+        impl From<$name> for $crate::plugin::Value {
+            fn from(it: $name) -> $crate::plugin::Value {
+                $crate::plugin::Encode::encode(&it)
             }
         }
     };

@@ -40,7 +40,7 @@ mod types;
 pub mod value;
 
 pub use data_source::{DataRequest, DataResponse, DataSource};
-pub use decode::{FromValue, Input, Nested};
+pub use decode::{Encode, FromValue, Input, Nested};
 pub use diagnostics::{Diagnostic, Diagnostics, Problem, Severity};
 pub use function::{Function, FunctionError, Parameter, Signature};
 pub use handshake::{Environment, Offer};

@@ -3,9 +3,9 @@
 //! Reading order: `config` declares the inputs, and `validate` checks them. `vpc`, `zones`, `tier_zones`, `addresses`,
 //! `ipv6`, `nat` and `private_nat` make the choices that do not change once they are made. `blueprint` assembles the
 //! objects, and `outputs` computes the read-only attributes. `alternatives` shows which of these depend on unknown
-//! inputs. `import` and `reflect` go the other way, from objects to
-//! the configuration that a user would have written. `classify` decides which objects of a network that something else
-//! built can be adopted.
+//! inputs. `import` and `reflect` go the other way, from objects to the configuration that a user would have written;
+//! the inputs that are properties of objects are in the table `mirrored`. `classify` decides which objects of a network
+//! that something else built can be adopted.
 
 mod addresses;
 mod alternatives;
@@ -17,6 +17,7 @@ mod fixtures;
 mod generate;
 mod import;
 mod ipv6;
+mod mirrored;
 mod name_tags;
 mod nat;
 mod nat_slots;

@@ -5,6 +5,7 @@ mod blueprint;
 mod config;
 mod functions;
 mod import;
+mod mirrored;
 mod outputs;
 mod references;
 mod reflect;

@@ -4,6 +4,7 @@ mod alternatives;
 pub mod four_tier_vpc;
 pub mod http_gateway;
 mod ignored;
+mod mirrored;
 pub mod outside;
 mod patterns;
 mod protected;

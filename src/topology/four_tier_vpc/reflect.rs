@@ -6,78 +6,21 @@
 
 mod rules;
 
-use super::import::{PROPAGATION, maps_of_tags, tables_of};
+use super::import::{map_of_tags, maps_of_tags};
+use super::mirrored::MIRRORED;
 use super::name_tags::NAME;
-use crate::model::keys::network as keys;
-use crate::model::keys::network::tier_of;
-use crate::model::{Entry, Inventory, Spec, Subnet, Tags, Tier};
-use crate::plugin::{Input, Value};
+use crate::model::{Inventory, Key, Spec, Tags};
+use crate::plugin::Value;
+use crate::topology::mirrored::{Found, changed};
 
 /// Writes differences from the last apply into the attributes that express them.
 pub(super) fn write_drift(state: &mut Value, inventory: &Inventory) {
-    the_vpc(state, inventory);
-    endpoints(state, inventory);
-    let public = |field: fn(&Subnet) -> Input<bool>| {
-        agreed(inventory, move |slot, spec| match spec {
-            Spec::Subnet(subnet) if tier_of("subnet.", slot) == Some(Tier::Public) => Some(field(subnet)),
-            _ => None,
-        })
-    };
-    set(state, "map_public_ip_on_launch", public(|subnet| subnet.map_public_ip_on_launch.clone()));
-    set(state, "assign_ipv6_address_on_creation", public(|subnet| subnet.assign_ipv6_address_on_creation.clone()));
-    let secondary = agreed(inventory, |slot, spec| match spec {
-        Spec::NatGateway(gateway) if slot.starts_with("private_nat_gateway.") => {
-            Some(gateway.secondary_private_ip_address_count.clone())
-        }
-        _ => None,
-    });
-    set(state, "nat_secondary_private_ip_address_count", secondary);
-    for (tier, name) in PROPAGATION {
-        let tables = tables_of(inventory, tier);
-        let gateways = agreed(inventory, |slot, spec| match spec {
-            Spec::RouteTable(table) if tables.contains(slot) => Some(table.propagating_gateways.clone()),
-            _ => None,
-        });
-        set(state, name, gateways);
+    for input in MIRRORED {
+        input.reflect(inventory, state);
     }
     rules::rules(state, inventory);
     tags(state, inventory);
     names(state, inventory);
-}
-
-fn the_vpc(state: &mut Value, inventory: &Inventory) {
-    let Some(entry) = inventory.at(keys::VPC) else { return };
-    let (Spec::Vpc(applied), Some(Spec::Vpc(observed))) = (&entry.applied, entry.drifted()) else { return };
-    let attributes = [
-        ("enable_dns_support", &applied.enable_dns_support, &observed.enable_dns_support),
-        ("enable_dns_hostnames", &applied.enable_dns_hostnames, &observed.enable_dns_hostnames),
-        (
-            "enable_network_address_usage_metrics",
-            &applied.enable_network_address_usage_metrics,
-            &observed.enable_network_address_usage_metrics,
-        ),
-    ];
-    for (name, applied, observed) in attributes {
-        if applied != observed {
-            state.set(name, observed.clone().into());
-        }
-    }
-    if applied.instance_tenancy != observed.instance_tenancy {
-        state.set("tenancy", observed.instance_tenancy.clone().into());
-    }
-}
-
-fn endpoints(state: &mut Value, inventory: &Inventory) {
-    for (slot, name) in [
-        ("vpc_endpoint.objectstore", "objectstore_endpoint_policy"),
-        ("vpc_endpoint.keyvalue", "keyvalue_endpoint_policy"),
-    ] {
-        let policy = agreed(inventory, |at, spec| match spec {
-            Spec::VpcEndpoint(endpoint) if at == slot => Some(endpoint.policy.clone()),
-            _ => None,
-        });
-        set(state, name, policy);
-    }
 }
 
 /// Changes or removes a key of a map of tags if all objects that have the key from this map agree.
@@ -90,18 +33,17 @@ fn tags(state: &mut Value, inventory: &Inventory) {
         for (key, _) in entries.iter().filter(|(_, value)| !value.is_null()) {
             // A more specific map overrides `custom_tags` for its objects.
             let is_overridden = |own: &str| map == "custom_tags" && !state.get(own).get(key).is_null();
-            let value = agreed(inventory, |slot, spec| {
-                let own = super::import::map_of_tags(slot);
-                let has_it_from_here = match map {
+            let value = changed_tag(inventory, key, |slot| {
+                let own = map_of_tags(slot);
+                match map {
                     _ if key == NAME && has_entry(slot) => false,
                     "custom_tags" => !own.is_some_and(is_overridden),
                     _ => own == Some(map),
-                };
-                tag(spec.tags().filter(|_| has_it_from_here)?, key)
+                }
             });
             match value {
-                Some(Some(value)) => reflected.insert(key.clone(), value.into()),
-                Some(None) => reflected.remove(key),
+                Some(Value::Null) => reflected.remove(key),
+                Some(value) => reflected.insert(key.clone(), value),
                 None => continue,
             };
         }
@@ -118,10 +60,9 @@ fn names(state: &mut Value, inventory: &Inventory) {
         if name.is_null() {
             return true;
         }
-        let only = |at: &str, spec: &Spec| tag(spec.tags().filter(|_| at == slot)?, NAME);
-        match agreed(inventory, only) {
-            Some(Some(found)) => *name = found.into(),
-            Some(None) => return false,
+        match changed_tag(inventory, NAME, |at| at == slot) {
+            Some(Value::Null) => return false,
+            Some(found) => *name = found,
             None => {}
         }
         true
@@ -129,27 +70,14 @@ fn names(state: &mut Value, inventory: &Inventory) {
     state.set("name_tags", Value::Map(entries));
 }
 
-/// The value of a tag; the inner `None` means that the object has no such tag.
-fn tag(tags: &Tags, key: &str) -> Option<Option<String>> {
-    match tags.known()?.get(key) {
-        Some(value) => Some(Some(value.known()?.clone())),
-        None => Some(None),
-    }
-}
-
-fn set<T: Into<Value>>(state: &mut Value, name: &str, value: Option<T>) {
-    if let Some(value) = value {
-        state.set(name, value.into());
-    }
-}
-
-/// The new value of a property, if all objects that have it agreed on the old value and agree on another one now.
-fn agreed<T: PartialEq>(inventory: &Inventory, property: impl Fn(&str, &Spec) -> Option<T>) -> Option<T> {
-    let staying = inventory.current();
-    let of = |entry: &Entry, spec: &Spec| property(&entry.key.slot, spec);
-    let mut changes = staying.filter_map(|entry| Some((of(entry, &entry.applied)?, of(entry, entry.spec())?)));
-    let first = changes.next()?;
-    (changes.all(|change| change == first) && first.0 != first.1).then_some(first.1)
+/// The new value of a tag of the objects in these slots, if they agree; null if they do not have it any more.
+fn changed_tag(inventory: &Inventory, key: &str, has_slot: impl Fn(&str) -> bool) -> Option<Value> {
+    let tag = |tags: &Tags| match tags.known()?.get(key) {
+        Some(value) => Some(value.known()?.as_str().into()),
+        None => Some(Value::Null),
+    };
+    let of = |(key, spec): (&Key, &Spec)| tag(spec.tags().filter(|_| has_slot(&key.slot))?);
+    changed(inventory, |found: Found<'_>| found.specs().filter_map(of).collect())
 }
 
 #[cfg(test)]
@@ -157,6 +85,9 @@ mod tests {
     use super::super::config::tests::config;
     use super::super::fixtures::{applied, objects};
     use super::*;
+    use crate::model::Entry;
+    use crate::model::keys::network as keys;
+    use crate::plugin::Input;
 
     fn team(value: &str) -> Value {
         Value::map([("team", Value::from(value))])

@@ -184,7 +184,7 @@ crate::attributes! {
 
 crate::attributes! {
     /// The target of one route.
-    pub struct RouteConfig {
+    pub struct RouteConfig: Encode {
         /// ARN of the Lambda function, optionally with an alias or version. The function may be in another Region or
         /// account. If a function is deleted and created again under the same name, it loses the permission that allows
         /// API Gateway to call it. If only the function is replaced, the same apply restores the permission. If the
@@ -208,7 +208,7 @@ crate::attributes! {
 
 crate::attributes! {
     /// A Lambda function that decides which requests are allowed.
-    pub struct FaasAuthorizer {
+    pub struct FaasAuthorizer: Encode {
         /// Lambda function of the authorizer: its name (`name` or `name:alias`) if it is in the account and Region of
         /// the provider, or its ARN. If `authorizer_uri` is set, this value is not used to call the function.
         authorizer_name: Input<String> = required().change(PlanEffect::PartialReplace(OTHER_FUNCTION)),
@@ -237,7 +237,7 @@ crate::attributes! {
 
 crate::attributes! {
     /// Cross-origin resource sharing. At least one attribute must be set.
-    pub struct CorsConfig {
+    pub struct CorsConfig: Encode {
         /// Whether to allow browsers to send credentials. Cannot be combined with `"*"` in `allow_origins`.
         allow_credentials: Input<Option<bool>> = optional().in_place(),
         /// Allowed request headers; `"*"` allows all.

@@ -5,16 +5,18 @@
 
 mod entries;
 
-pub(super) use entries::{FoundGateway, View, authorizers, cors, routes, subscription_attributes};
+pub(super) use entries::{authorizers, routes};
 
 use std::collections::BTreeMap;
 
 use super::blueprint::default_ttl;
-use super::config::{FaasAuthorizer, GatewayConfig, access_log_format_attributes};
+use super::config::{CorsConfig, FaasAuthorizer, GatewayConfig};
+use super::mirrored::{MIRRORED, TAG_MAPS};
 use crate::model::keys::gateway as keys;
-use crate::model::{Authorizer, Caller, DomainName, FunctionArn, Inventory, Key, Ref, Scope, Spec, Stage, Tags};
+use crate::model::{Authorizer, Caller, DomainName, FunctionArn, Inventory, Key, Ref, Scope, Spec, Tags};
 use crate::plugin::schema::with_defaults;
-use crate::plugin::{Input, Nested, Value};
+use crate::plugin::{Encode, Input, Nested, Value};
+use crate::topology::mirrored::Found;
 
 /// The inputs; `None` if the tags of the API do not show that this provider created it, and it is not to be adopted.
 /// Deleting an imported API would delete everything in it, including objects that no input expresses.
@@ -25,23 +27,30 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     if !is_ours && !root.not_adopted {
         return None;
     }
-    let found = FoundGateway { inventory, view: View::Current };
+    let found = Found::now(inventory);
     let mut attributes = with_defaults(&GatewayConfig::attributes(), &Value::Map(BTreeMap::new()));
-    attributes.set("name", api.name.clone().into());
-    attributes.set("description", api.description.clone().into());
-    attributes.set("api_version", api.version.clone().into());
-    attributes.set("api_tags", own(&api.tags, scope).into());
-    if let Input::Known(Some(found)) = &api.cors {
-        attributes.set("cors_configuration", cors(&Value::Null, None, Some(found)));
+    for input in MIRRORED {
+        input.import(inventory, &mut attributes);
     }
-    let routes = routes(found).into_iter().filter_map(|(key, entry)| Some((key.to_string(), Value::map(entry?))));
+    for (map, tags) in TAG_MAPS {
+        let tags = found.specs().find_map(|(_, spec)| tags(spec)).map(|tags| own(tags, scope));
+        if let Some(tags) = tags.filter(|tags| !tags.is_empty()) {
+            attributes.set(map, tags.into());
+        }
+    }
+    if let Input::Known(Some(found)) = &api.cors {
+        attributes.set("cors_configuration", CorsConfig::of(found).encode());
+    }
+    let routes = routes(found).into_iter().filter_map(|(key, entry)| Some((key.to_string(), entry?.encode())));
     attributes.set("route_config", Value::map(routes));
     let authorizers = authorizers(found).into_iter();
-    let authorizers = authorizers.map(|(name, spec)| (name.to_string(), authorizer_entry(spec, scope)));
+    let authorizers = authorizers.map(|(name, spec)| (name.to_string(), shortest(spec, scope).encode()));
     attributes.set("faas_authorizers", Value::map(authorizers));
-    access_logs(found, scope, &mut attributes);
-    subscription(found, &mut attributes);
-    domain(found, &mut attributes);
+    // The domain by which the certificate was looked up is not recorded, but the certificate covers the name itself.
+    let name = attributes.get("domain_name").clone();
+    if !name.is_null() {
+        attributes.set("certificate_domain", name);
+    }
     let domain = inventory.current().find_map(|entry| DomainName::of(entry.spec()).map(|domain| (entry, domain)));
     if root.not_adopted || domain.is_some_and(|(entry, _)| entry.not_adopted) {
         // The best certificate may be another one than that of the domain.
@@ -120,79 +129,18 @@ pub(super) fn take_as_applied(attributes: &mut Value, configuration: &Value) {
     }
 }
 
-fn access_logs(found: FoundGateway<'_>, scope: &Scope, attributes: &mut Value) {
-    let stage = found.specs().find_map(|(_, spec)| Stage::of(spec));
-    if let Some(Stage { tags, .. }) = stage {
-        attributes.set("stage_tags", own(tags, scope).into());
-    }
-    // A log group that this resource does not manage cannot be expressed: its name in the configuration would create a
-    // group.
-    let group =
-        found.specs().find_map(|(key, spec)| if let Spec::LogGroup(group) = spec { Some((key, group)) } else { None });
-    let Some((key, group)) = group else { return };
-    attributes.set("access_log_logservice_group_name", group.name.clone().into());
-    attributes.set("access_log_logservice_group_retention_in_days", group.retention_in_days.clone().into());
-    attributes.set("access_log_logservice_group_kms_key_id", group.kms_key_arn.clone().into());
-    let tags = own(&group.tags, scope);
-    attributes.set("access_log_logservice_group_tags", Some(tags).filter(|tags| !tags.is_empty()).into());
-    let format = stage.and_then(|stage| stage.access_log.as_ref()).filter(|log| log.log_group == Ref::Key(key.clone()));
-    if let Some(format) = format.and_then(|log| log.format.known()) {
-        let (kind, custom) = access_log_format_attributes(format);
-        attributes.set("access_log_format_type", kind.into());
-        attributes.set("custom_access_log_format", custom.into());
-    }
-}
-
-fn subscription(found: FoundGateway<'_>, attributes: &mut Value) {
-    for (_, spec) in found.specs() {
-        let Spec::LogSubscription(subscription) = spec else { continue };
-        for (name, value) in subscription_attributes(subscription) {
-            attributes.set(name, value);
-        }
-    }
-}
-
-fn domain(found: FoundGateway<'_>, attributes: &mut Value) {
-    for (_, spec) in found.specs() {
-        match spec {
-            Spec::DomainName(domain) => {
-                attributes.set("domain_name", domain.domain_name.clone().into());
-                // The domain by which the certificate was looked up is not recorded, but the certificate covers the
-                // name itself.
-                attributes.set("certificate_domain", domain.domain_name.clone().into());
-            }
-            Spec::DnsRecord(record) => {
-                attributes.set("create_dns_entry", true.into());
-                attributes.set("hosted_zone_id", record.zone_id.clone().into());
-            }
-            _ => {}
-        }
-    }
-}
-
-/// An entry of `faas_authorizers`.
-fn authorizer_entry(spec: &Authorizer, scope: &Scope) -> Value {
+/// The shortest entry of `faas_authorizers`.
+fn shortest(spec: &Authorizer, scope: &Scope) -> FaasAuthorizer {
     let uri = spec.authorizer_uri.known().map(String::as_str).unwrap_or_default();
     let (function, uri) = function_and_uri(&spec.name, uri, scope);
     let sources = spec.identity_sources.known().cloned().unwrap_or_default();
-    let default_ttl_of_sources = Input::Known(default_ttl(&sources));
-    let entry = Value::map([
-        ("authorizer_name", function.into()),
-        ("authorizer_uri", uri.into()),
-        ("authorizer_payload_format_version", entries::payload_format(&spec.payload_format_version)),
-        ("identity_sources", if sources.is_empty() { Value::Null } else { sources.into() }),
-        (
-            "result_ttl_in_seconds",
-            if spec.result_ttl_in_seconds == default_ttl_of_sources {
-                Value::Null
-            } else {
-                spec.result_ttl_in_seconds.clone().into()
-            },
-        ),
-        ("enable_simple_responses", spec.enable_simple_responses.clone().into()),
-        ("authorizer_credentials_arn", spec.credentials_arn.clone().into()),
-    ]);
-    with_defaults(&FaasAuthorizer::attributes(), &entry)
+    let all = FaasAuthorizer::of(&function, spec);
+    FaasAuthorizer {
+        authorizer_uri: uri.into(),
+        identity_sources: all.identity_sources.map(|sources| sources.filter(|it| !it.is_empty())),
+        result_ttl_in_seconds: all.result_ttl_in_seconds.map(|ttl| ttl.filter(|ttl| *ttl != default_ttl(&sources))),
+        ..all
+    }
 }
 
 /// `authorizer_name` and `authorizer_uri` for an invoke URI. The latter is `None` if it follows from the former.

@@ -106,15 +106,94 @@ fn loses_block(before: &fgw::model::Subnet, to: &fgw::model::Subnet) -> bool {
 }
 
 fn decoded<P: Topology>(config: &Json) -> P::Config {
+    decoded_value::<P>(&filled::<P>(config))
+}
+
+/// The attributes of a configuration with their defaults.
+fn filled<P: Topology>(config: &Json) -> Value {
     let attributes = P::Config::attributes();
     let mut complete: BTreeMap<String, Value> =
         attributes.iter().map(|attribute| (attribute.name.clone(), Value::Null)).collect();
     let Value::Map(given) = value(config) else { panic!("a configuration is an object") };
     complete.extend(given);
+    with_defaults(&attributes, &Value::Map(complete))
+}
+
+fn decoded_value<P: Topology>(attributes: &Value) -> P::Config {
     let mut problems = Vec::new();
-    let filled = with_defaults(&attributes, &Value::Map(complete));
-    let config = P::Config::decode(&filled, &AttributePath::root(), &mut problems);
+    let config = P::Config::decode(attributes, &AttributePath::root(), &mut problems);
     config.unwrap_or_else(|| panic!("{problems:?}"))
+}
+
+/// Inputs for which a rule does not hold, by the reason.
+pub(super) type Exceptions = &'static [(&'static str, &'static [&'static str])];
+
+/// Asserts that an import reads each input that changes objects, and that a change of the same properties outside
+/// Terraform changes this input and no other one, and results in the objects as they are. `not_imported` and
+/// `not_reflected` are all exceptions.
+pub(super) fn assert_way_back<P: Topology>(
+    basis: &Json,
+    facts: fn(&Json) -> Facts,
+    examples: &[Example],
+    [not_imported, not_reflected]: [Exceptions; 2],
+) {
+    let (mut imported, mut reflected): (BTreeMap<&'static str, bool>, BTreeMap<&'static str, bool>) =
+        Default::default();
+    for (path, before, after) in examples {
+        let configs = [before, after].map(|more| with(basis, more));
+        let effect = effect::<P>(facts, configs.clone());
+        if effect == Effect::Nothing {
+            continue;
+        }
+        let input = path.split('.').next().unwrap_or_default();
+        let [was, is] = configs.each_ref().map(|config| as_imported::<P>(config, facts).get(input).clone());
+        *imported.entry(*path).or_default() |= was != is;
+        if matches!(effect, Effect::InPlace | Effect::Disturbs) {
+            let changed = reflected_in::<P>(facts, &configs);
+            assert!(changed.iter().all(|name| name == input), "{path} changes {changed:?}");
+            *reflected.entry(*path).or_default() |= !changed.is_empty();
+        }
+    }
+    let unread = |read: BTreeMap<&'static str, bool>| -> BTreeSet<&'static str> {
+        read.into_iter().filter(|(_, is_read)| !is_read).map(|(path, _)| path).collect()
+    };
+    let all = |exceptions: Exceptions| -> BTreeSet<&'static str> {
+        exceptions.iter().flat_map(|(_, paths)| paths.iter().copied()).collect()
+    };
+    let found = (unread(imported), unread(reflected));
+    assert_eq!(found, (all(not_imported), all(not_reflected)), "the inputs that no import and no refresh reads");
+}
+
+/// The inputs of an import of the objects of a configuration.
+fn as_imported<P: Topology>(config: &Json, facts: fn(&Json) -> Facts) -> Value {
+    let mut inventory = created(&first_objects::<P>(config, facts));
+    for entry in inventory.entries.iter_mut().filter(|entry| entry.applied.is_root()) {
+        entry.learned.insert("resource".into(), format!("{}/name", P::KIND.name()));
+    }
+    P::imported(&inventory, &scope()).expect("the root has the tags of the provider")
+}
+
+/// The inputs that change in the state of the first configuration if the properties of its objects are changed outside
+/// Terraform to those of the second one.
+fn reflected_in<P: Topology>(facts: fn(&Json) -> Facts, configs: &[Json; 2]) -> Vec<String> {
+    let [found, found_then] = configs.each_ref().map(facts);
+    let [before, after] = configs.each_ref().map(decoded::<P>);
+    let mut existing = created(&objects::<P>(&before, None, &Inventory::default(), &found));
+    let wanted = objects::<P>(&after, Some(&before), &existing, &found_then);
+    for entry in &mut existing.entries {
+        let object = wanted.iter().find(|object| object.key == entry.key);
+        entry.observed = object.map(|object| object.spec.clone()).filter(|spec| *spec != entry.applied);
+    }
+    let state = filled::<P>(&configs[0]);
+    let mut written = state.clone();
+    P::write_drift(&mut written, &existing);
+    let names = P::Config::attributes().into_iter().map(|attribute| attribute.name);
+    let changed: Vec<String> = names.filter(|name| state.get(name) != written.get(name)).collect();
+    if !changed.is_empty() {
+        let again = objects::<P>(&decoded_value::<P>(&written), Some(&before), &existing, &found_then);
+        assert_eq!(again, wanted, "{changed:?}");
+    }
+    changed
 }
 
 fn objects<P: Topology>(

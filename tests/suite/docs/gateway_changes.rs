@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::changes::{Example, assert_effects, from_nothing, timeouts, with};
+use super::changes::{Example, Exceptions, assert_effects, assert_way_back, from_nothing, timeouts, with};
 use fgw::model::{Certificate, Facts, Found};
 use fgw::topology::http_gateway::HttpGateway;
 
@@ -70,8 +70,9 @@ fn settings() -> Vec<Example> {
     let custom = |format: &str| json!({ "access_log_format_type": "CUSTOM", "custom_access_log_format": format });
     let cors =
         |more: Json| json!({ "cors_configuration": with(&json!({ "allow_origins": ["https://a.example"] }), &more) });
-    let mut examples =
-        from_nothing(&["api_tags", "stage_tags", "access_log_logservice_group_tags"], &json!({ "Team": "web" }));
+    let tags = ["api_tags", "stage_tags", "access_log_logservice_group_tags"];
+    let mut examples = from_nothing(&tags, &json!({ "Team": "web" }));
+    examples.extend(tags.map(|map| plain(map, json!({ "Team": "shop" }), json!({ "Team": "web" }))));
     examples.extend([
         plain("name", json!("shop"), json!("market")),
         plain("description", json!(null), json!("Orders.")),
@@ -170,8 +171,26 @@ fn authorizers() -> Vec<Example> {
     ]
 }
 
+fn examples() -> Vec<Example> {
+    [settings(), routes(), authorizers()].concat()
+}
+
 #[test]
 fn changes_of_gateway_inputs_have_the_documented_effect() {
-    let examples = [settings(), routes(), authorizers()].concat();
-    assert_effects::<HttpGateway>(&basis(), facts, examples);
+    assert_effects::<HttpGateway>(&basis(), facts, examples());
+}
+
+const NOT_IMPORTED: Exceptions = &[
+    ("the lookup finds the certificate of an own domain", &["certificate_arn"]),
+    ("AWS does not record the domain of the lookup", &["certificate_domain"]),
+];
+
+const NOT_REFLECTED: Exceptions = &[
+    ("as an output, it has the certificate in AWS", &["certificate_arn"]),
+    ("AWS does not record the domain of the lookup", &["certificate_domain"]),
+];
+
+#[test]
+fn gateway_inputs_are_read_back_from_objects() {
+    assert_way_back::<HttpGateway>(&basis(), facts, &examples(), [NOT_IMPORTED, NOT_REFLECTED]);
 }

@@ -3,9 +3,7 @@
 use super::Classifier;
 use crate::model::keys::network as keys;
 use crate::model::{FoundNetworkAcl, FoundSecurityGroup, NetworkAclRule, SecurityGroupRule};
-use crate::plugin::{AttributePath, Nested, Problem, Value};
 use crate::topology::four_tier_vpc::config::{NaclRule, SecurityGroupRule as ConfiguredRule};
-use crate::topology::four_tier_vpc::import::rules as imported;
 use crate::topology::four_tier_vpc::{network_acl, security_group, validate};
 
 impl<'a> Classifier<'a> {
@@ -55,23 +53,14 @@ fn fault_of_group(group: &FoundSecurityGroup) -> Option<String> {
 }
 
 fn is_reproduced_acl_rule(rule: &NetworkAclRule) -> bool {
-    let entry = imported::network_acl_rule(rule);
-    let configured: Option<NaclRule> = decoded(&entry, validate::network_acl_rule);
-    configured.and_then(|it| network_acl::from_config(&it)).as_ref() == Some(rule)
+    let configured = NaclRule::of(rule);
+    validate::network_acl_rule(&configured).is_empty() && network_acl::from_config(&configured).as_ref() == Some(rule)
 }
 
 fn is_reproduced_group_rule(rule: &SecurityGroupRule) -> bool {
-    let entry = imported::security_group_rule(&[rule]);
-    let configured: Option<ConfiguredRule> = decoded(&entry, validate::security_group_rule);
-    configured.and_then(|it| security_group::expand(&it)).as_deref() == Some(std::slice::from_ref(rule))
-}
-
-/// The entry of a map of rules; `None` if it is not valid.
-fn decoded<T: Nested>(entry: &Value, check: fn(&T) -> Vec<Problem>) -> Option<T> {
-    let mut problems = Vec::new();
-    let rule = T::decode(entry, &AttributePath::root(), &mut problems)?;
-    problems.extend(check(&rule));
-    problems.is_empty().then_some(rule)
+    let configured = ConfiguredRule::of(&[rule]);
+    validate::security_group_rule(&configured).is_empty()
+        && security_group::expand(&configured).as_deref() == Some(std::slice::from_ref(rule))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::topology::NOT_YET_RUN;
 
 crate::attributes! {
     /// A rule of the default network ACL.
-    pub struct NaclRule {
+    pub struct NaclRule: Encode {
         /// Action of the rule: `allow` or `deny`, in upper or lower case.
         action: Input<String> = required().in_place(),
         /// IPv4 CIDR block. Each rule requires either `cidr_block` or `ipv6_cidr_block`.
@@ -30,7 +30,7 @@ crate::attributes! {
 
 crate::attributes! {
     /// A rule of the default security group.
-    pub struct SecurityGroupRule {
+    pub struct SecurityGroupRule: Encode {
         /// IPv4 CIDR blocks.
         cidr_blocks: Strings = default(empty_list()).in_place(),
         /// Description of the rule: at most 255 letters, digits, spaces, and the characters

@@ -4,75 +4,70 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Inventory, NetworkAclRule, SecurityGroupRule, Spec};
-use crate::plugin::{AttributePath, Input, Nested, Value};
+use crate::model::{DefaultNetworkAcl, DefaultSecurityGroup, Inventory, NetworkAclRule, SecurityGroupRule};
+use crate::plugin::{AttributePath, Encode, Input, Value};
 use crate::topology::four_tier_vpc::config::{NaclRule, SecurityGroupRule as ConfiguredRule};
-use crate::topology::four_tier_vpc::import::rules as imported;
 use crate::topology::four_tier_vpc::{network_acl, security_group};
 
 /// Writes the rules of each direction that differ from the last apply.
 pub(super) fn rules(state: &mut Value, inventory: &Inventory) {
     for entry in inventory.current() {
-        match (&entry.applied, entry.drifted()) {
-            (Spec::DefaultSecurityGroup(applied), Some(Spec::DefaultSecurityGroup(observed))) => {
-                for (name, applied, observed) in [
-                    ("default_security_group_ingress_rules", &applied.ingress, &observed.ingress),
-                    ("default_security_group_egress_rules", &applied.egress, &observed.egress),
-                ] {
-                    // Without configured rules, AWS's rules are not managed.
-                    if let (Input::Known(Some(before)), Input::Known(Some(now))) = (applied, observed)
-                        && before != now
-                    {
-                        security_group_rules(state, name, now);
-                    }
+        let Some(observed) = entry.drifted() else { continue };
+        if let (Some(applied), Some(observed)) =
+            (DefaultSecurityGroup::of(&entry.applied), DefaultSecurityGroup::of(observed))
+        {
+            for ((name, applied), (_, observed)) in
+                ConfiguredRule::maps(applied).into_iter().zip(ConfiguredRule::maps(observed))
+            {
+                // Without configured rules, AWS's rules are not managed.
+                if let (Input::Known(Some(before)), Input::Known(Some(now))) = (applied, observed)
+                    && before != now
+                {
+                    security_group_rules(state, name, now);
                 }
             }
-            (Spec::DefaultNetworkAcl(applied), Some(Spec::DefaultNetworkAcl(observed))) => {
-                for (name, applied, observed) in [
-                    ("default_nacl_ingress_rules", &applied.ingress, &observed.ingress),
-                    ("default_nacl_egress_rules", &applied.egress, &observed.egress),
-                ] {
-                    if let (Input::Known(before), Input::Known(now)) = (applied, observed)
-                        && before != now
-                    {
-                        network_acl_rules(state, name, now);
-                    }
+        }
+        if let (Some(applied), Some(observed)) =
+            (DefaultNetworkAcl::of(&entry.applied), DefaultNetworkAcl::of(observed))
+        {
+            for ((name, applied), (_, observed)) in NaclRule::maps(applied).into_iter().zip(NaclRule::maps(observed)) {
+                if let (Input::Known(before), Input::Known(now)) = (applied, observed)
+                    && before != now
+                {
+                    network_acl_rules(state, name, now);
                 }
             }
-            _ => {}
         }
     }
 }
 
 fn security_group_rules(state: &mut Value, name: &str, now: &[SecurityGroupRule]) {
-    let expand = |entry: &Value| security_group::expand(&decoded::<ConfiguredRule>(entry)?);
     let generated = |rest: &[SecurityGroupRule]| match now {
         // An empty map would mean that the rules are not managed.
-        [] => BTreeMap::from([("none".to_string(), imported::security_group_rule(&[]))]),
-        _ => imported::security_group_rules(rest),
+        [] => BTreeMap::from([("none".to_string(), ConfiguredRule::of(&[]))]),
+        _ => ConfiguredRule::of_all(rest),
     };
-    write(state, name, now, expand, generated);
+    write(state, name, now, security_group::expand, generated);
 }
 
 fn network_acl_rules(state: &mut Value, name: &str, now: &[NetworkAclRule]) {
-    let expand = |entry: &Value| Some(vec![network_acl::from_config(&decoded::<NaclRule>(entry)?)?]);
-    let generated = |rest: &[NetworkAclRule]| imported::network_acl_rules(rest);
-    write(state, name, now, expand, generated);
+    write(state, name, now, |rule: &NaclRule| Some(vec![network_acl::from_config(rule)?]), NaclRule::of_all);
 }
 
 /// Keeps the entries of a map whose rules all exist, and adds entries for the other rules.
-fn write<T: Clone + PartialEq>(
+fn write<R: Encode, T: Clone + PartialEq>(
     state: &mut Value,
     name: &str,
     now: &[T],
-    expand: impl Fn(&Value) -> Option<Vec<T>>,
-    generated: impl Fn(&[T]) -> BTreeMap<String, Value>,
+    expand: impl Fn(&R) -> Option<Vec<T>>,
+    generated: impl Fn(&[T]) -> BTreeMap<String, R>,
 ) {
     let Some(entries) = state.get(name).as_map() else { return };
     let mut kept: BTreeMap<String, Value> = BTreeMap::new();
     let mut covered: Vec<T> = Vec::new();
     for (key, entry) in entries {
-        let Some(rules) = expand(entry) else { continue };
+        let decoded = R::decode(entry, &AttributePath::root(), &mut Vec::new());
+        let Some(rules) = decoded.and_then(|entry| expand(&entry)) else { continue };
         if !rules.is_empty() && rules.iter().all(|rule| now.contains(rule)) {
             kept.insert(key.clone(), entry.clone());
             covered.extend(rules);
@@ -82,19 +77,16 @@ fn write<T: Clone + PartialEq>(
     for (key, entry) in generated(&rest) {
         let free = (2..).map(|number| format!("{key}.{number}"));
         let key = std::iter::once(key.clone()).chain(free).find(|key| !kept.contains_key(key));
-        kept.extend(key.map(|key| (key, entry)));
+        kept.extend(key.map(|key| (key, entry.encode())));
     }
     state.set(name, Value::Map(kept));
-}
-
-fn decoded<T: Nested>(entry: &Value) -> Option<T> {
-    T::decode(entry, &AttributePath::root(), &mut Vec::new())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::RuleSource;
+    use crate::model::{RuleSource, Spec};
+    use crate::plugin::Nested;
     use crate::plugin::schema::with_defaults;
     use crate::topology::four_tier_vpc::config::Config;
     use crate::topology::four_tier_vpc::config::tests::config;
@@ -197,16 +189,14 @@ mod tests {
             }
         }
         let name = "default_nacl_egress_rules";
-        let of_default = imported::network_acl_rules(&match &inventory.at("default_network_acl").unwrap().applied {
-            Spec::DefaultNetworkAcl(acl) => acl.egress.known().unwrap().clone(),
-            other => panic!("{other:?}"),
-        });
-        let map = Value::map([("ipv4", of_default["100"].clone()), ("ipv6", of_default["101"].clone())]);
+        let acl = DefaultNetworkAcl::of(&inventory.at("default_network_acl").unwrap().applied).unwrap();
+        let of_default = NaclRule::of_all(acl.egress.known().unwrap());
+        let map = Value::map([("ipv4", of_default["100"].encode()), ("ipv6", of_default["101"].encode())]);
         let mut state = Value::map([(name, map)]);
         rules(&mut state, &inventory);
         let shown = state.get(name).as_map().unwrap();
         assert_eq!(shown.keys().collect::<Vec<_>>(), ["90", "ipv4"]);
-        assert_eq!(shown["ipv4"], of_default["100"]);
+        assert_eq!(shown["ipv4"], of_default["100"].encode());
         let again = config(&[(name, state.get(name).clone())]);
         let Input::Known(rules) = network_acl::rules(&again.default_nacl_egress_rules) else { panic!() };
         assert_eq!(rules.iter().map(|rule| rule.rule_no).collect::<Vec<_>>(), [90, 100]);

@@ -2,9 +2,10 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::super::HttpGateway;
+use super::super::config::RouteConfig;
 use super::super::tests::{FOREIGN, ORDERS, config, default_tags, gateways, objects, problems, scope, value, with};
 use super::*;
-use crate::model::{Entry, Object};
+use crate::model::{Api, Cors, Entry, Object};
 use crate::plugin::AttributePath;
 use crate::topology::Topology;
 
@@ -131,6 +132,52 @@ proptest! {
         prop_assert_eq!(HttpGateway::validate(&decoded(&imported)), vec![]);
         prop_assert_eq!(objects(&decoded(&imported)), before);
     }
+}
+
+proptest! {
+    #[test]
+    fn entries_survive_the_way_to_objects_and_back(gateway in settings()) {
+        let given = config(gateway);
+        let objects = objects(&given);
+        let inventory = found(&objects);
+        let found = Found::now(&inventory);
+        let given_routes = given.route_config.known().unwrap();
+        for (key, entry) in routes(found) {
+            let entry = entry.expect("each route has an integration");
+            prop_assert_eq!(decoded_entry::<RouteConfig>(&entry.encode()), entry.clone());
+            let Input::Known(mut given) = given_routes[key].clone() else { unreachable!() };
+            given.description = given.description.map(|text| text.filter(|it| !it.is_empty()));
+            prop_assert_eq!(entry, given);
+        }
+        for (name, spec) in authorizers(found) {
+            let entry = FaasAuthorizer::of(name, spec);
+            prop_assert_eq!(decoded_entry::<FaasAuthorizer>(&entry.encode()), entry.clone());
+            let entries = BTreeMap::from([(name.to_string(), Input::Known(entry))]);
+            let again = GatewayConfig { faas_authorizers: Input::Known(entries), ..config(json!({})) };
+            let again = super::super::tests::objects(&again);
+            prop_assert!(again.iter().any(|object| Authorizer::of(&object.spec) == Some(spec)), "{}", name);
+        }
+    }
+
+    #[test]
+    fn cors_survives_the_way_to_the_api_and_back(
+        allow_credentials: bool,
+        lists in prop::array::uniform4(prop::collection::vec("[a-z]{1,3}", 0..3)),
+        max_age in prop::option::of(-1..86_400_i64),
+    ) {
+        let [allow_headers, allow_methods, allow_origins, expose_headers] = lists;
+        let cors =
+            Cors { allow_credentials, allow_headers, allow_methods, allow_origins, expose_headers, max_age };
+        let entry = CorsConfig::of(&cors);
+        prop_assert_eq!(decoded_entry::<CorsConfig>(&entry.encode()), entry.clone());
+        let with_cors = GatewayConfig { cors_configuration: Input::Known(Some(entry)), ..config(json!({})) };
+        let api = objects(&with_cors).remove(0).spec;
+        prop_assert_eq!(Api::of(&api).and_then(|api| api.cors.known().cloned().flatten()), Some(cors));
+    }
+}
+
+fn decoded_entry<T: Nested>(value: &Value) -> T {
+    T::decode(value, &AttributePath::root(), &mut Vec::new()).expect("it decodes")
 }
 
 #[test]

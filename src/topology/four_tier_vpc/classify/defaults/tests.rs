@@ -4,6 +4,7 @@ use super::super::classify;
 use super::super::tests::{landscape, reason, slot};
 use super::*;
 use crate::model::{Classification, Input, Landscape, RuleSource, Spec};
+use crate::plugin::{AttributePath, Nested};
 use crate::topology::Topology;
 use crate::topology::four_tier_vpc::FourTierVpc;
 use crate::topology::four_tier_vpc::config::{Config, tests::config};

@@ -1,0 +1,70 @@
+//! The inputs that are properties of objects.
+
+use super::config::access_log_format_attributes;
+use crate::model::{Api, DnsRecord, DomainName, LogGroup, LogSubscription, Ref, Spec, Stage, Tags};
+use crate::plugin::Value;
+use crate::topology::mirrored::{Found, Mirrored};
+
+/// The inputs that are properties of objects, except maps and `cors_configuration`.
+pub(super) const MIRRORED: &[Mirrored] = &[
+    Mirrored::new("name", |it| it.each(Api::of, |api| &api.name)),
+    Mirrored::new("description", |it| it.each(Api::of, |api| &api.description)),
+    Mirrored::new("api_version", |it| it.each(Api::of, |api| &api.version)),
+    // A log group that this resource does not manage cannot be expressed: its name in the configuration would create a
+    // group.
+    Mirrored::new("access_log_logservice_group_name", |it| it.each(LogGroup::of, |group| &group.name))
+        .if_deleted(&Value::Null),
+    Mirrored::new("access_log_logservice_group_retention_in_days", |it| {
+        it.each(LogGroup::of, |group| &group.retention_in_days)
+    }),
+    Mirrored::new("access_log_logservice_group_kms_key_id", |it| it.each(LogGroup::of, |group| &group.kms_key_arn)),
+    // If logs are off or go to another group, no input can express it without also removing the group and its events.
+    Mirrored::new("access_log_format_type", |it| formats(it, |(kind, _)| kind.into())).imported_as(of_managed_logs),
+    Mirrored::new("custom_access_log_format", |it| formats(it, |(_, custom)| custom.into()))
+        .imported_as(of_managed_logs),
+    Mirrored::new("access_log_logservice_group_subscription_destination_arn", |it| {
+        it.each(LogSubscription::of, |subscription| &subscription.destination_arn)
+    })
+    .if_deleted(&Value::Null),
+    Mirrored::new("access_log_logservice_group_subscription_filter_pattern", |it| {
+        it.each(LogSubscription::of, |subscription| &subscription.filter_pattern)
+    }),
+    Mirrored::new("access_log_logservice_group_subscription_role_arn", |it| {
+        it.each(LogSubscription::of, |subscription| &subscription.role_arn)
+    }),
+    // Null means `ByLogStream` for a Kinesis stream.
+    Mirrored::new("access_log_logservice_group_subscription_distribution", |it| {
+        let distributions = it.all(LogSubscription::of).map(|subscription| subscription.distribution.clone());
+        distributions.map(|it| it.map(|it| it.filter(|it| it != "ByLogStream")).into()).collect()
+    }),
+    Mirrored::new("domain_name", |it| it.each(DomainName::of, |domain| &domain.domain_name)).if_deleted(&Value::Null),
+    // As an output, it has the certificate in AWS already, and an import of an own domain looks it up.
+    Mirrored::new("certificate_arn", |it| it.each(DomainName::of, |_| &true))
+        .imported_as(|_, _| None)
+        .if_deleted(&Value::Null),
+    Mirrored::new("create_dns_entry", |it| it.each(DnsRecord::of, |_| &true)).if_deleted(&Value::Bool(false)),
+    Mirrored::new("hosted_zone_id", |it| it.each(DnsRecord::of, |record| &record.zone_id)),
+];
+
+/// The maps of tags, and the tags that each of them sets.
+pub(super) const TAG_MAPS: [(&str, fn(&Spec) -> Option<&Tags>); 3] = [
+    ("api_tags", |spec| Api::of(spec).map(|api| &api.tags)),
+    ("stage_tags", |spec| Stage::of(spec).map(|stage| &stage.tags)),
+    ("access_log_logservice_group_tags", |spec| LogGroup::of(spec).map(|group| &group.tags)),
+];
+
+/// A part of the attributes that produce the format of the access logs.
+fn formats(found: Found<'_>, part: fn((&'static str, Option<String>)) -> Value) -> Vec<Value> {
+    let logs = found.all(Stage::of).filter_map(|stage| stage.access_log.as_ref());
+    logs.filter_map(|log| Some(part(access_log_format_attributes(log.format.known()?)))).collect()
+}
+
+/// The value for an import, if the logs go to the managed group.
+fn of_managed_logs(found: Found<'_>, values: Vec<Value>) -> Option<Value> {
+    let is_managed = |log: &Ref| {
+        let mut groups = found.specs().filter(|(_, spec)| LogGroup::of(spec).is_some());
+        groups.any(|(key, _)| *log == Ref::Key(key.clone()))
+    };
+    let managed = found.all(Stage::of).any(|it| it.access_log.as_ref().is_some_and(|log| is_managed(&log.log_group)));
+    values.into_iter().next().filter(|_| managed)
+}
