@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::state;
 use crate::cloud::{RootState, Unmanaged};
 use crate::model::{Entry, Facts, Inventory, Key, Object, kept_with_shared_domains};
-use crate::plugin::Value;
+use crate::plugin::schema::with_defaults;
+use crate::plugin::{Nested, Value};
 use crate::reconcile::Plan;
 use crate::topology::{ProtectedObjects, Topology};
 
@@ -141,6 +142,8 @@ impl Private {
         }
         let mut attributes = state::configured::<P>(prior);
         if let Some(private) = private.filter(|private| private.imported) {
+            // An input that is null because the import found nothing is not taken from the configuration.
+            attributes = with_defaults(&P::Config::attributes(), &attributes);
             P::take_as_applied(&mut attributes, configuration, &private.inventory);
         }
         attributes

@@ -319,7 +319,7 @@ pub(super) fn state_of_foreign<P: Topology>(
     private: &Private,
     cloud: &dyn Cloud,
 ) -> Option<Value> {
-    let mut attributes = P::imported(&private.inventory, cloud.scope())?;
+    let mut attributes = state::of_imported::<P>(&P::imported(&private.inventory, cloud.scope())?);
     let by_slot = |entry: &Entry| (entry.key.slot.clone(), entry.id.clone());
     attributes.set("adopt", named(&private.inventory).map(by_slot).collect::<BTreeMap<_, _>>().into());
     for name in P::ROOT_ARNS {

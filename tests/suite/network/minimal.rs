@@ -24,6 +24,22 @@ fn required_inputs_alone_use_every_az_and_one_nat_gateway() {
 }
 
 #[test]
+fn a_first_plan_shows_no_empty_input() {
+    let env = TestEnv::with_terraform();
+    env.config("  num_availability_zones = 3\n  num_nat_gateways = 1");
+    let plan = env.workspace.plan(&[]);
+    assert_eq!(plan.code, 2, "{plan}");
+    let lines: Vec<&str> = plan.stdout.lines().collect();
+    let is_empty = |line: &&&str| ["= {}", "= []", "= \"\""].iter().any(|it| line.ends_with(it));
+    let empty: Vec<&str> = lines.iter().filter(is_empty).filter_map(|line| line.split_whitespace().nth(1)).collect();
+    // The subnets of a tier that is not created, and the parts of the state that every apply writes.
+    let outputs = ["transit_subnets"];
+    assert_eq!(empty, outputs, "{plan}");
+    assert!(!plan.says("cloud_region"), "{plan}");
+    assert!(lines.len() <= 385, "{} lines:\n{plan}", lines.len());
+}
+
+#[test]
 fn a_network_with_everything_turned_off_is_only_a_vpc() {
     let env = TestEnv::new();
     let other = env.ec2("create_vpc", json!({"CidrBlock": "10.9.0.0/16"}));

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{Inventory, NetworkAclRule, SecurityGroupRule, Spec};
+use crate::plugin::schema::with_defaults;
 use crate::plugin::{AttributePath, Input, Nested, Value};
 use crate::topology::four_tier_vpc::config::{NaclRule, SecurityGroupRule as ConfiguredRule};
 use crate::topology::four_tier_vpc::import::rules as imported;
@@ -88,14 +89,13 @@ fn write<T: Clone + PartialEq>(
 }
 
 fn decoded<T: Nested>(entry: &Value) -> Option<T> {
-    T::decode(entry, &AttributePath::root(), &mut Vec::new())
+    T::decode(&with_defaults(&T::attributes(), entry), &AttributePath::root(), &mut Vec::new())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::RuleSource;
-    use crate::plugin::schema::with_defaults;
     use crate::topology::four_tier_vpc::config::Config;
     use crate::topology::four_tier_vpc::config::tests::config;
     use crate::topology::four_tier_vpc::fixtures::{applied, objects};
