@@ -291,7 +291,7 @@ impl<'a> Draft<'a> {
         let outputs: Vec<&str> = api_output.into_iter().chain(authorizer_output).collect();
         let ids = match outputs.is_empty() {
             true => String::new(),
-            false => format!(" after the apply, when {}", outputs.join(", and ")),
+            false => format!(" After the apply, {}.", outputs.join(", and ")),
         };
         self.warnings.push(Problem::new(
             path,
@@ -301,7 +301,7 @@ impl<'a> Draft<'a> {
                 function.short(),
                 function.account
             ),
-            format!("Ask the owner of the function to run this command{ids}:\n\n  {command}"),
+            format!("Ask the owner of the function to run the command below.{ids}\n\n  {command}"),
         ));
     }
 

@@ -84,7 +84,8 @@ fn security_group(group: &DefaultSecurityGroup, attributes: &mut Value) {
 /// The rules of the default map with this name.
 fn default_rules(name: &str, attributes: &Value) -> Option<Vec<SecurityGroupRule>> {
     let mut problems = Vec::new();
-    let config = Config::decode(&with_defaults(&Config::attributes(), attributes), &AttributePath::root(), &mut problems)?;
+    let config =
+        Config::decode(&with_defaults(&Config::attributes(), attributes), &AttributePath::root(), &mut problems)?;
     let map = match name {
         "default_security_group_ingress_rules" => &config.default_security_group_ingress_rules,
         _ => &config.default_security_group_egress_rules,
