@@ -51,6 +51,33 @@ fn a_first_plan_shows_no_empty_input() {
 }
 
 #[test]
+fn null_and_empty_differ_only_in_the_attribute_itself() {
+    let env = TestEnv::with_terraform();
+    let inputs = |given: &str| format!("  num_availability_zones = 1\n  num_nat_gateways = 0\n{given}");
+    env.change(&inputs(""));
+    let names = ["custom_tags", "route_table_layout", "public_propagating_vgws"];
+    names.iter().for_each(|name| assert!(env.attribute(name).is_null(), "{name}"));
+    let empty = inputs("  custom_tags = {}\n  route_table_layout = {}\n  public_propagating_vgws = []");
+    env.config(&empty);
+    let plan = env.workspace.plan_json(&[]);
+    let change = &plan["resource_changes"][0]["change"];
+    assert_eq!(change["actions"], json!(["update"]));
+    let after = change["after"].as_object().expect("an object");
+    let differs = |name: &&String| change["before"][name.as_str()] != after[name.as_str()];
+    assert_eq!(after.keys().filter(differs).collect::<Vec<_>>(), {
+        let mut sorted = names;
+        sorted.sort_unstable();
+        sorted
+    });
+    let set = env.change(&empty);
+    assert_eq!((set.calls.as_str(), set.new.len()), ("", 0));
+    // The plan of the configuration without them is empty.
+    assert_eq!(env.change(&inputs("")).calls, "");
+    assert_eq!(env.attribute("custom_tags"), json!({}));
+    env.destroy();
+}
+
+#[test]
 fn a_network_with_everything_turned_off_is_only_a_vpc() {
     let env = TestEnv::new();
     let other = env.ec2("create_vpc", json!({"CidrBlock": "10.9.0.0/16"}));
