@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{DefaultNetworkAcl, DefaultSecurityGroup, Inventory, NetworkAclRule, RuleSource, SecurityGroupRule};
-use crate::plugin::schema::{with_defaults, without_empty};
+use crate::plugin::schema::with_defaults;
 use crate::plugin::{AttributePath, Nested, Value};
 use crate::topology::four_tier_vpc::config::{Config, SecurityGroupRule as ConfiguredRule};
 use crate::topology::four_tier_vpc::security_group;
@@ -84,8 +84,7 @@ fn security_group(group: &DefaultSecurityGroup, attributes: &mut Value) {
 /// The rules of the default map with this name.
 fn default_rules(name: &str, attributes: &Value) -> Option<Vec<SecurityGroupRule>> {
     let mut problems = Vec::new();
-    let config =
-        Config::decode(&with_defaults(&Config::attributes(), attributes), &AttributePath::root(), &mut problems)?;
+    let config = Config::decode(attributes, &AttributePath::root(), &mut problems)?;
     let map = match name {
         "default_security_group_ingress_rules" => &config.default_security_group_ingress_rules,
         _ => &config.default_security_group_egress_rules,
@@ -132,5 +131,5 @@ pub(in crate::topology::four_tier_vpc) fn security_group_rule(rules: &[&Security
         ("security_groups", sources(|it| if let RuleSource::SecurityGroup(text) = it { Some(text) } else { None })),
         ("self", of_itself.into()),
     ]);
-    without_empty(&ConfiguredRule::attributes(), &rule)
+    with_defaults(&ConfiguredRule::attributes(), &rule)
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{Inventory, NetworkAclRule, SecurityGroupRule, Spec};
-use crate::plugin::schema::with_defaults;
+use crate::plugin::schema::{with_defaults, without_empty};
 use crate::plugin::{AttributePath, Input, Nested, Value};
 use crate::topology::four_tier_vpc::config::{NaclRule, SecurityGroupRule as ConfiguredRule};
 use crate::topology::four_tier_vpc::import::rules as imported;
@@ -52,17 +52,17 @@ fn security_group_rules(state: &mut Value, name: &str, now: &[SecurityGroupRule]
         [] => BTreeMap::from([("none".to_string(), imported::security_group_rule(&[]))]),
         _ => imported::security_group_rules(rest),
     };
-    write(state, name, now, expand, generated);
+    write::<ConfiguredRule, _>(state, name, now, expand, generated);
 }
 
 fn network_acl_rules(state: &mut Value, name: &str, now: &[NetworkAclRule]) {
     let expand = |entry: &Value| Some(vec![network_acl::from_config(&decoded::<NaclRule>(entry)?)?]);
     let generated = |rest: &[NetworkAclRule]| imported::network_acl_rules(rest);
-    write(state, name, now, expand, generated);
+    write::<NaclRule, _>(state, name, now, expand, generated);
 }
 
 /// Keeps the entries of a map whose rules all exist, and adds entries for the other rules.
-fn write<T: Clone + PartialEq>(
+fn write<R: Nested, T: Clone + PartialEq>(
     state: &mut Value,
     name: &str,
     now: &[T],
@@ -83,7 +83,7 @@ fn write<T: Clone + PartialEq>(
     for (key, entry) in generated(&rest) {
         let free = (2..).map(|number| format!("{key}.{number}"));
         let key = std::iter::once(key.clone()).chain(free).find(|key| !kept.contains_key(key));
-        kept.extend(key.map(|key| (key, entry)));
+        kept.extend(key.map(|key| (key, without_empty(&R::attributes(), &entry))));
     }
     state.set(name, Value::Map(kept));
 }
