@@ -341,8 +341,10 @@ fn gateway(routes: &[(&str, Value)], authorizers: &[(&str, Value)], pairs: &[(&s
     let mut config = Value::map([
         ("name", Value::from("front")),
         ("route_config", Value::map(routes.iter().map(|(key, value)| (*key, value.clone())))),
-        ("faas_authorizers", Value::map(authorizers.iter().map(|(key, value)| (*key, value.clone())))),
     ]);
+    if !authorizers.is_empty() {
+        config.set("faas_authorizers", Value::map(authorizers.iter().map(|(key, value)| (*key, value.clone()))));
+    }
     for (name, value) in pairs {
         config.set(name, value.clone());
     }

@@ -78,8 +78,7 @@ async fn inputs_of_a_network_without_a_value_stay_null() {
 
 #[tokio::test(start_paused = true)]
 async fn inputs_of_a_gateway_without_a_value_stay_null() {
-    let mut config = gateway(&[("GET /", route("hello", None))], &[], &[]);
-    config.set("faas_authorizers", Value::Null);
+    let config = gateway(&[("GET /", route("hello", None))], &[], &[]);
     check(Terraform::<HttpGateway>::new(0), &config).await;
 }
 

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::properties::some_network;
 use super::*;
+use crate::plugin::schema::without_empty;
 use crate::plugin::{Diagnostic, Nested};
 
 /// Removes a topology from state and imports it, as `terraform state rm` and `terraform import` do.
@@ -32,10 +33,11 @@ fn generated<P: Topology>(state: &Value) -> Value {
 }
 
 /// Asserts that after an import the plans of this configuration and of the generated one are empty, and that nothing in
-/// AWS is changed.
+/// AWS is changed. An import sets no empty values, and Terraform does not allow a provider to plan null for a configured
+/// one, so those of the configuration would show in the first plan.
 pub(super) async fn assert_imports_quietly<P: Topology>(terraform: &mut Terraform<P>, config: &Value) {
     reimport(terraform).await;
-    terraform.assert_quiet(config).await;
+    terraform.assert_quiet(&without_empty(&P::Config::attributes(), config)).await;
     let generated = generated::<P>(&terraform.state);
     let problems = terraform.resource.validate(&terraform.config(&generated));
     assert!(!problems.has_errors(), "{problems:?}");

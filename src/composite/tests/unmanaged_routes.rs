@@ -47,7 +47,7 @@ fn some_changing_gateway() -> impl Strategy<Value = Value> {
                 routes.insert("POST /c/{key}/e".into(), route);
             }
             config.set("route_config", Value::Map(routes));
-            let mut authorizers = config.get("faas_authorizers").as_map().unwrap().clone();
+            let mut authorizers = config.get("faas_authorizers").as_map().cloned().unwrap_or_default();
             authorizers.get_mut("first").unwrap().set("result_ttl_in_seconds", ttl.into());
             config.set("faas_authorizers", Value::Map(authorizers));
             if ignored {
