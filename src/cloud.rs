@@ -226,6 +226,8 @@ pub struct Seen {
     pub unmanaged: Vec<Unmanaged>,
     /// For an object that only its tags identify, by its id: the other such objects that it is in, or that use it.
     pub requires: BTreeMap<String, BTreeSet<String>>,
+    /// The times of creation by id, in AWS's notation, of the kinds for which AWS returns one.
+    pub created: BTreeMap<String, String>,
     /// The names of the CloudFormation stacks that objects belong to, by the ids of these objects. A read returns them
     /// only for objects that something else built.
     pub stacks: BTreeMap<String, String>,

@@ -14,21 +14,24 @@ pub(super) async fn import<P: Topology>(cloud: &dyn Cloud, id: &str) -> ImportRe
     let mut diagnostics = Diagnostics::default();
     let nothing = |diagnostics| ImportResponse { state: None, private: Vec::new(), diagnostics };
     let found = match cloud.read(P::KIND, id, Known::default()).await {
-        Ok(seen) => seen.map(|seen| refresh::observed(None, seen, cloud.scope(), &IgnoredDrift::default())),
+        Ok(seen) => seen.map(|seen| {
+            let created = seen.created.clone();
+            (refresh::observed(None, seen, cloud.scope(), &IgnoredDrift::default()), created)
+        }),
         Err(failure) => {
             diagnostics::failed(format!("Could not import {} {id}", P::TYPE_NAME), &failure, &mut diagnostics);
             return nothing(diagnostics);
         }
     };
-    let is_root_there = |private: &Private| private.inventory.at(P::KIND.root()).is_some();
-    let Some(mut private) = found.filter(is_root_there) else {
+    let is_root_there = |(private, _): &(Private, _)| private.inventory.at(P::KIND.root()).is_some();
+    let Some((mut private, created)) = found.filter(is_root_there) else {
         diagnostics::no_such_root::<P>(id, cloud.scope(), &mut diagnostics);
         return nothing(diagnostics);
     };
     let Some(attributes) = P::imported(&private.inventory, cloud.scope()) else {
         return foreign::<P>(cloud, id, diagnostics).await;
     };
-    diagnostics::found_by_tags::<P>(id, &private.inventory, &mut diagnostics);
+    diagnostics::found_by_tags::<P>(id, &private.inventory, &created, &mut diagnostics);
     private.imported = true;
     let state = refresh::state::<P>(&state::of_imported::<P>(&attributes), id, &private, cloud.scope());
     ImportResponse { state: Some(state), private: private.encode(), diagnostics }

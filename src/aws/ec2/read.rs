@@ -123,7 +123,8 @@ pub(crate) async fn read(
     let users = users::of(&shown, (&tables, &implicit), &endpoints, &acls);
     shown.learn(root_id, NetworkUsers::LEARNED.to_string(), users.text());
     let root_state = tags::value(vpc.tags(), ownership::STATE).and_then(ownership::state_in);
-    let mut seen = Seen { root_state, incomplete: incomplete(vpc, &nats), ..shown.into_seen() };
+    let created = created(&nats, &endpoints);
+    let mut seen = Seen { root_state, incomplete: incomplete(vpc, &nats), created, ..shown.into_seen() };
     match &classification {
         Some(classification) => {
             seen.unmanaged.extend(landscape::unmanaged(classification));
@@ -197,6 +198,13 @@ fn add_ipv6_blocks(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet], region:
         };
         shown.add(vpc_ipv6_block::read(shown, key, source, block));
     }
+}
+
+/// The times of creation by id, of the kinds for which EC2 returns one.
+fn created(nats: &[NatGateway], endpoints: &[VpcEndpoint]) -> BTreeMap<String, String> {
+    let nats = nats.iter().map(|it| (it.nat_gateway_id(), it.create_time.as_ref()));
+    let endpoints = endpoints.iter().map(|it| (it.vpc_endpoint_id(), it.creation_timestamp()));
+    nats.chain(endpoints).filter_map(|(id, time)| Some((id?.to_string(), time?.to_string()))).collect()
 }
 
 fn add_internet_gateways(shown: &mut Shown<'_>, gateways: &[InternetGateway]) {

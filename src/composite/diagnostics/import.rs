@@ -1,5 +1,7 @@
 //! Diagnostics of an import.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::lookup::place;
 use crate::model::{Entry, Inventory, Scope, printable};
 use crate::plugin::{Diagnostics, MoveSource};
@@ -18,18 +20,32 @@ pub(in crate::composite) fn no_such_root<P: Topology>(id: &str, scope: &Scope, d
     );
 }
 
-/// The objects that an import adds to state because of their tags.
+/// The objects that an import adds to state because of their tags, with the times of their creation by id.
 pub(in crate::composite) fn found_by_tags<P: Topology>(
     root_id: &str,
     inventory: &Inventory,
+    created: &BTreeMap<String, String>,
     diagnostics: &mut Diagnostics,
 ) {
-    if inventory.present().any(|entry| entry.spec().tags().is_some() && entry.id != root_id) {
-        diagnostics.warning(
-            format!("Importing {} {root_id}: objects found by their tags", P::TYPE_NAME),
-            "Others can set these tags too: check aws_objects before you apply.",
-        );
+    let tagged = inventory.present().filter(|entry| entry.spec().tags().is_some() && entry.id != root_id);
+    let lines: BTreeSet<String> = tagged
+        .map(|entry| {
+            let time = created.get(&entry.id).map(|time| format!(", created {time}")).unwrap_or_default();
+            printable(&format!("{}: {}{time}", entry.key.slot, entry.id)).into_owned()
+        })
+        .collect();
+    if lines.is_empty() {
+        return;
     }
+    diagnostics.warning(
+        format!("Importing {} {root_id}: objects found by their tags", P::TYPE_NAME),
+        format!(
+            "These objects have the tags of this resource, so they and their parts, such as routes, are now in state. \
+             Others can set these tags too. Before you apply, check that none of these objects belongs to something \
+             else:\n\n  {}",
+            lines.into_iter().collect::<Vec<_>>().join("\n  ")
+        ),
+    );
 }
 
 /// The detail of the error for a state that cannot be moved to a resource of this provider.
