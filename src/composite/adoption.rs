@@ -16,6 +16,7 @@ use super::private_state::Private;
 use super::state;
 use crate::cloud::Unmanaged;
 use crate::model::{Entry, Inventory, Key, Spec};
+use crate::plugin::schema::with_defaults;
 use crate::plugin::{Attribute, AttributeType, Diagnostics, Input, Nested, Nesting, Type, Value};
 use crate::reconcile::{Action, Plan};
 use crate::topology::Topology;
@@ -327,6 +328,8 @@ fn differing<P: Topology>(
     (inventory, count): (&Inventory, usize),
     refused: fn(&Inventory, &Decision) -> Vec<Difference>,
 ) -> DifferingInputs {
+    // The elements of a map are compared with none, not with null.
+    let [filled, before] = [filled, before].map(|inputs| with_defaults(&P::Config::attributes(), inputs));
     let inputs = P::Config::attributes().into_iter().filter(|Attribute { name, .. }| {
         let texts = filled.get(name).as_str().zip(before.get(name).as_str());
         name != "adopt" && !texts.is_some_and(|(one, other)| P::is_same_text(name, one, other))

@@ -8,7 +8,7 @@ use super::private_state::Private;
 use super::status::{self, Status};
 use crate::model::Scope;
 use crate::model::{Entry, Inventory, Object};
-use crate::plugin::schema::with_defaults;
+use crate::plugin::schema::{with_defaults, with_shown_defaults};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Type, Value};
 use crate::topology::Topology;
 
@@ -73,12 +73,12 @@ pub(super) fn name<P: Topology>(config: &P::Config) -> String {
     }
 }
 
-/// Fills in defaults and decodes a configuration, or the configured part of a state.
+/// Decodes a configuration, or the configured part of a state. Returns it with the defaults that Terraform shows, too.
 pub(super) fn decode<P: Topology>(value: &Value) -> Result<(Value, P::Config), Vec<Problem>> {
-    let filled = with_defaults(&P::Config::attributes(), value);
+    let attributes = P::Config::attributes();
     let mut problems = Vec::new();
-    match P::Config::decode(&filled, &AttributePath::root(), &mut problems) {
-        Some(config) if problems.is_empty() => Ok((filled, config)),
+    match P::Config::decode(&with_defaults(&attributes, value), &AttributePath::root(), &mut problems) {
+        Some(config) if problems.is_empty() => Ok((with_shown_defaults(&attributes, value), config)),
         _ => Err(problems),
     }
 }

@@ -8,6 +8,7 @@ mod changes;
 mod data_source;
 mod domains;
 mod duplicates;
+mod empty_inputs;
 mod failures;
 mod drift;
 mod gateway_import;

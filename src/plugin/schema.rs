@@ -288,6 +288,11 @@ impl Attribute {
         self
     }
 
+    /// Whether the default is empty. Null and an empty value then mean the same.
+    pub fn is_empty_by_default(&self) -> bool {
+        self.default.as_ref().is_some_and(Value::is_empty)
+    }
+
     /// The description for Terraform: the purpose, the default if it is short, the effect of a change, and the remark.
     pub fn text(&self) -> String {
         let default = match (&self.default, self.otherwise) {
@@ -349,28 +354,49 @@ pub fn object_type(attributes: &[Attribute]) -> Type {
 /// Replaces null with the default of its attribute, at every depth of a configuration. Terraform's proposed state is
 /// not suitable for this, because it repeats the prior value of a computed attribute.
 pub fn with_defaults(attributes: &[Attribute], config: &Value) -> Value {
-    let Value::Map(entries) = config else { return config.clone() };
-    let mut filled = entries.clone();
-    for attribute in attributes {
-        let given = entries.get(&attribute.name).unwrap_or(&Value::Null);
-        let value = match (&attribute.default, given) {
-            (Some(default), Value::Null) => default.clone(),
-            _ => given.clone(),
-        };
-        filled.insert(attribute.name.clone(), nested_with_defaults(&attribute.kind, value));
-    }
-    Value::Map(filled)
+    mapped(attributes, config, &|attribute, given| match (&attribute.default, given) {
+        (Some(default), Value::Null) => default.clone(),
+        (_, given) => given,
+    })
 }
 
-fn nested_with_defaults(kind: &AttributeType, value: Value) -> Value {
+/// The same, but an attribute whose default is empty stays null. A plan shows all values but null, and null means the
+/// same here.
+pub fn with_shown_defaults(attributes: &[Attribute], config: &Value) -> Value {
+    mapped(attributes, config, &|attribute, given| match (&attribute.default, given) {
+        (Some(default), Value::Null) if !attribute.is_empty_by_default() => default.clone(),
+        (_, given) => given,
+    })
+}
+
+/// Replaces an empty value with null if the default of its attribute is empty, at every depth: a value that nobody has
+/// configured, as [`with_shown_defaults`] returns it.
+pub fn without_empty(attributes: &[Attribute], value: &Value) -> Value {
+    mapped(attributes, value, &|attribute, given| match attribute.is_empty_by_default() && given.is_empty() {
+        true => Value::Null,
+        false => given,
+    })
+}
+
+/// Changes the value of each attribute, at every depth. The change of an attribute precedes those within its value.
+fn mapped(attributes: &[Attribute], object: &Value, change: &dyn Fn(&Attribute, Value) -> Value) -> Value {
+    let Value::Map(entries) = object else { return object.clone() };
+    let mut changed = entries.clone();
+    for attribute in attributes {
+        let given = entries.get(&attribute.name).cloned().unwrap_or_default();
+        changed.insert(attribute.name.clone(), mapped_nested(&attribute.kind, change(attribute, given), change));
+    }
+    Value::Map(changed)
+}
+
+fn mapped_nested(kind: &AttributeType, value: Value, change: &dyn Fn(&Attribute, Value) -> Value) -> Value {
     let AttributeType::Nested(nesting, attributes) = kind else { return value };
+    let item = |item: &Value| mapped(attributes, item, change);
     match (nesting, value) {
-        (Nesting::Single, value) => with_defaults(attributes, &value),
-        (Nesting::List, Value::List(items)) => {
-            Value::List(items.iter().map(|item| with_defaults(attributes, item)).collect())
-        }
+        (Nesting::Single, value) => item(&value),
+        (Nesting::List, Value::List(items)) => Value::List(items.iter().map(item).collect()),
         (Nesting::Map, Value::Map(entries)) => {
-            Value::Map(entries.iter().map(|(key, item)| (key.clone(), with_defaults(attributes, item))).collect())
+            Value::Map(entries.iter().map(|(key, value)| (key.clone(), item(value))).collect())
         }
         (_, other) => other,
     }
@@ -379,10 +405,12 @@ fn nested_with_defaults(kind: &AttributeType, value: Value) -> Value {
 /// Replaces each value that equals the default of its attribute with null, at every depth: the inverse of
 /// [`with_defaults`]. The result has exactly these attributes.
 pub fn without_defaults(attributes: &[Attribute], config: &Value) -> Value {
+    let filled = with_defaults(attributes, config);
+    let defaults = with_defaults(attributes, &Value::Map(BTreeMap::new()));
     Value::map(attributes.iter().map(|attribute| {
-        let given = nested_with_defaults(&attribute.kind, config.get(&attribute.name).clone());
-        let default = attribute.default.clone().map(|default| nested_with_defaults(&attribute.kind, default));
-        let is_default = default.is_some_and(|default| default == given);
+        let given = filled.get(&attribute.name).clone();
+        let default = attribute.default.as_ref().map(|_| defaults.get(&attribute.name));
+        let is_default = default == Some(&given);
         let value = if is_default { Value::Null } else { nested_without_defaults(&attribute.kind, given) };
         (attribute.name.clone(), value)
     }))

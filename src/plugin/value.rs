@@ -51,6 +51,16 @@ impl Value {
         matches!(self, Value::Unknown)
     }
 
+    /// Whether this value is an empty collection or string.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Value::String(text) => text.is_empty(),
+            Value::List(items) => items.is_empty(),
+            Value::Map(entries) => entries.is_empty(),
+            Value::Unknown | Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }
+    }
+
     /// Whether no part of this value is unknown.
     pub fn is_wholly_known(&self) -> bool {
         match self {

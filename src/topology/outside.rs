@@ -136,16 +136,16 @@ fn taken(to: &Outside, detail: &str, path: &AttributePath, circumstances: &Circu
         (Outside::LogGroup(name), true) => (
             unmanaged,
             format!(
-                "Use another name, or delete it first if nothing uses it (aws logs delete-log-group --log-group-name \
-                 {name}). To take it over, create the gateway without access_log_logservice_group_name, then set it and \
-                 \"log_group\" = {name:?} in adopt."
+                "Use another name. To take it over, create the gateway without access_log_logservice_group_name, then \
+                 set it and \"log_group\" = {name:?} in adopt. If nothing uses it, delete it:\n\n  aws logs \
+                 delete-log-group --log-group-name {name}"
             ),
         ),
         (Outside::LogGroup(name), false) => (
             unmanaged,
             format!(
                 "To take it over, set \"log_group\" = {name:?} in adopt. Otherwise use another name, or delete it first \
-                 if nothing uses it (aws logs delete-log-group --log-group-name {name})."
+                 if nothing uses it:\n\n  aws logs delete-log-group --log-group-name {name}"
             ),
         ),
         (Outside::Domain(name), is_create) => {

@@ -57,10 +57,10 @@ pub(in crate::composite) fn adopt_before_import<P: Topology>(diagnostics: &mut D
         adopt(),
         "Only an imported resource can adopt objects".to_string(),
         format!(
-            "This plan would create a new {}, and a create adopts nothing.\n\nIf the resource is tainted, run `terraform \
-             untaint ADDRESS` with its address, then apply: the apply keeps it, and adopts the objects. If the plan has \
-             the option `-replace`, omit it. Otherwise the state does not contain the resource: import the existing one \
-             first, with an import block, or remove adopt.",
+            "This plan would create a new {}, and a create adopts nothing. If the plan has the option `-replace`, omit it. \
+             If the state does not contain the resource, import the existing one first, with an import block, or remove \
+             adopt. If the resource is tainted, run this command with its address, then apply: the apply keeps it, and \
+             adopts the objects.\n\n  terraform untaint ADDRESS",
             P::KIND.root_kind()
         ),
     );
@@ -240,8 +240,9 @@ pub(in crate::composite) fn not_created_again<P: Topology>(name: &str, diagnosti
         format!("Could not create {} {name:?}: it is not adopted yet", P::TYPE_NAME),
         format!(
             "A resource with this name was imported and is not adopted. A replacement would leave its {} unmanaged and build \
-             another one. Run `terraform untaint`, or omit `-replace`. If this is a different resource, set \
-             allow_duplicate_name to true.",
+             another one. If the plan has the option `-replace`, omit it. If this is a different resource, set \
+             allow_duplicate_name to true. If the resource is tainted, run this command with its address:\n\n  terraform \
+             untaint ADDRESS",
             P::KIND.root_kind()
         ),
     );

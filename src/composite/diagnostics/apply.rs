@@ -78,17 +78,16 @@ pub(in crate::composite) fn incomplete<P: Topology>(
         (Operation::Create, Some(id)) => text.push_str(&format!(
             "The created objects, which belong to {id}, are in state, and Terraform has marked the resource as tainted.\n\n\
              Fix the cause, then do one of the following. To destroy the existing objects and create all objects again, \
-             run `terraform apply`. To keep the existing objects and create only the missing ones, run `terraform untaint \
-             ADDRESS` with the address of this resource, then `terraform apply`."
+             apply again. To keep the existing objects and create only the missing ones, run these commands with the \
+             address of this resource:\n\n  terraform untaint ADDRESS\n  terraform apply"
         )),
         (Operation::Update, _) => text.push_str(
             "State contains the objects that exist now, and the attribute drift lists the remaining changes. Fix the \
              cause and apply again: the provider performs only these.",
         ),
         (Operation::Destroy, _) => text.push_str(
-            "State contains the objects that remain. Fix the cause and run the same command again, such as `terraform \
-             destroy`: the provider deletes only these. While the configuration contains the resource, `terraform apply` \
-             creates the deleted objects again.",
+            "State contains the objects that remain. Fix the cause and run the same command again: the provider deletes \
+             only these. While the configuration contains the resource, an apply creates the deleted objects again.",
         ),
     }
     text.push_str(&match operation {

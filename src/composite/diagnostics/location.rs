@@ -18,8 +18,8 @@ pub(in crate::composite) fn elsewhere<P: Topology>(
         format!(
             "According to state, {id} is in {stored}, but the provider is connected to {connected}. Nothing was read or \
              changed.\n\nCorrect the credentials of the provider. To create the resource there instead, first remove it \
-             here: destroy it with the former provider configuration, or run `terraform state rm ADDRESS`, which keeps \
-             its objects.{}",
+             here: destroy it with the former provider configuration, or run this command, which keeps its \
+             objects:\n\n  terraform state rm ADDRESS{}",
             Case::AnotherAccount.see()
         ),
     );

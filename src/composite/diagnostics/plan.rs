@@ -326,8 +326,8 @@ pub(in crate::composite) fn root_is_missing<P: Topology>(
         format!("{} {name:?} is replaced: {root} {id} was deleted", P::TYPE_NAME),
         format!(
             "It was deleted outside Terraform, or by a destroy that failed afterwards, so this plan replaces the \
-             resource.{left}\nTo delete the remaining objects and create none, run `terraform destroy -target=ADDRESS` with \
-             the address of this resource.",
+             resource.{left}\nTo delete the remaining objects and create none, run this command with the address of this \
+             resource:\n\n  terraform destroy -target=ADDRESS",
         ),
     );
 }
@@ -363,6 +363,7 @@ pub(in crate::composite) fn not_in_one_step<P: Topology>(
 pub(in crate::composite) fn would_lose_root<P: Topology>(diagnostics: &mut Diagnostics) {
     diagnostics.error(
         format!("Could not plan {}: {} must be replaced", P::TYPE_NAME, P::KIND.root_kind()),
-        "The change is not possible in place. To replace all objects, run `terraform taint ADDRESS`, then `terraform apply`.",
+        "The change is not possible in place. To replace all objects, run these commands with the address of this \
+         resource:\n\n  terraform taint ADDRESS\n  terraform apply",
     );
 }

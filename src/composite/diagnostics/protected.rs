@@ -54,10 +54,10 @@ pub(in crate::composite) fn protected_in_destroy<P: Topology>(
         AttributePath::new(PROTECTED_OBJECTS),
         format!("Could not destroy {} {root_id}: protected objects", P::TYPE_NAME),
         format!(
-            "protected_objects in the state protects these objects:\n{}\n\nNothing has been deleted. If the resource is \
-             tainted, run `terraform untaint ADDRESS` to keep it. To stop managing it without deleting it, use a `removed` \
-             block with `destroy = false`. To delete it, first apply a configuration without these patterns. If that is not \
-             possible, for example because the object is deposed, {}",
+            "protected_objects in the state protects these objects:\n{}\n\nNothing has been deleted. To stop managing the \
+             resource without deleting it, use a `removed` block with `destroy = false`. To delete it, first apply a \
+             configuration without these patterns. If that is not possible, for example because the object is deposed, \
+             {} If the resource is tainted, this command keeps it:\n\n  terraform untaint ADDRESS",
             lines(objects),
             lift(root_id)
         ),

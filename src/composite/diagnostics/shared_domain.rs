@@ -64,7 +64,7 @@ pub(in crate::composite) fn refuse_shared_domain_in_destroy<P: Topology>(
         format!("Could not destroy {} {root_id}: custom domain in use", P::TYPE_NAME),
         format!(
             "{text}\n\nNothing was deleted. To delete the resource, remove these mappings, then run the same command \
-             again:\n{}\n\nTo keep a tainted resource instead, run `terraform untaint ADDRESS` with its address.",
+             again:\n\n{}\n\nTo keep a tainted resource instead, run this command with its address:\n\n  terraform untaint ADDRESS",
             commands(found).join("\n")
         ),
     );

@@ -129,11 +129,13 @@ impl<P: Topology> Announcement<'_, P> {
     /// Returns the configured attributes, `id`, `tags_all` and the outputs.
     pub(super) fn base(&self, objects: Option<&[Object]>, ids: &Ids) -> Value {
         let mut planned = state::empty::<P>();
-        for (name, value) in state::configured::<P>(self.attributes).as_map().into_iter().flatten() {
-            let prior = self.prior.get(name);
+        for attribute in P::Config::attributes() {
+            let name = &attribute.name;
+            let (prior, value) = (self.prior.get(name), self.attributes.get(name));
             // Terraform allows a provider to keep a prior value that means the same.
             let is_same =
-                prior.as_str().zip(value.as_str()).is_some_and(|(one, other)| P::is_same_text(name, one, other));
+                prior.as_str().zip(value.as_str()).is_some_and(|(one, other)| P::is_same_text(name, one, other))
+                    || (value.is_null() && prior.is_empty() && attribute.is_empty_by_default());
             planned.set(name, if is_same { prior.clone() } else { value.clone() });
         }
         planned.set("id", known_id(self.prior));

@@ -301,7 +301,7 @@ impl<'a> Draft<'a> {
                 function.short(),
                 function.account
             ),
-            format!("Ask the owner of the function to run: {command}{ids}"),
+            format!("Ask the owner of the function to run the command below.{ids}\n\n  {command}"),
         ));
     }
 

@@ -79,7 +79,7 @@ fn a_tainted_gateway_adopts_after_untaint_as_the_message_says() {
     let all = with(&plain(&env), &logging(&env));
     env.config(&with(&all, &json!({ "adopt": { "log_group": GROUP } })));
     let refused = env.workspace.plan(&[]);
-    assert!(refused.says("If the resource is tainted, run `terraform untaint ADDRESS`"), "{refused}");
+    assert!(refused.says("If the resource is tainted, run this command with its address"), "{refused}");
 
     env.workspace.run(&["untaint", "-no-color", THIS]).succeeded();
     env.workspace.apply(&[]).succeeded();

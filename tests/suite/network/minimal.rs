@@ -24,6 +24,60 @@ fn required_inputs_alone_use_every_az_and_one_nat_gateway() {
 }
 
 #[test]
+fn a_first_plan_shows_no_empty_input() {
+    let env = TestEnv::with_terraform();
+    env.config("  num_availability_zones = 3\n  num_nat_gateways = 1");
+    let plan = env.workspace.plan(&[]);
+    assert_eq!(plan.code, 2, "{plan}");
+    let shown: Vec<&str> = plan.stdout.lines().skip_while(|line| !line.contains("will be created")).collect();
+    let end = shown.iter().position(|line| *line == "    }").expect("the end of the resource");
+    let shown = &shown[..=end];
+    let is_empty = |line: &&&str| ["= {}", "= []", "= \"\""].iter().any(|it| line.ends_with(it));
+    let empty: Vec<&str> = shown.iter().filter(is_empty).filter_map(|line| line.split_whitespace().nth(1)).collect();
+    // An empty output says that there is nothing.
+    let outputs = [
+        "drift",
+        "pending_deletion",
+        "private_nat_gateway_ids",
+        "tags_all",
+        "transit_route_table_ids",
+        "transit_subnet_arns",
+        "transit_subnet_ids",
+        "transit_subnets",
+    ];
+    assert_eq!(empty, outputs, "{plan}");
+    assert!(!plan.says("cloud_region"), "{plan}");
+    assert!(shown.len() <= 385, "{} lines:\n{plan}", shown.len());
+}
+
+#[test]
+fn null_and_empty_differ_only_in_the_attribute_itself() {
+    let env = TestEnv::with_terraform();
+    let inputs = |given: &str| format!("  num_availability_zones = 1\n  num_nat_gateways = 0\n{given}");
+    env.change(&inputs(""));
+    let names = ["custom_tags", "route_table_layout", "public_propagating_vgws"];
+    names.iter().for_each(|name| assert!(env.attribute(name).is_null(), "{name}"));
+    let empty = inputs("  custom_tags = {}\n  route_table_layout = {}\n  public_propagating_vgws = []");
+    env.config(&empty);
+    let plan = env.workspace.plan_json(&[]);
+    let change = &plan["resource_changes"][0]["change"];
+    assert_eq!(change["actions"], json!(["update"]));
+    let after = change["after"].as_object().expect("an object");
+    let differs = |name: &&String| change["before"][name.as_str()] != after[name.as_str()];
+    assert_eq!(after.keys().filter(differs).collect::<Vec<_>>(), {
+        let mut sorted = names;
+        sorted.sort_unstable();
+        sorted
+    });
+    let set = env.change(&empty);
+    assert_eq!((set.calls.as_str(), set.new.len()), ("", 0));
+    // The plan of the configuration without them is empty.
+    assert_eq!(env.change(&inputs("")).calls, "");
+    assert_eq!(env.attribute("custom_tags"), json!({}));
+    env.destroy();
+}
+
+#[test]
 fn a_network_with_everything_turned_off_is_only_a_vpc() {
     let env = TestEnv::new();
     let other = env.ec2("create_vpc", json!({"CidrBlock": "10.9.0.0/16"}));

@@ -99,7 +99,7 @@ fn a_tainted_network_with_protected_objects_is_not_replaced() {
     env.proxy.clear_calls();
     let apply = env.workspace.apply(&[]);
     apply.failed_with(&format!("Could not destroy fgw_four_tier_vpc {}: protected objects", env.id("vpc")));
-    apply.failed_with("run `terraform untaint ADDRESS` to keep it");
+    apply.failed_with("If the resource is tainted, this command keeps it: terraform untaint ADDRESS");
     assert_eq!(env.calls(), "");
     assert!(env.workspace.state().is_tainted(THIS));
     env.workspace.untaint(THIS);

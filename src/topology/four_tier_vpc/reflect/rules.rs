@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{DefaultNetworkAcl, DefaultSecurityGroup, Inventory, NetworkAclRule, SecurityGroupRule};
+use crate::plugin::schema::{with_defaults, without_empty};
 use crate::plugin::{AttributePath, Encode, Input, Value};
 use crate::topology::four_tier_vpc::config::{NaclRule, SecurityGroupRule as ConfiguredRule};
 use crate::topology::four_tier_vpc::{network_acl, security_group};
@@ -66,7 +67,7 @@ fn write<R: Encode, T: Clone + PartialEq>(
     let mut kept: BTreeMap<String, Value> = BTreeMap::new();
     let mut covered: Vec<T> = Vec::new();
     for (key, entry) in entries {
-        let decoded = R::decode(entry, &AttributePath::root(), &mut Vec::new());
+        let decoded = R::decode(&with_defaults(&R::attributes(), entry), &AttributePath::root(), &mut Vec::new());
         let Some(rules) = decoded.and_then(|entry| expand(&entry)) else { continue };
         if !rules.is_empty() && rules.iter().all(|rule| now.contains(rule)) {
             kept.insert(key.clone(), entry.clone());
@@ -77,7 +78,7 @@ fn write<R: Encode, T: Clone + PartialEq>(
     for (key, entry) in generated(&rest) {
         let free = (2..).map(|number| format!("{key}.{number}"));
         let key = std::iter::once(key.clone()).chain(free).find(|key| !kept.contains_key(key));
-        kept.extend(key.map(|key| (key, entry.encode())));
+        kept.extend(key.map(|key| (key, without_empty(&R::attributes(), &entry.encode()))));
     }
     state.set(name, Value::Map(kept));
 }
@@ -87,7 +88,6 @@ mod tests {
     use super::*;
     use crate::model::{RuleSource, Spec};
     use crate::plugin::Nested;
-    use crate::plugin::schema::with_defaults;
     use crate::topology::four_tier_vpc::config::Config;
     use crate::topology::four_tier_vpc::config::tests::config;
     use crate::topology::four_tier_vpc::fixtures::{applied, objects};

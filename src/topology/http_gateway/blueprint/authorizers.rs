@@ -132,8 +132,8 @@ impl<'a> Draft<'a> {
         let message =
             format!("API {api} already has an unmanaged authorizer {:?} ({}), which {which}.", other.name, other.id);
         let hint = format!(
-            "Use another key in faas_authorizers, or delete it (aws apigatewayv2 delete-authorizer --api-id {api} \
-             --authorizer-id {}) with the routes that use it, and then run plan again.",
+            "Use another key in faas_authorizers, or delete it with this command and the routes that use it, then run plan \
+             again.\n\n  aws apigatewayv2 delete-authorizer --api-id {api} --authorizer-id {}",
             other.id
         );
         self.problems.push(Problem::new(AttributePath::new("faas_authorizers").key(name), message, hint));

@@ -148,8 +148,8 @@ impl<'a> Draft<'a> {
                 "API {api} already has an unmanaged route {route_key:?} ({id}), which points to {target}{protection}."
             ),
             format!(
-                "Remove this entry, or delete the route (aws apigatewayv2 delete-route --api-id {api} --route-id {id}) and \
-                 then run plan again.{adoption}"
+                "Remove this entry, or delete the route with this command, then run plan again.{adoption}\n\n  aws \
+                 apigatewayv2 delete-route --api-id {api} --route-id {id}"
             ),
         )
     }
