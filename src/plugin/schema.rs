@@ -369,7 +369,7 @@ pub fn with_shown_defaults(attributes: &[Attribute], config: &Value) -> Value {
     })
 }
 
-/// Replaces an empty value with null if the default of its attribute is empty, at every depth: a value that nobody has
+/// Replaces an empty value with null if the default of its attribute is empty, at every depth: a value that is not
 /// configured, as [`with_shown_defaults`] returns it.
 pub fn without_empty(attributes: &[Attribute], value: &Value) -> Value {
     mapped(attributes, value, &|attribute, given| match attribute.is_empty_by_default() && given.is_empty() {

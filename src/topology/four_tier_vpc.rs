@@ -14,6 +14,7 @@ mod classify;
 mod config;
 #[cfg(test)]
 mod fixtures;
+mod found;
 mod generate;
 mod import;
 mod ipv6;

@@ -52,12 +52,16 @@ async fn check<P: Topology>(mut terraform: Terraform<P>, config: &Value) {
 
     // Terraform requires that a plan contains a configured value as it is.
     let mut written = config.clone();
-    empty_values::<P>().into_iter().for_each(|(name, value)| written.set(&name, value));
+    for (name, value) in empty_values::<P>() {
+        written.set(&name, value);
+    }
     let before = terraform.state.clone();
     terraform.account.take_calls();
     terraform.assert_applies(&written).await;
     let mut expected = before;
-    empty_values::<P>().into_iter().for_each(|(name, value)| expected.set(&name, value));
+    for (name, value) in empty_values::<P>() {
+        expected.set(&name, value);
+    }
     assert_eq!(differing(&expected, &terraform.state), "", "nothing else changes");
 
     // Without them, the values in state mean the same.

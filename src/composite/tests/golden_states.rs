@@ -1,7 +1,7 @@
 //! States of earlier versions, in tests/golden/states. Every later version plans no change on them, with their private
 //! state and without it, and destroys them.
 //!
-//! A case whose file does not exist is written. A change of the format needs a new file beside the old one.
+//! A case whose file does not exist is written. A change of the format needs a new file in addition to the old one.
 
 use std::path::PathBuf;
 
@@ -42,7 +42,7 @@ impl Golden {
 }
 
 /// Reads a case, or writes it.
-async fn golden<P: Topology>(name: &str, written: impl Future<Output = Golden>) -> Golden {
+async fn golden(name: &str, written: impl Future<Output = Golden>) -> Golden {
     let path = PathBuf::from(format!("{}/tests/golden/states/{name}.json", env!("CARGO_MANIFEST_DIR")));
     if let Some(golden) = Golden::read(&path) {
         return golden;
@@ -107,25 +107,25 @@ async fn adopted<P: Topology>(config: Value) -> Golden {
 
 #[tokio::test(start_paused = true)]
 async fn a_golden_network_plans_nothing() {
-    let golden = golden::<FourTierVpc>("network", applied::<FourTierVpc>(wide_network())).await;
+    let golden = golden("network", applied::<FourTierVpc>(wide_network())).await;
     assert_quiet_and_destroyed::<FourTierVpc>(&golden).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_golden_adopted_network_plans_nothing() {
-    let golden = golden::<FourTierVpc>("network_adopted", adopted::<FourTierVpc>(wide_network())).await;
+    let golden = golden("network_adopted", adopted::<FourTierVpc>(wide_network())).await;
     assert_quiet_and_destroyed::<FourTierVpc>(&golden).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_golden_gateway_plans_nothing() {
-    let golden = golden::<HttpGateway>("gateway", applied::<HttpGateway>(wide_gateway())).await;
+    let golden = golden("gateway", applied::<HttpGateway>(wide_gateway())).await;
     assert_quiet_and_destroyed::<HttpGateway>(&golden).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_golden_adopted_gateway_plans_nothing() {
-    let golden = golden::<HttpGateway>("gateway_adopted", adopted::<HttpGateway>(wide_gateway())).await;
+    let golden = golden("gateway_adopted", adopted::<HttpGateway>(wide_gateway())).await;
     assert_quiet_and_destroyed::<HttpGateway>(&golden).await;
 }
 
@@ -136,7 +136,7 @@ async fn a_destroy_of_a_golden_import_deletes_nothing() {
         let (terraform, generated) = imported::<FourTierVpc>(&wide_network()).await;
         Golden::of(&terraform, &generated)
     };
-    let golden = golden::<FourTierVpc>("network_not_adopted", written).await;
+    let golden = golden("network_not_adopted", written).await;
     for status in [Status::NotAdopted, Status::Ready] {
         let mut terraform = golden.terraform::<FourTierVpc>();
         assert_eq!(Status::in_state(&terraform.state), Some(Status::NotAdopted));

@@ -1,6 +1,6 @@
 //! The inputs that are properties of objects.
 
-use super::import::{nat_gateways, subnets_of, tables_of};
+use super::found::{nat_gateways, subnets_of, tables_of};
 use crate::model::keys::network::EndpointService;
 use crate::model::{RouteTable, Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block};
 use crate::plugin::{Input, Value};

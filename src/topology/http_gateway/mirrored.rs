@@ -46,8 +46,11 @@ pub(super) const MIRRORED: &[Mirrored] = &[
     Mirrored::new("hosted_zone_id", |it| it.each(DnsRecord::of, |record| &record.zone_id)),
 ];
 
+/// The tags of an object, if a map sets them.
+type TagsOf = fn(&Spec) -> Option<&Tags>;
+
 /// The maps of tags, and the tags that each of them sets.
-pub(super) const TAG_MAPS: [(&str, fn(&Spec) -> Option<&Tags>); 3] = [
+pub(super) const TAG_MAPS: [(&str, TagsOf); 3] = [
     ("api_tags", |spec| Api::of(spec).map(|api| &api.tags)),
     ("stage_tags", |spec| Stage::of(spec).map(|stage| &stage.tags)),
     ("access_log_logservice_group_tags", |spec| LogGroup::of(spec).map(|group| &group.tags)),

@@ -56,7 +56,9 @@ fn null_and_empty_differ_only_in_the_attribute_itself() {
     let inputs = |given: &str| format!("  num_availability_zones = 1\n  num_nat_gateways = 0\n{given}");
     env.change(&inputs(""));
     let names = ["custom_tags", "route_table_layout", "public_propagating_vgws"];
-    names.iter().for_each(|name| assert!(env.attribute(name).is_null(), "{name}"));
+    for name in names {
+        assert!(env.attribute(name).is_null(), "{name}");
+    }
     let empty = inputs("  custom_tags = {}\n  route_table_layout = {}\n  public_propagating_vgws = []");
     env.config(&empty);
     let plan = env.workspace.plan_json(&[]);

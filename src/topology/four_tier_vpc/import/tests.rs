@@ -2,7 +2,8 @@ use super::super::config::tests::config;
 use super::super::fixtures::{applied, objects, scope};
 use super::*;
 use crate::model::{
-    DefaultNetworkAcl, DefaultSecurityGroup, Entry, NetworkAclRule, Object, RuleSource, SecurityGroupRule, VpcIpv6Block,
+    DefaultNetworkAcl, DefaultSecurityGroup, Entry, NatGateway, NetworkAclRule, Object, RuleSource, SecurityGroupRule,
+    Spec, VpcIpv6Block,
 };
 use crate::plugin::AttributePath;
 

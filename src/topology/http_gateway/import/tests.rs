@@ -169,7 +169,7 @@ proptest! {
         let cors =
             Cors { allow_credentials, allow_headers, allow_methods, allow_origins, expose_headers, max_age };
         let entry = CorsConfig::of(&cors);
-        prop_assert_eq!(decoded_entry::<CorsConfig>(&entry.encode()), entry.clone());
+        prop_assert_eq!(&decoded_entry::<CorsConfig>(&entry.encode()), &entry);
         let with_cors = GatewayConfig { cors_configuration: Input::Known(Some(entry)), ..config(json!({})) };
         let api = objects(&with_cors).remove(0).spec;
         prop_assert_eq!(Api::of(&api).and_then(|api| api.cors.known().cloned().flatten()), Some(cors));
