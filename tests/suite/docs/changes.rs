@@ -121,7 +121,8 @@ fn filled<P: Topology>(config: &Json) -> Value {
 
 fn decoded_value<P: Topology>(attributes: &Value) -> P::Config {
     let mut problems = Vec::new();
-    let config = P::Config::decode(attributes, &AttributePath::root(), &mut problems);
+    let complete = with_defaults(&P::Config::attributes(), attributes);
+    let config = P::Config::decode(&complete, &AttributePath::root(), &mut problems);
     config.unwrap_or_else(|| panic!("{problems:?}"))
 }
 
@@ -166,7 +167,10 @@ pub(super) fn assert_way_back<P: Topology>(
 
 /// The inputs of an import of the objects of a configuration.
 fn as_imported<P: Topology>(config: &Json, facts: fn(&Json) -> Facts) -> Value {
-    let mut inventory = created(&first_objects::<P>(config, facts));
+    let (decoded, facts) = (decoded::<P>(config), facts(config));
+    let first = created(&objects::<P>(&decoded, None, &Inventory::default(), &facts));
+    // The ranges of subnets are known once AWS has assigned that of the VPC.
+    let mut inventory = created(&objects::<P>(&decoded, Some(&decoded), &first, &facts));
     for entry in inventory.entries.iter_mut().filter(|entry| entry.applied.is_root()) {
         entry.learned.insert("resource".into(), format!("{}/name", P::KIND.name()));
     }

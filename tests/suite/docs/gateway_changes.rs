@@ -24,7 +24,9 @@ pub(super) fn facts(config: &Json) -> Facts {
     }
     Facts {
         certificates: Some(certificates),
-        kms_key: Some(Found::There("arn:aws:kms:eu-central-1:123456789012:key/0".into())),
+        kms_key: Some(Found::There(
+            "arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-12ab-34cd-56ef-1234567890ab".into(),
+        )),
         ..Facts::default()
     }
 }
