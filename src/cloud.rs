@@ -259,6 +259,8 @@ pub enum DependentScope<'a> {
     Subnets(&'a [&'a str]),
     /// The network interfaces.
     NetworkInterfaces,
+    /// The network interfaces in the default security group.
+    DefaultSecurityGroup,
     /// These custom domains, by their names.
     Domains(&'a [&'a str]),
 }

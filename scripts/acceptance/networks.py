@@ -91,6 +91,8 @@ CHANGES = [
     ("create the endpoints", {"create_vpc_endpoints": None}),
     ("enable IPv6", {"enable_ipv6": True, "assign_generated_ipv6_cidr_block": True}),
     ("remove tags", {"custom_tags": None}),
+    ("restrict the default security group", {"restrict_default_security_group": True}),
+    ("restore the default security group", {"restrict_default_security_group": None}),
     ("remove an AZ", {"num_availability_zones": 2}),
 ]
 

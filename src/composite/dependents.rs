@@ -36,6 +36,12 @@ pub(super) async fn of_deleted_internet_gateway<P: Topology>(
     holding_objects::<P>(cloud, inventory, &gateways, DependentScope::NetworkInterfaces).await
 }
 
+/// Lists the network interfaces that lose all traffic by a plan. Without such a change, it calls nothing.
+pub(super) async fn cut_off<P: Topology>(cloud: &dyn Cloud, inventory: &Inventory, plan: &Plan) -> Dependents {
+    let changed: Vec<&str> = plan.cut_off().map(|object| object.key.slot.as_str()).collect();
+    holding_objects::<P>(cloud, inventory, &changed, DependentScope::DefaultSecurityGroup).await
+}
+
 /// Lists the unmanaged API mappings of the custom domains that a plan deletes. Without such a domain, it calls nothing.
 /// The root may be deleted already.
 pub(super) async fn in_deleted_domains<P: Topology>(

@@ -640,6 +640,10 @@ impl Cloud for Simulation {
         });
         let is_within = |dependent: &Dependent| match within {
             DependentScope::Root | DependentScope::Domains(_) | DependentScope::NetworkInterfaces => true,
+            DependentScope::DefaultSecurityGroup => {
+                let of_group = ids.iter().filter(|(key, _)| key.slot == "default_security_group");
+                of_group.map(|(_, id)| id).any(|id| dependent.holds.contains(id))
+            }
             DependentScope::Subnets(subnets) => dependent.holds.iter().any(|id| subnets.contains(&id.as_str())),
         };
         Dependents { objects: used.filter(is_within).collect(), unseen: Vec::new() }

@@ -107,6 +107,17 @@ impl Plan {
             _ => None,
         })
     }
+
+    /// The objects that the plan changes so that the network interfaces in them lose all traffic.
+    pub fn cut_off(&self) -> impl Iterator<Item = &Object> {
+        self.ops.iter().filter_map(|op| match &op.action {
+            Action::Create(object) => Some(object).filter(|it| it.spec.cuts_off_interfaces(None)),
+            Action::Update { before, to, .. } => {
+                Some(to).filter(|it| it.spec.cuts_off_interfaces(Some(before.as_kind())))
+            }
+            Action::Delete { .. } => None,
+        })
+    }
 }
 
 impl Plan {

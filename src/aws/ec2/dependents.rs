@@ -33,6 +33,12 @@ pub(crate) async fn dependents(
             finder.with_guardduty(interfaces).await
         }
         DependentScope::NetworkInterfaces => vec![finder.interfaces(filter("vpc-id", root_id), in_vpc).await],
+        DependentScope::DefaultSecurityGroup => {
+            let is_default = |interface: &NetworkInterface| {
+                in_vpc(interface) && interface.groups().iter().any(|group| group.group_name() == Some("default"))
+            };
+            vec![finder.interfaces(filter("vpc-id", root_id), is_default).await]
+        }
         DependentScope::Domains(_) => vec![],
         DependentScope::Root => {
             let (interfaces, groups, endpoints, requested, accepted, vpn, egress, nats, subnets, tables, acls, igws) = tokio::join!(

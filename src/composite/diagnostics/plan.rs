@@ -276,6 +276,27 @@ pub(in crate::composite) fn warn_of_outages<P: Topology>(name: &str, plan: &Plan
     );
 }
 
+/// The network interfaces that lose all traffic, because the update takes all rules from the object that they are in.
+pub(in crate::composite) fn warn_of_cut_off_interfaces<P: Topology>(
+    name: &str,
+    plan: &Plan,
+    interfaces: &Dependents,
+    diagnostics: &mut Diagnostics,
+) {
+    let Some(object) = plan.cut_off().next().filter(|_| *interfaces != Dependents::default()) else { return };
+    let mut text = format!(
+        "These network interfaces use {}, which then has no rules. They lose all traffic: new connections at once, open \
+         ones when they have been idle. Give the interfaces another security group first:\n{}",
+        object.key,
+        listed(&interfaces.objects, "  ")
+    );
+    for failure in &interfaces.unseen {
+        text.push_str(&format!("\n\nThe list of network interfaces may be incomplete. {}", detail(failure)));
+    }
+    let count = counted(interfaces.objects.len(), "network interface");
+    diagnostics.warning(format!("Updating {} {name:?} cuts off {count}", P::TYPE_NAME), text);
+}
+
 /// Routes of an API that must be deleted before the routes that replace them are created.
 pub(in crate::composite) fn warn_of_refused_requests<P: Topology>(
     name: &str,

@@ -46,6 +46,25 @@ async fn unmanaged_objects_in_deleted_subnets_are_reported() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn interfaces_in_a_group_that_gets_no_rules_are_reported() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let restricted = network(&[("restrict_default_security_group", true.into())]);
+    assert_eq!(terraform.plan(&restricted).await.diagnostics, Diagnostics::default(), "a new network has none");
+    terraform.assert_applies(&network(&[])).await;
+    assert_eq!(terraform.plan(&restricted).await.diagnostics, Diagnostics::default());
+    terraform.use_subnet("default_security_group");
+    let plan = terraform.plan(&restricted).await;
+    let [warning] = &plan.diagnostics.0[..] else { panic!("{:?}", plan.diagnostics) };
+    assert_eq!(warning.summary, "Updating fgw_four_tier_vpc \"main\" cuts off 1 network interface");
+    assert!(warning.detail.contains("eni-default_security_group"), "{}", warning.detail);
+    terraform.assert_applies(&restricted).await;
+    // The interfaces have lost their traffic already.
+    assert_eq!(terraform.plan(&restricted).await.diagnostics, Diagnostics::default());
+    terraform.account.in_use.lock().unwrap().clear();
+    terraform.assert_applies(&network(&[])).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_missing_list_permission_is_only_a_warning() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;

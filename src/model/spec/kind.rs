@@ -121,6 +121,12 @@ pub trait Kind: Any {
         false
     }
 
+    /// Whether network interfaces in it lose all traffic when it gets this spec. `before` is its spec until then, if it
+    /// is known.
+    fn cuts_off_interfaces(&self, _before: Option<&dyn Kind>) -> bool {
+        false
+    }
+
     /// Whether it serves requests: while it does not exist, they match another route or fail.
     fn answers_requests(&self) -> bool {
         false

@@ -382,10 +382,11 @@ impl<'a> Draft<'a> {
     fn default_security_group(&mut self) {
         let config = self.context.config;
         let key = keys::default_security_group();
+        let [ingress, egress] = security_group::wanted(config);
         let spec = DefaultSecurityGroup {
             vpc: self.vpc.clone(),
-            ingress: security_group::rules(&config.default_security_group_ingress_rules),
-            egress: security_group::rules(&config.default_security_group_egress_rules),
+            ingress,
+            egress,
             tags: self.tags(&key, &[&config.security_group_tags]),
         };
         self.problems.extend(validate::descriptions(config));

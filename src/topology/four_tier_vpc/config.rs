@@ -270,6 +270,11 @@ crate::attributes! {
         /// Whether to manage the rules of the VPC's default security group. Turning this off revokes the rules that
         /// this resource set. After an import, these are the rules that it has added since.
         enable_default_security_group: Input<bool> = default(true).in_place(),
+        /// Whether the default security group has no rules, so that it allows no traffic. AWS puts everything into it
+        /// that is created without a security group. The maps of its rules have no effect then. Requires
+        /// `enable_default_security_group`.
+        restrict_default_security_group: Input<bool>
+            = default(false).change(PlanEffect::Disruptive("network interfaces in the group lose all traffic")),
         /// Inbound rules of the default network ACL, by a name of your choice. Used only with
         /// `apply_default_nacl_rules`. An empty map denies all inbound traffic.
         default_nacl_ingress_rules: Input<BTreeMap<String, Input<NaclRule>>>

@@ -3,9 +3,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::config::{SecurityGroupRule as Rule, Strings};
+use super::config::{Config, SecurityGroupRule as Rule, Strings};
 use crate::model::{RuleSource, SecurityGroupRule};
 use crate::plugin::Input;
+
+/// The inbound and the outbound rules that a configuration requires.
+pub(super) fn wanted(config: &Config) -> [Input<Option<Vec<SecurityGroupRule>>>; 2] {
+    let maps = [&config.default_security_group_ingress_rules, &config.default_security_group_egress_rules];
+    match config.restrict_default_security_group {
+        Input::Known(false) => maps.map(rules),
+        Input::Known(true) => [Input::Known(Some(Vec::new())), Input::Known(Some(Vec::new()))],
+        Input::Unknown => [Input::Unknown, Input::Unknown],
+    }
+}
 
 /// The rules of one direction, sorted; `None` for an empty map, which leaves the rules of AWS unchanged.
 pub(super) fn rules(rules: &Input<BTreeMap<String, Input<Rule>>>) -> Input<Option<Vec<SecurityGroupRule>>> {

@@ -130,7 +130,8 @@ fn access_rules(context: &Context<'_, Config>) -> Vec<Problem> {
         }
         _ => {}
     }
-    if config.enable_default_security_group == Input::Known(true) {
+    let has_rules = config.restrict_default_security_group == Input::Known(false);
+    if config.enable_default_security_group == Input::Known(true) && has_rules {
         let directions = [
             ("default_security_group_ingress_rules", &config.default_security_group_ingress_rules),
             ("default_security_group_egress_rules", &config.default_security_group_egress_rules),

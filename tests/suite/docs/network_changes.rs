@@ -152,6 +152,11 @@ fn access() -> Vec<Example> {
             json!({ "enable_default_security_group": true }),
             json!({ "enable_default_security_group": false }),
         ),
+        (
+            "restrict_default_security_group",
+            json!({ "restrict_default_security_group": false }),
+            json!({ "restrict_default_security_group": true }),
+        ),
     ];
     let changed = [
         ("action", &rule, json!({ "action": "deny" })),

@@ -1,6 +1,8 @@
 //! The VPC's default security group.
 
-use super::TestEnv;
+use serde_json::json;
+
+use super::{THIS, TestEnv};
 use crate::support::proxy::fault::Fault;
 
 const ALONE: &str = "  num_availability_zones = 1\n  num_nat_gateways = 0\n  create_public_subnets = false\n  \
@@ -60,6 +62,46 @@ fn rules_of_the_default_group_change_one_by_one() {
     assert!(off.new[0].starts_with("group default sg-"), "{off:#?}");
     let on = env.change(ALONE);
     assert_eq!(on.new, ["group default main in(-1 self) out(-1 0.0.0.0/0, -1 ::/0)"]);
+    env.destroy();
+}
+
+/// The instance has no group of its own, so AWS puts it into the default one.
+#[test]
+fn a_restricted_default_group_has_no_rules() {
+    let env = TestEnv::new();
+    let subnets = ALONE.replace("  create_private_app_subnets = false\n", "");
+    let with = |more: &str| format!("{subnets}\n{more}");
+    env.change(&subnets);
+    let subnet = env.attribute("private_app_subnet_ids")[0].as_str().expect("an ID").to_string();
+    let interface = env.ec2("create_network_interface", json!({ "SubnetId": subnet }));
+    let id = interface["NetworkInterface"]["NetworkInterfaceId"].as_str().expect("an ID").to_string();
+
+    let restricted = with("  restrict_default_security_group = true");
+    env.config(&restricted);
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says("Updating fgw_four_tier_vpc \"main\" cuts off 1 network interface") && plan.says(&id), "{plan}");
+    let on = env.change(&restricted);
+    assert_eq!(on.calls, "RevokeSecurityGroupEgress 1, RevokeSecurityGroupIngress 1");
+    assert_eq!(on.new, ["group default main in() out()"]);
+    env.ec2("delete_network_interface", json!({ "NetworkInterfaceId": id }));
+
+    // A rule that someone adds is drift of this input, and is revoked.
+    let group = env.attribute("aws_objects")["default_security_group"].clone();
+    let rule = json!([{ "IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "IpRanges": [{ "CidrIp": "10.0.0.0/8" }] }]);
+    env.ec2("authorize_security_group_ingress", json!({ "GroupId": group, "IpPermissions": rule }));
+    let drifted = &env.workspace.plan_json(&[])["resource_drift"][0]["change"]["after"];
+    assert_eq!(drifted["restrict_default_security_group"], json!(false), "{drifted}");
+    let corrected = env.change(&restricted);
+    assert_eq!(
+        (corrected.calls.as_str(), corrected.new),
+        ("RevokeSecurityGroupIngress 1", vec!["group default main in() out()".to_string()])
+    );
+
+    env.workspace.reimport(THIS);
+    assert_eq!(env.attribute("restrict_default_security_group"), json!(true));
+    env.workspace.assert_nothing_to_do();
+    let off = env.change(&subnets);
+    assert_eq!(off.new, ["group default main in(-1 self) out(-1 0.0.0.0/0, -1 ::/0)"]);
     env.destroy();
 }
 

@@ -267,6 +267,14 @@ async fn only_unmanaged_objects_of_this_network_are_dependents() {
         let found = dependents(&aws.session(), VPC, scope, &known).await;
         assert_eq!(found.objects.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["eni-1"]);
     }
+    let default = "<groupSet><item><groupId>sg-1</groupId><groupName>default</groupName></item></groupSet></item>";
+    let in_group = interfaces.replacen("</interfaceType></item>", &format!("</interfaceType>{default}"), 2);
+    let aws = Recorded::default().on("DescribeNetworkInterfaces", &in_group);
+    let found = dependents(&aws.session(), VPC, DependentScope::DefaultSecurityGroup, &known).await;
+    assert_eq!(found.objects.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["eni-1"]);
+    let aws = Recorded::default().on("DescribeNetworkInterfaces", &interfaces);
+    let found = dependents(&aws.session(), VPC, DependentScope::DefaultSecurityGroup, &known).await;
+    assert_eq!(found, Dependents::default(), "they are in other groups");
     let aws = Recorded::default().on("DescribeVpcEndpoints", endpoints);
     let found = vpc_endpoint::in_vpc(&aws.session(), VPC).await.unwrap();
     assert_eq!(found.iter().filter_map(|it| it.vpc_endpoint_id()).collect::<Vec<_>>(), ["vpce-1"]);

@@ -26,6 +26,8 @@ pub(super) async fn check_effects<P: Topology>(
     diagnostics::warn_of_deletions::<P>(name, plan, &in_subnets, guardduty, diagnostics);
     refuse_overlaps::<P>(name, plan, &in_subnets, guardduty, diagnostics);
     refuse_detachment::<P>(name, plan, &with_addresses, diagnostics);
+    let cut_off = dependents::cut_off::<P>(cloud, inventory, plan).await;
+    diagnostics::warn_of_cut_off_interfaces::<P>(name, plan, &cut_off, diagnostics);
     let root_id = inventory.at(P::KIND.root()).map_or("", |root| &root.id);
     let in_domains = dependents::in_deleted_domains::<P>(cloud, root_id, inventory, plan).await;
     // With `-refresh=false`, the decision does not know the current mappings.

@@ -86,6 +86,11 @@ impl Kind for DefaultSecurityGroup {
         }
     }
 
+    fn cuts_off_interfaces(&self, before: Option<&dyn Kind>) -> bool {
+        let before = before.and_then(|before| of::<DefaultSecurityGroup>(before));
+        self.has_no_rules() && !before.is_some_and(DefaultSecurityGroup::has_no_rules)
+    }
+
     /// An empty map of rules leaves the existing rules unchanged.
     fn mask_unowned(&mut self, wanted: &dyn Kind) {
         let Some(wanted) = of::<DefaultSecurityGroup>(wanted) else { return };
@@ -99,6 +104,11 @@ impl Kind for DefaultSecurityGroup {
 }
 
 impl DefaultSecurityGroup {
+    /// Whether it allows no traffic at all.
+    pub fn has_no_rules(&self) -> bool {
+        [&self.ingress, &self.egress].into_iter().all(|rules| *rules == Input::Known(Some(Vec::new())))
+    }
+
     /// The rules of each direction, inbound first, that a release revokes. `self` is the group as last applied.
     pub fn revoked_rules(&self, found: Option<&DefaultSecurityGroup>) -> [Vec<SecurityGroupRule>; 2] {
         let rules =

@@ -40,6 +40,10 @@ fn fault_of_acl(acl: &FoundNetworkAcl) -> Option<String> {
 
 /// Why the inputs cannot express a group.
 fn fault_of_group(group: &FoundSecurityGroup) -> Option<String> {
+    if group.ingress.is_empty() && group.egress.is_empty() {
+        // This is `restrict_default_security_group`.
+        return None;
+    }
     for (direction, rules) in [("inbound", &group.ingress), ("outbound", &group.egress)] {
         if rules.is_empty() {
             return Some(format!("it has no {direction} rules, which no map of rules requires"));

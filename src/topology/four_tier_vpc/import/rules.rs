@@ -26,6 +26,10 @@ pub(super) fn rules(inventory: &Inventory, attributes: &mut Value) {
     }
     let group = found.all(DefaultSecurityGroup::of).next();
     attributes.set("enable_default_security_group", group.is_some().into());
+    if group.is_some_and(DefaultSecurityGroup::has_no_rules) {
+        attributes.set("restrict_default_security_group", true.into());
+        return;
+    }
     for (name, rules) in group.into_iter().flat_map(ConfiguredRule::maps) {
         let rules = rules.known().cloned().flatten().unwrap_or_default();
         let default = decoded(attributes, name).map(|default| security_group::rules(&default));

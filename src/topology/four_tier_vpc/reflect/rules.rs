@@ -10,6 +10,9 @@ use crate::plugin::{AttributePath, Encode, Input, Value};
 use crate::topology::four_tier_vpc::config::{NaclRule, SecurityGroupRule as ConfiguredRule};
 use crate::topology::four_tier_vpc::{network_acl, security_group};
 
+/// The input of a group without rules. Its maps of rules have no effect then, and stay as they are.
+const RESTRICTED: &str = "restrict_default_security_group";
+
 /// Writes the rules of each direction that differ from the last apply.
 pub(super) fn rules(state: &mut Value, inventory: &Inventory) {
     for entry in inventory.current() {
@@ -17,12 +20,20 @@ pub(super) fn rules(state: &mut Value, inventory: &Inventory) {
         if let (Some(applied), Some(observed)) =
             (DefaultSecurityGroup::of(&entry.applied), DefaultSecurityGroup::of(observed))
         {
+            let was_restricted = applied.has_no_rules();
+            if observed.has_no_rules() {
+                state.set(RESTRICTED, true.into());
+                continue;
+            }
+            if was_restricted {
+                state.set(RESTRICTED, false.into());
+            }
             for ((name, applied), (_, observed)) in
                 ConfiguredRule::maps(applied).into_iter().zip(ConfiguredRule::maps(observed))
             {
                 // Without configured rules, AWS's rules are not managed.
                 if let (Input::Known(Some(before)), Input::Known(Some(now))) = (applied, observed)
-                    && before != now
+                    && (before != now || was_restricted)
                 {
                     security_group_rules(state, name, now);
                 }

@@ -41,6 +41,16 @@ impl Problems {
             }
         }
         self.descriptions(config);
+        if config.restrict_default_security_group == Input::Known(true)
+            && config.enable_default_security_group == Input::Known(false)
+        {
+            self.add(
+                AttributePath::new("restrict_default_security_group"),
+                "restrict_default_security_group is true, but enable_default_security_group is false, so the default \
+                 security group is not managed.",
+                "Set enable_default_security_group to true, or remove restrict_default_security_group.",
+            );
+        }
         for (name, rules) in [
             ("default_nacl_ingress_rules", &config.default_nacl_ingress_rules),
             ("default_nacl_egress_rules", &config.default_nacl_egress_rules),

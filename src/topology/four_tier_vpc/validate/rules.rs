@@ -643,6 +643,7 @@ fn all() -> Vec<Rule> {
         chosen_zones::rules(),
         access::network_acl_rules(),
         access::security_group_rules(),
+        access::restricted_group(),
         access::repeated_permissions(),
     ]
     .concat()

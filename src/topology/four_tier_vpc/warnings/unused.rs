@@ -9,10 +9,10 @@ use crate::plugin::{AttributePath, Input, Nested, Problem, Value};
 pub(super) fn inputs(config: &Config) -> Vec<Problem> {
     let Some(default) = default_config() else { return Vec::new() };
     let off = Input::Known(false);
-    let mut unused: Vec<(&str, &str)> = Vec::new();
+    let mut unused: Vec<(&str, &str, bool)> = Vec::new();
     let mut check = |name: &'static str, is_given: bool, switch: &'static str, is_off: bool| {
         if is_given && is_off {
-            unused.push((name, switch));
+            unused.push((name, switch, false));
         }
     };
     let (no_acl, no_group) = (config.apply_default_nacl_rules == off, config.enable_default_security_group == off);
@@ -29,10 +29,11 @@ pub(super) fn inputs(config: &Config) -> Vec<Problem> {
     ] {
         check(name, is_given, "apply_default_nacl_rules", no_acl);
     }
-    for (name, is_given) in [
+    let group_rules = [
         ("default_security_group_ingress_rules", given!(default_security_group_ingress_rules)),
         ("default_security_group_egress_rules", given!(default_security_group_egress_rules)),
-    ] {
+    ];
+    for (name, is_given) in group_rules {
         check(name, is_given, "enable_default_security_group", no_group);
     }
     for (name, is_given) in [
@@ -72,9 +73,13 @@ pub(super) fn inputs(config: &Config) -> Vec<Problem> {
     ] {
         check(name, is_given, switch, has_none(tier));
     }
-    let warning = |(name, switch): (&str, &str)| {
-        let message = format!("{name} has no effect, because {switch} is false.");
-        Problem::new(AttributePath::new(name), message, format!("Set {switch} to true, or remove {name}."))
+    if config.restrict_default_security_group == Input::Known(true) {
+        let switch = "restrict_default_security_group";
+        unused.extend(group_rules.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| (name, switch, true)));
+    }
+    let warning = |(name, switch, value): (&str, &str, bool)| {
+        let message = format!("{name} has no effect, because {switch} is {value}.");
+        Problem::new(AttributePath::new(name), message, format!("Set {switch} to {}, or remove {name}.", !value))
     };
     unused.into_iter().map(warning).collect()
 }
@@ -118,7 +123,7 @@ mod tests {
             ("default_nacl_ingress_rules", deny.clone(), "apply_default_nacl_rules"),
             ("default_nacl_egress_rules", deny, "apply_default_nacl_rules"),
             ("default_security_group_ingress_rules", https.clone(), "enable_default_security_group"),
-            ("default_security_group_egress_rules", https, "enable_default_security_group"),
+            ("default_security_group_egress_rules", https.clone(), "enable_default_security_group"),
             ("objectstore_endpoint_policy", policy.clone(), "create_vpc_endpoints"),
             ("keyvalue_endpoint_policy", policy, "create_vpc_endpoints"),
             ("map_public_ip_on_launch", true.into(), "create_public_subnets"),
@@ -136,6 +141,11 @@ mod tests {
             assert_eq!(warned(&[none.clone(), (switch, true.into()), (name, value)]), [""; 0], "{name}");
             assert_eq!(warned(&[none, off, (name, Value::Unknown)]), [""; 0], "{name}");
         }
+        let restricted = ("restrict_default_security_group", Value::from(true));
+        for name in ["default_security_group_ingress_rules", "default_security_group_egress_rules"] {
+            assert_eq!(warned(&[restricted.clone(), (name, https.clone())]), [name]);
+        }
+        assert_eq!(warned(&[restricted]), [""; 0]);
         assert_eq!(warned(&[("create_public_subnets", false.into()), ("enable_private_nat", true.into())]), [""; 0]);
     }
 }

@@ -110,6 +110,11 @@ fn an_acl_rule_that_the_inputs_reject_keeps_it_unmanaged() {
 }
 
 #[test]
+fn a_group_without_any_rules_is_reproduced() {
+    assert_reproduced(original_acl(), FoundSecurityGroup { ingress: vec![], egress: vec![], ..original_group() });
+}
+
+#[test]
 fn a_group_without_rules_in_a_direction_stays_unmanaged() {
     let group = FoundSecurityGroup { ingress: vec![], ..original_group() };
     let result = classified(original_acl(), group);

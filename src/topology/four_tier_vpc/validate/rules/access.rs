@@ -246,6 +246,17 @@ pub(super) fn security_group_rules() -> Vec<Rule> {
     ]
 }
 
+pub(super) fn restricted_group() -> Vec<Rule> {
+    let with_switch = |on: Json| json!({"restrict_default_security_group": true, "enable_default_security_group": on});
+    vec![(
+        "only a managed default group is restricted",
+        with_switch(json!(false)),
+        &["restrict_default_security_group"],
+        &["is true", "enable_default_security_group is false"],
+        with_switch(json!(true)),
+    )]
+}
+
 pub(super) fn repeated_permissions() -> Vec<Rule> {
     let rule = |more: Json| {
         let rule = json!({"protocol": "tcp", "from_port": 443, "to_port": 443, "cidr_blocks": ["10.0.0.0/8"]});
