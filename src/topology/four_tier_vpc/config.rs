@@ -270,9 +270,8 @@ crate::attributes! {
         /// Whether to manage the rules of the VPC's default security group. Turning this off revokes the rules that
         /// this resource set. After an import, these are the rules that it has added since.
         enable_default_security_group: Input<bool> = default(true).in_place(),
-        /// Whether the default security group has no rules, so that it allows no traffic. AWS puts everything into it
-        /// that is created without a security group. The maps of its rules have no effect then. Requires
-        /// `enable_default_security_group`.
+        /// Whether the default security group has no rules and allows no traffic. AWS puts everything into it that is
+        /// created without one. The maps of its rules then have no effect. Requires `enable_default_security_group`.
         restrict_default_security_group: Input<bool>
             = default(false).change(PlanEffect::Disruptive("network interfaces in the group lose all traffic")),
         /// Inbound rules of the default network ACL, by a name of your choice. Used only with
