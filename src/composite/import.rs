@@ -6,7 +6,7 @@ use super::refresh::Foreign;
 use super::{diagnostics, refresh};
 use crate::cloud::{Cloud, Known};
 use crate::model::Entry;
-use crate::plugin::{Diagnostics, ImportResponse, Mode, Nested, Value};
+use crate::plugin::{Diagnostics, ImportResponse, Mode, Nested, PlanEffect, Value};
 use crate::topology::{IgnoredDrift, Topology};
 
 /// Reads a root and its objects, and builds the state of a configuration that would create them.
@@ -100,7 +100,8 @@ pub(super) fn kept<P: Topology>(prior: &Value, config: &Value, filled: &Value) -
         let may_be_kept = match attribute.mode {
             // Terraform compares a block attribute by attribute.
             Mode::Block => false,
-            _ if affects_no_object(&attribute.name) => false,
+            // No object shows its value.
+            _ if attribute.change == Some(PlanEffect::Handling) => false,
             _ if given.is_null() => {
                 was.is_null() || attribute.default.is_some() || attribute.mode == Mode::OptionalComputed
             }
@@ -111,10 +112,4 @@ pub(super) fn kept<P: Topology>(prior: &Value, config: &Value, filled: &Value) -
         }
     }
     planned
-}
-
-/// Whether an input affects only how objects are handled, so that no object reflects its value.
-fn affects_no_object(name: &str) -> bool {
-    let names = ["adopt", "allow_duplicate_name", "ignore_drift", "protected_objects", "delete_guardduty_resources"];
-    names.contains(&name) || name.ends_with("_timeout")
 }

@@ -53,6 +53,8 @@ pub struct Attribute {
 /// and the text names the exceptions. The text completes a sentence and has no period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PlanEffect {
+    /// No object has the value: it only affects how objects are handled.
+    Handling,
     /// No existing object changes.
     None,
     /// Objects are updated in place, without an interruption.
@@ -248,6 +250,12 @@ impl Attribute {
         self
     }
 
+    /// No object has its value: it only affects how objects are handled.
+    #[must_use]
+    pub fn handling(self) -> Attribute {
+        self.change(PlanEffect::Handling)
+    }
+
     /// A change of it does not affect existing objects.
     #[must_use]
     pub fn changes_nothing(self) -> Attribute {
@@ -319,7 +327,7 @@ impl std::fmt::Display for PlanEffect {
     /// Formats the effect as a complete sentence.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            PlanEffect::None => f.write_str("A change does not affect existing objects."),
+            PlanEffect::Handling | PlanEffect::None => f.write_str("A change does not affect existing objects."),
             PlanEffect::InPlace => f.write_str("Changed in place."),
             PlanEffect::Disruptive(words) => write!(f, "Changed in place, but {words}."),
             PlanEffect::PartialReplace(words) => write!(f, "A change {words}."),

@@ -345,32 +345,32 @@ crate::attributes! {
         /// Tags for the default security group.
         security_group_tags: Tags = default(empty_map()).in_place(),
         /// Maximum time to wait for the creation of one route table, such as `5m`.
-        route_table_creation_timeout: Input<String> = default("5m").check(duration()).changes_nothing(),
+        route_table_creation_timeout: Input<String> = default("5m").check(duration()).handling(),
         /// Maximum time to wait for the deletion of one route table, such as `5m`.
-        route_table_deletion_timeout: Input<String> = default("5m").check(duration()).changes_nothing(),
+        route_table_deletion_timeout: Input<String> = default("5m").check(duration()).handling(),
         /// Maximum time to wait for the update of one route table, such as `2m`.
-        route_table_update_timeout: Input<String> = default("2m").check(duration()).changes_nothing(),
+        route_table_update_timeout: Input<String> = default("2m").check(duration()).handling(),
 
         /// Whether to remove the objects that GuardDuty Runtime Monitoring created in the VPC by itself, if they block
         /// a deletion. An update then removes the subnets that it deletes from the interface endpoint of GuardDuty, and
         /// a destroy deletes this endpoint and its security group. By default, they are kept. The plan then warns
         /// about them, and AWS rejects the deletion of subnets that contain an interface of the endpoint. A destroy
         /// uses the value of the last apply.
-        delete_guardduty_resources: Input<bool> = default(false).changes_nothing().remark(NOT_YET_RUN),
+        delete_guardduty_resources: Input<bool> = default(false).handling().remark(NOT_YET_RUN),
         /// Whether to create the network although this account and Region contain another one that this provider
         /// created with the same `vpc_name` and the same `cidr_block`, or with the same `vpc_name` if an IPAM pool
         /// chooses the block. By default, the plan and the create stop then, because a run that was killed before its
         /// state was saved may have left that network. Set it for networks that several resources, workspaces or
         /// states create alike, and for a replacement with `create_before_destroy`.
-        allow_duplicate_name: Input<bool> = default(false).changes_nothing(),
+        allow_duplicate_name: Input<bool> = default(false).handling(),
         /// Objects created outside this provider that the resource takes over: their IDs by the keys that they get in
         /// `aws_objects`, such as `"subnet.public.0" = "subnet-0123456789abcdef0"`. An import proposes them. Later, an
         /// entry takes over a further object of the VPC if the configuration requires it. After the apply, the entries
         /// have no effect and can be removed.
-        adopt: Input<Option<BTreeMap<String, Input<String>>>> = optional_computed().changes_nothing(),
+        adopt: Input<Option<BTreeMap<String, Input<String>>>> = optional_computed().handling(),
         /// Patterns of keys in `aws_objects`, such as `subnet.public.*`, where `*` matches any text. Drift of these
         /// objects is neither reported nor corrected, until the configuration changes the same value; the plan warns.
-        ignore_drift: Input<Option<Vec<Input<String>>>> = optional().changes_nothing(),
+        ignore_drift: Input<Option<Vec<Input<String>>>> = optional().handling(),
         /// Patterns of keys in `aws_objects`, such as `["eip.*", "nat_gateway.*"]`, where `*` matches any text. A plan
         /// that would delete or replace a matching object is an error, even if it destroys or replaces the whole
         /// resource. By default, nothing is protected, and neither is a resource whose creation has not completed. An
@@ -378,12 +378,12 @@ crate::attributes! {
         /// delete a protected object, first apply a configuration without the pattern, or set
         /// `allow_protected_deletion` in the provider block. An update may remove a pattern and its objects in the same
         /// apply.
-        protected_objects: Input<Option<BTreeSet<Input<String>>>> = optional().changes_nothing(),
+        protected_objects: Input<Option<BTreeSet<Input<String>>>> = optional().handling(),
         /// Timeouts for creating, reading, updating and deleting the resource. After an update has removed a subnet
         /// from the endpoint of GuardDuty, it retries the deletion of the subnet for 10 minutes. Network interfaces of
         /// Lambda functions can block a destroy for up to 45 minutes, and an IPAM pool releases the range of a deleted
         /// VPC within 35 minutes. The default of `delete` has time for both.
-        timeouts: Input<Option<OperationTimeouts>> = block().changes_nothing(),
+        timeouts: Input<Option<OperationTimeouts>> = block().handling(),
     }
 }
 

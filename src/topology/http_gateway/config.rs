@@ -158,27 +158,27 @@ crate::attributes! {
         /// then, because a run that was killed before its state was saved may have left that gateway. Set it for
         /// gateways that several resources, workspaces or states create alike, and for a replacement with
         /// `create_before_destroy`.
-        allow_duplicate_name: Input<bool> = default(false).changes_nothing(),
+        allow_duplicate_name: Input<bool> = default(false).handling(),
         /// Objects created outside this provider that the resource takes over: their IDs by the keys that they get in
         /// `aws_objects`, such as `"api" = "a1b2c3d4e5"`. An import proposes them. Routes, integrations, authorizers
         /// and API mappings have no entries: those that the configuration lists are taken over with the API. Later,
         /// the entries `log_group` and `domain` take over objects that the configuration requires. After the apply, the
         /// entries have no effect and can be removed.
-        adopt: Input<Option<BTreeMap<String, Input<String>>>> = optional_computed().changes_nothing(),
+        adopt: Input<Option<BTreeMap<String, Input<String>>>> = optional_computed().handling(),
         /// Patterns of keys in `aws_objects`, such as `route.*`, where `*` matches any text. Drift of these objects is
         /// neither reported nor corrected, until the configuration changes the same value; the plan warns. A plan that
         /// chooses another certificate changes the one of `domain`; set `certificate_arn` to prevent this.
-        ignore_drift: Input<Option<Vec<Input<String>>>> = optional().changes_nothing(),
+        ignore_drift: Input<Option<Vec<Input<String>>>> = optional().handling(),
         /// Patterns of keys in `aws_objects`, such as `["domain", "route.*"]`, where `*` matches any text. A plan that
         /// would delete or replace a matching object is an error, even if it destroys or replaces the whole resource.
         /// By default, nothing is protected, and neither is a resource whose creation has not completed. An update uses
         /// the new value, a destroy the value of the last apply, and a replacement of the resource both. To delete a
         /// protected object, first apply a configuration without the pattern, or set `allow_protected_deletion` in the
         /// provider block. An update may remove a pattern and its objects in the same apply.
-        protected_objects: Input<Option<BTreeSet<Input<String>>>> = optional().changes_nothing(),
+        protected_objects: Input<Option<BTreeSet<Input<String>>>> = optional().handling(),
         /// Timeouts for creating, reading, updating and deleting the resource. API Gateway may take up to an hour to
         /// change the certificate of a custom domain, for which the default of `update` has time.
-        timeouts: Input<Option<OperationTimeouts>> = optional().block().changes_nothing(),
+        timeouts: Input<Option<OperationTimeouts>> = optional().block().handling(),
     }
 }
 

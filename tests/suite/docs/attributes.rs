@@ -189,7 +189,7 @@ fn item(attribute: &Attribute, path: &str, change_is_stated: bool) -> String {
 /// The effect of a change, which begins with a term of the legend.
 fn effect(change: PlanEffect) -> String {
     match change {
-        PlanEffect::None => "**none**".to_owned(),
+        PlanEffect::Handling | PlanEffect::None => "**none**".to_owned(),
         PlanEffect::InPlace => "**in place**".to_owned(),
         PlanEffect::Disruptive(words) => format!("**in place, disruptive**: {words}"),
         PlanEffect::PartialReplace(words) => format!("**some objects**. A change {words}."),

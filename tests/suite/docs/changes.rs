@@ -52,7 +52,7 @@ pub(super) fn assert_effects<P: Topology>(basis: &Json, facts: fn(&Json) -> Fact
 /// Whether a plan has the declared effect. A disruption may be outside AWS, where no plan shows it.
 fn agree(declared: PlanEffect, effect: Effect) -> bool {
     match declared {
-        PlanEffect::None => effect == Effect::Nothing,
+        PlanEffect::Handling | PlanEffect::None => effect == Effect::Nothing,
         PlanEffect::InPlace => effect == Effect::InPlace,
         PlanEffect::Disruptive(_) => matches!(effect, Effect::InPlace | Effect::Disturbs),
         PlanEffect::PartialReplace(_) => effect == Effect::Parts,
