@@ -53,8 +53,8 @@ pub use scope::{IgnoreTags, Location, Scope, TagSettings, partition_of, unusable
 pub(crate) use shared_domain::learn_mappings;
 pub use shared_domain::{kept_with_shared_domains, mappings_to_other_apis};
 pub use spec::{
-    AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Cors, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord,
-    DomainName, Eip, Integration, InternetGateway, Ipv6Source, Kind, LambdaPermission, Learned, LogGroup,
+    AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Cors, Counterpart, DefaultNetworkAcl, DefaultSecurityGroup,
+    DnsRecord, DomainName, Eip, Integration, InternetGateway, Ipv6Source, Kind, LambdaPermission, Learned, LogGroup,
     LogSubscription, MergeContext, Merged, NatGateway, NetworkAclRule, Route, RouteTable, RouteTableAssociation,
     RuleSource, SecurityGroupRule, Spec, Stage, Subnet, TakenSubnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };

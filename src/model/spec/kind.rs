@@ -8,12 +8,24 @@ use crate::model::{Claim, Key, Need, Ref, Tags};
 /// Values that AWS returned for an object in addition to its ID, by name, such as `public_ip` and `owner_id`.
 pub type Learned = BTreeMap<String, String>;
 
+/// The resource of the provider hashicorp/aws that manages an object of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counterpart {
+    /// Its type, such as `aws_subnet`.
+    pub resource: &'static str,
+    /// The form of the ID by which it is imported.
+    pub import_id: &'static str,
+}
+
 /// What a kind of object is. The file of the kind implements it; a default is the answer of most kinds.
 ///
 /// A `Spec` dereferences to the kind that it holds.
 pub trait Kind: Any {
     /// The kind as shown in messages, such as `NAT gateway`.
     fn kind(&self) -> &'static str;
+
+    /// Its counterpart in the provider hashicorp/aws.
+    fn counterpart(&self) -> Counterpart;
 
     /// The dependencies of this object, with the order of their deletions.
     fn needs(&self) -> Vec<Need>;

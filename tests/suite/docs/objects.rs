@@ -7,8 +7,11 @@ use serde_json::{Value as Json, json};
 
 use super::changes::{first_objects, with};
 use super::{gateway_changes, network_changes, pages};
+use crate::support::adoption::install_hashicorp_aws;
+use crate::support::proxy::Proxy;
+use crate::support::terraform::Workspace;
 use fgw::model::waves::in_waves;
-use fgw::model::{Caller, Object, Spec};
+use fgw::model::{Caller, Counterpart, Object, Spec};
 use fgw::topology::four_tier_vpc::FourTierVpc;
 use fgw::topology::http_gateway::HttpGateway;
 
@@ -16,6 +19,7 @@ use fgw::topology::http_gateway::HttpGateway;
 struct Group<'a> {
     kind: &'static str,
     about: &'static str,
+    counterpart: Counterpart,
     /// The first part of their keys.
     slot: &'a str,
     count: usize,
@@ -35,7 +39,8 @@ appears in the attribute `aws_objects`, in plans and messages, and in the patter
 
 An arrow points from a dependency to the object that needs it. Arrows that follow from others are omitted. The provider
 waits for nothing else, so it can create all objects of a wave in parallel. An update creates new objects before it
-deletes those that are no longer needed, and a destroy uses the reverse order.
+deletes those that are no longer needed, and a destroy uses the reverse order. The tables also name the resource of the
+provider hashicorp/aws for such an object, and the form of the ID by which it is imported there.
 ";
 
 /// The whole page.
@@ -94,13 +99,16 @@ fn chapter(name: &str, about: &str, objects: &[Object]) -> String {
             writeln!(text, "  {need} --> {}", group.slot).expect("a text can be written to");
         }
     }
-    text += "```\n\n| Object | Keys | Wave | Description |\n|---|---|---|---|\n";
-    for Group { kind, about, slot, waves: (first, last), .. } in &groups {
+    text += "```\n\n| Object | Keys | Wave | In hashicorp/aws | Description |\n|---|---|---|---|---|\n";
+    for Group { kind, about, counterpart, slot, waves: (first, last), .. } in &groups {
         let keys = objects.iter().map(|it| it.key.slot.as_str()).filter(|it| first_part(it) == *slot);
         let keys: Vec<&str> = keys.collect();
         let (example, more) = (keys[0], if keys.len() > 1 { ", ..." } else { "" });
         let waves = if first == last { first.to_string() } else { format!("{first} to {last}") };
-        writeln!(text, "| {kind} | `{example}`{more} | {waves} | {about} |").expect("a text can be written to");
+        let Counterpart { resource, import_id } = counterpart;
+        let import_id = import_id.replace('|', "\\|");
+        writeln!(text, "| {kind} | `{example}`{more} | {waves} | `{resource}` (`{import_id}`) | {about} |")
+            .expect("a text can be written to");
     }
     text
 }
@@ -121,7 +129,8 @@ fn groups(objects: &[Object]) -> Vec<Group<'_>> {
                 group.needs.extend(needs);
             } else {
                 let (kind, about) = (object.spec.kind(), about(&object.spec));
-                groups.push(Group { kind, about, slot, count: 1, waves: (wave, wave), needs });
+                let counterpart = object.spec.counterpart();
+                groups.push(Group { kind, about, counterpart, slot, count: 1, waves: (wave, wave), needs });
             }
         }
     }
@@ -214,4 +223,26 @@ fn the_guide_describes_every_kind_of_object() {
     let sentences: BTreeSet<&str> = network.iter().chain(&gateway).map(|object| about(&object.spec)).collect();
     // One for each of the 23 kinds, which the compiler enforces, and two more for the permissions.
     assert_eq!(sentences.len(), 25, "{sentences:#?}");
+}
+
+/// With the folder of the provider in `FGW_BENCH_AWS_PROVIDER`, its schema must contain the resources.
+#[test]
+fn each_counterpart_is_a_resource_of_hashicorp_aws() {
+    let objects = [
+        first_objects::<FourTierVpc>(&network(), network_changes::facts),
+        first_objects::<HttpGateway>(&gateway(), gateway_changes::facts),
+    ];
+    let resources: BTreeSet<&str> = objects.iter().flatten().map(|it| it.spec.counterpart().resource).collect();
+    assert!(resources.len() >= 22 && resources.iter().all(|it| it.starts_with("aws_")), "{resources:?}");
+    let proxy = Proxy::moto();
+    let workspace = Workspace::new(&proxy);
+    if !install_hashicorp_aws(&workspace, &proxy, &[]) {
+        return;
+    }
+    let schemas: Json = serde_json::from_str(&workspace.run(&["providers", "schema", "-json"]).succeeded().stdout)
+        .expect("Terraform writes JSON");
+    let mut providers = schemas["provider_schemas"].as_object().expect("an object").iter();
+    let (_, aws) = providers.find(|(name, _)| name.ends_with("/hashicorp/aws")).expect("it is installed");
+    let missing: Vec<&&str> = resources.iter().filter(|it| aws["resource_schemas"][**it].is_null()).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::in_order;
-use crate::model::spec::kind::{Kind, of, tagged};
+use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
 use crate::model::{Need, Tags};
 use crate::plugin::Input;
 
@@ -42,6 +42,10 @@ pub struct Cors {
 impl Kind for Api {
     fn kind(&self) -> &'static str {
         "HTTP API"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_apigatewayv2_api", import_id: "API_ID" }
     }
 
     fn needs(&self) -> Vec<Need> {

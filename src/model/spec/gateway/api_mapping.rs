@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::Kind;
+use crate::model::spec::kind::{Counterpart, Kind};
 use crate::model::{Claim, Key, Need, Ref};
 
 /// The mapping of the root path of a custom domain to a stage. Key `api_mapping`, fixed by the domain's name.
@@ -22,6 +22,10 @@ pub struct ApiMapping {
 impl Kind for ApiMapping {
     fn kind(&self) -> &'static str {
         "API mapping"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_apigatewayv2_api_mapping", import_id: "MAPPING_ID/DOMAIN" }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Kind, of};
+use crate::model::spec::kind::{Counterpart, Kind, of};
 use crate::model::{Claim, Key, Need, Ref, RouteKey};
 
 /// A route of an API. Key `route.<route key>`.
@@ -22,6 +22,10 @@ pub struct ApiRoute {
 impl Kind for ApiRoute {
     fn kind(&self) -> &'static str {
         "route"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_apigatewayv2_route", import_id: "API_ID/ROUTE_ID" }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::in_order;
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Kind, of};
+use crate::model::spec::kind::{Counterpart, Kind, of};
 use crate::model::{Key, Need};
 use crate::plugin::Input;
 
@@ -32,6 +32,10 @@ pub struct Authorizer {
 impl Kind for Authorizer {
     fn kind(&self) -> &'static str {
         "authorizer"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_apigatewayv2_authorizer", import_id: "API_ID/AUTHORIZER_ID" }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::Kind;
+use crate::model::spec::kind::{Counterpart, Kind};
 use crate::model::{Claim, Need, Ref};
 use crate::plugin::Input;
 
@@ -23,6 +23,10 @@ pub struct DnsRecord {
 impl Kind for DnsRecord {
     fn kind(&self) -> &'static str {
         "DNS record"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_route53_record", import_id: "ZONE_ID_NAME_TYPE" }
     }
 
     fn needs(&self) -> Vec<Need> {

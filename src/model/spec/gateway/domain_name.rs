@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Kind, tagged};
+use crate::model::spec::kind::{Counterpart, Kind, tagged};
 use crate::model::{Claim, Key, Need, Tags};
 use crate::plugin::Input;
 
@@ -27,6 +27,10 @@ pub struct DomainName {
 impl Kind for DomainName {
     fn kind(&self) -> &'static str {
         "custom domain"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_apigatewayv2_domain_name", import_id: "DOMAIN" }
     }
 
     /// AWS rejects the deletion of an API to which a path of a domain is mapped, and there may be unmanaged mappings.

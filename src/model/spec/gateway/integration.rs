@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::Kind;
+use crate::model::spec::kind::{Counterpart, Kind};
 use crate::model::{Key, Need};
 use crate::plugin::Input;
 
@@ -28,6 +28,10 @@ pub struct Integration {
 impl Kind for Integration {
     fn kind(&self) -> &'static str {
         "integration"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_apigatewayv2_integration", import_id: "API_ID/INTEGRATION_ID" }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::{DeleteAfter, NoAction};
-use crate::model::spec::kind::Kind;
+use crate::model::spec::kind::{Counterpart, Kind};
 use crate::model::{Caller, Claim, Key, Need};
 use crate::plugin::Input;
 
@@ -25,6 +25,10 @@ pub struct LambdaPermission {
 impl Kind for LambdaPermission {
     fn kind(&self) -> &'static str {
         "Lambda permission"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_lambda_permission", import_id: "FUNCTION/STATEMENT_ID" }
     }
 
     fn needs(&self) -> Vec<Need> {

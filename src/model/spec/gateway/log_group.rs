@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::NoAction;
-use crate::model::spec::kind::{Kind, Learned, tagged};
+use crate::model::spec::kind::{Counterpart, Kind, Learned, tagged};
 use crate::model::{Claim, Key, Need, Tags};
 use crate::plugin::Input;
 
@@ -26,6 +26,10 @@ pub struct LogGroup {
 impl Kind for LogGroup {
     fn kind(&self) -> &'static str {
         "log group"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_cloudwatch_log_group", import_id: "NAME" }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Kind, of};
+use crate::model::spec::kind::{Counterpart, Kind, of};
 use crate::model::{Claim, Key, Need};
 use crate::plugin::Input;
 
@@ -28,6 +28,10 @@ pub struct LogSubscription {
 impl Kind for LogSubscription {
     fn kind(&self) -> &'static str {
         "subscription filter"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_cloudwatch_log_subscription_filter", import_id: "GROUP|NAME" }
     }
 
     fn needs(&self) -> Vec<Need> {

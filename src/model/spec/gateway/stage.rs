@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Kind, of, tagged};
+use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
 use crate::model::{Claim, Key, Need, Ref, Tags, is_same_format};
 use crate::plugin::Input;
 
@@ -37,6 +37,10 @@ pub struct AccessLog {
 impl Kind for Stage {
     fn kind(&self) -> &'static str {
         "stage"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_apigatewayv2_stage", import_id: "API_ID/STAGE" }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::vpc_ipv6_block::VpcIpv6Block;
 use crate::model::OnDelete::{NoAction, Restrict};
-use crate::model::spec::kind::{Kind, of, tagged};
+use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
 use crate::model::{Key, Need, Tags};
 use crate::plugin::Input;
 
@@ -54,6 +54,10 @@ pub struct NetworkAclRule {
 impl Kind for DefaultNetworkAcl {
     fn kind(&self) -> &'static str {
         "default network ACL"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_default_network_acl", import_id: "ACL_ID" }
     }
 
     /// The list only records associations, so the subnets are deleted in any order.

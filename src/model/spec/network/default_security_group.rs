@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::vpc_ipv6_block::VpcIpv6Block;
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Kind, of, tagged};
+use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
 use crate::model::{Key, Need, Tags};
 use crate::plugin::Input;
 
@@ -56,6 +56,10 @@ pub enum RuleSource {
 impl Kind for DefaultSecurityGroup {
     fn kind(&self) -> &'static str {
         "default security group"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_default_security_group", import_id: "GROUP_ID" }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Kind, Learned, tagged};
+use crate::model::spec::kind::{Counterpart, Kind, Learned, tagged};
 use crate::model::{Key, Need, Tags};
 
 /// An Elastic IP address. Key `eip.<index>`.
@@ -19,6 +19,10 @@ pub struct Eip {
 impl Kind for Eip {
     fn kind(&self) -> &'static str {
         "Elastic IP address"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_eip", import_id: "ALLOCATION_ID" }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Kind, tagged};
+use crate::model::spec::kind::{Counterpart, Kind, tagged};
 use crate::model::{Claim, Key, Need, Tags};
 
 /// An internet gateway, attached to its VPC. Key `internet_gateway`.
@@ -18,6 +18,10 @@ pub struct InternetGateway {
 impl Kind for InternetGateway {
     fn kind(&self) -> &'static str {
         "internet gateway"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_internet_gateway", import_id: "GATEWAY_ID" }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Kind, of, tagged};
+use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
 use crate::model::{Claim, Key, Need, Ref, Tags};
 use crate::plugin::Input;
 
@@ -26,6 +26,10 @@ pub struct NatGateway {
 impl Kind for NatGateway {
     fn kind(&self) -> &'static str {
         "NAT gateway"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_nat_gateway", import_id: "GATEWAY_ID" }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::{NoAction, Restrict};
-use crate::model::spec::kind::Kind;
+use crate::model::spec::kind::{Counterpart, Kind};
 use crate::model::{Claim, Key, Need, Ref};
 
 /// A managed route. Key `route.<table>.<ipv4|ipv6>`, ID `<route table ID>_<destination>`.
@@ -20,6 +20,10 @@ pub struct Route {
 impl Kind for Route {
     fn kind(&self) -> &'static str {
         "route"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_route", import_id: "TABLE_ID_DESTINATION" }
     }
 
     /// AWS allows deleting the target first and keeps the route as a blackhole.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
 use crate::model::keys::network::UNMANAGED_ROUTES;
-use crate::model::spec::kind::{Kind, Learned, of, tagged};
+use crate::model::spec::kind::{Counterpart, Kind, Learned, of, tagged};
 use crate::model::{Key, Need, Tags};
 use crate::plugin::Input;
 
@@ -23,6 +23,10 @@ pub struct RouteTable {
 impl Kind for RouteTable {
     fn kind(&self) -> &'static str {
         "route table"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_route_table", import_id: "TABLE_ID" }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Kind, of};
+use crate::model::spec::kind::{Counterpart, Kind, of};
 use crate::model::{Claim, Key, Need, Ref};
 
 /// A subnet's explicit route table. Key `route_table_association.<tier>.<index>`, fixed like its subnet.
@@ -18,6 +18,10 @@ pub struct RouteTableAssociation {
 impl Kind for RouteTableAssociation {
     fn kind(&self) -> &'static str {
         "route table association"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_route_table_association", import_id: "SUBNET_ID/TABLE_ID" }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Kind, tagged};
+use crate::model::spec::kind::{Counterpart, Kind, tagged};
 use crate::model::{Claim, Key, Need, Tags};
 use crate::plugin::Input;
 
@@ -48,6 +48,10 @@ pub struct Subnet {
 impl Kind for Subnet {
     fn kind(&self) -> &'static str {
         "subnet"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_subnet", import_id: "SUBNET_ID" }
     }
 
     fn needs(&self) -> Vec<Need> {

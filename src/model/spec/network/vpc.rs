@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::spec::kind::{Kind, of, tagged};
+use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
 use crate::model::{Need, Tags};
 use crate::plugin::Input;
 
@@ -33,6 +33,10 @@ pub struct Vpc {
 impl Kind for Vpc {
     fn kind(&self) -> &'static str {
         "VPC"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_vpc", import_id: "VPC_ID" }
     }
 
     fn needs(&self) -> Vec<Need> {

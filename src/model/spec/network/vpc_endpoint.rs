@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Kind, of, tagged};
+use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
 use crate::model::{Claim, Key, Need, Ref, Tags};
 use crate::plugin::Input;
 
@@ -27,6 +27,10 @@ pub struct VpcEndpoint {
 impl Kind for VpcEndpoint {
     fn kind(&self) -> &'static str {
         "VPC endpoint"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_vpc_endpoint", import_id: "ENDPOINT_ID" }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::{DeleteAfter, Restrict};
-use crate::model::spec::kind::{Kind, of};
+use crate::model::spec::kind::{Counterpart, Kind, of};
 use crate::model::{Key, Need};
 use crate::plugin::Input;
 
@@ -40,6 +40,10 @@ pub enum Ipv6Source {
 impl Kind for VpcIpv6Block {
     fn kind(&self) -> &'static str {
         "IPv6 CIDR block"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart { resource: "aws_vpc_ipv6_cidr_block_association", import_id: "ASSOCIATION_ID" }
     }
 
     /// A pool releases the range after the deletion of the VPC, so the wait for it comes last.
