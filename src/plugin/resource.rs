@@ -68,8 +68,8 @@ pub trait Resource: Send + Sync + 'static {
     fn validate(&self, config: &Value) -> Diagnostics;
 
     /// Upgrades a stored state to the current schema version. `state` is the JSON of the state file. The server calls
-    /// it only for versions below the current one. It accepts a state of the current version without an upgrade, and
-    /// sets missing attributes to null.
+    /// it only for versions below the current one. It accepts a state of the current version without an upgrade.
+    /// Attributes that a state does not have get their defaults in both cases.
     fn upgrade(&self, version: i64, state: serde_json::Value) -> Result<serde_json::Value, String> {
         let _ = state;
         Err(format!("The provider does not support upgrades from schema version {version}."))

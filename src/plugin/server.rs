@@ -140,6 +140,8 @@ impl<P: Provider> Server<P> {
             }
         };
         let state = json::decode(&json, &served.block.kind).map_err(|problem| decoding_error(&summary, problem))?;
+        // An earlier version has written a state without a newer attribute, whose default is then not a change.
+        let state = schema::with_shown_defaults(&served.block.attributes, &state);
         let (resource, noted) = (served.resource.clone(), state.clone());
         self.run(async move { resource.note_state(&noted) }).await.map_err(panicked)?;
         Ok(state)

@@ -408,8 +408,13 @@ async fn stored_state_is_kept_upgraded_or_rejected_by_version() {
     let same = upgrade(&mut terraform, 2, r#"{"id": "door-1", "name": "front", "width": 900, "lost": true}"#).await;
     let expected = [("id", Value::from("door-1")), ("name", Value::from("front")), ("width", Value::from(900))];
     assert_eq!(value(same.upgraded_state), door(&expected));
-    let older = upgrade(&mut terraform, 1, r#"{"door_id": "door-1", "name": "front"}"#).await;
-    assert_eq!(value(older.upgraded_state), door(&expected[..2]));
+    // An attribute that the state does not have gets its default.
+    for (version, json) in
+        [(1, r#"{"door_id": "door-1", "name": "front"}"#), (2, r#"{"id": "door-1", "name": "front"}"#)]
+    {
+        let older = upgrade(&mut terraform, version, json).await;
+        assert_eq!(value(older.upgraded_state), door(&expected));
+    }
     for (version, json, reason) in [
         (0, "{}", "had no hinges"),
         (3, "{}", "supports versions up to 2"),

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::adoption::imported;
 use super::*;
 use crate::composite::status::Status;
+use crate::plugin::schema::with_shown_defaults;
 
 /// A configuration, and the state that an apply or an import has left.
 #[derive(Serialize, Deserialize)]
@@ -33,8 +34,9 @@ impl Golden {
     /// Terraform with this state, and the account that it describes.
     fn terraform<P: Topology>(&self) -> Terraform<P> {
         let mut terraform = Terraform::<P>::new(3);
-        // Terraform adds attributes that a state of an earlier version does not have.
-        terraform.state = completed(&self.state, &terraform.kind);
+        // As the server completes a state of an earlier version.
+        let attributes = terraform.resource.schema().attributes;
+        terraform.state = with_shown_defaults(&attributes, &completed(&self.state, &terraform.kind));
         terraform.private = serde_json::to_vec(&self.private).expect("it was JSON");
         terraform.account.restore(&inventory(&terraform.private));
         terraform
