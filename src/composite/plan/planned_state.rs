@@ -9,6 +9,7 @@ use crate::composite::private_state::Private;
 use crate::composite::status::Status;
 use crate::composite::{location, state};
 use crate::model::{Entry, Ids, Inventory, Key, Object, ResolvedObject, Scope, kept_with_shared_domains};
+use crate::plugin::schema::with_defaults;
 use crate::plugin::{Attribute, AttributeType, Mode, Nested, Value};
 use crate::reconcile::Action;
 use crate::topology::Topology;
@@ -135,7 +136,8 @@ impl<P: Topology> Announcement<'_, P> {
             // Terraform allows a provider to keep a prior value that means the same.
             let is_same =
                 prior.as_str().zip(value.as_str()).is_some_and(|(one, other)| P::is_same_text(name, one, other))
-                    || (value.is_null() && prior.is_empty() && attribute.is_empty_by_default());
+                    || (value.is_null() && prior.is_empty() && attribute.is_empty_by_default())
+                    || (self.written.get(name).is_null() && filled(&attribute, prior) == filled(&attribute, value));
             planned.set(name, if is_same { prior.clone() } else { value.clone() });
         }
         planned.set("id", known_id(self.prior));
@@ -146,6 +148,17 @@ impl<P: Topology> Announcement<'_, P> {
             planned.set(&name, value);
         }
         planned
+    }
+}
+
+/// Returns a value with the defaults within it, which an import sets and a plan leaves out.
+fn filled(attribute: &Attribute, value: &Value) -> Value {
+    match (&attribute.kind, value) {
+        (AttributeType::Nested(..), Value::Map(_)) => {
+            let object = Value::map([(attribute.name.clone(), value.clone())]);
+            with_defaults(std::slice::from_ref(attribute), &object).get(&attribute.name).clone()
+        }
+        _ => value.clone(),
     }
 }
 
