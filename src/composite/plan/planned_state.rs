@@ -130,15 +130,17 @@ impl<P: Topology> Announcement<'_, P> {
     /// Returns the configured attributes, `id`, `tags_all` and the outputs.
     pub(super) fn base(&self, objects: Option<&[Object]>, ids: &Ids) -> Value {
         let mut planned = state::empty::<P>();
-        for attribute in P::Config::attributes() {
-            let name = &attribute.name;
+        let attributes = P::Config::attributes();
+        let [filled_prior, filled] = [self.prior, self.attributes].map(|inputs| with_defaults(&attributes, inputs));
+        for Attribute { name, .. } in &attributes {
             let (prior, value) = (self.prior.get(name), self.attributes.get(name));
-            // Terraform allows a provider to keep a prior value that means the same.
-            let is_same =
-                prior.as_str().zip(value.as_str()).is_some_and(|(one, other)| P::is_same_text(name, one, other))
-                    || (value.is_null() && prior.is_empty() && attribute.is_empty_by_default())
-                    || (self.written.get(name).is_null() && filled(&attribute, prior) == filled(&attribute, value));
-            planned.set(name, if is_same { prior.clone() } else { value.clone() });
+            // Terraform allows a provider to keep a prior value that means the same. An import sets empty values that a
+            // plan leaves out.
+            let is_same_text =
+                || prior.as_str().zip(value.as_str()).is_some_and(|(one, other)| P::is_same_text(name, one, other));
+            let is_default = || self.written.get(name).is_null() && filled_prior.get(name) == filled.get(name);
+            let keeps_prior = !prior.is_null() && (is_same_text() || is_default());
+            planned.set(name, if keeps_prior { prior.clone() } else { value.clone() });
         }
         planned.set("id", known_id(self.prior));
         Status::Ready.write(&mut planned);
@@ -148,17 +150,6 @@ impl<P: Topology> Announcement<'_, P> {
             planned.set(&name, value);
         }
         planned
-    }
-}
-
-/// Returns a value with the defaults within it, which an import sets and a plan leaves out.
-fn filled(attribute: &Attribute, value: &Value) -> Value {
-    match (&attribute.kind, value) {
-        (AttributeType::Nested(..), Value::Map(_)) => {
-            let object = Value::map([(attribute.name.clone(), value.clone())]);
-            with_defaults(std::slice::from_ref(attribute), &object).get(&attribute.name).clone()
-        }
-        _ => value.clone(),
     }
 }
 
