@@ -22,7 +22,7 @@ pub(super) async fn in_deleted_subnets<P: Topology>(
     plan: &Plan,
 ) -> Dependents {
     let ids = deleted(plan, |spec| spec.holds_network_interfaces());
-    holding_objects::<P>(cloud, inventory, &ids, DependentScope::Subnets(&ids)).await
+    in_root_if::<P>(!ids.is_empty(), cloud, inventory, DependentScope::Subnets(&ids)).await
 }
 
 /// Lists the unmanaged network interfaces if the plan deletes an internet gateway. Those with a public address hold the
@@ -32,14 +32,13 @@ pub(super) async fn of_deleted_internet_gateway<P: Topology>(
     inventory: &Inventory,
     plan: &Plan,
 ) -> Dependents {
-    let gateways = deleted(plan, |spec| spec.maps_public_addresses());
-    holding_objects::<P>(cloud, inventory, &gateways, DependentScope::NetworkInterfaces).await
+    let deletes_gateway = plan.deleted().any(|entry| entry.spec().maps_public_addresses());
+    in_root_if::<P>(deletes_gateway, cloud, inventory, DependentScope::NetworkInterfaces).await
 }
 
 /// Lists the network interfaces that lose all traffic by a plan. Without such a change, it calls nothing.
 pub(super) async fn cut_off<P: Topology>(cloud: &dyn Cloud, inventory: &Inventory, plan: &Plan) -> Dependents {
-    let changed: Vec<&str> = plan.cut_off().map(|object| object.key.slot.as_str()).collect();
-    holding_objects::<P>(cloud, inventory, &changed, DependentScope::DefaultSecurityGroup).await
+    in_root_if::<P>(plan.cut_off().next().is_some(), cloud, inventory, DependentScope::DefaultSecurityGroup).await
 }
 
 /// Lists the unmanaged API mappings of the custom domains that a plan deletes. Without such a domain, it calls nothing.
@@ -67,7 +66,7 @@ pub(super) async fn of_taken_over<P: Topology>(
     let taken = inventory.present().filter(|entry| taken.get(&entry.key) == Some(&entry.id));
     let subnets: Vec<&str> =
         taken.filter(|entry| entry.spec().holds_network_interfaces()).map(|entry| entry.id.as_str()).collect();
-    let found = holding_objects::<P>(cloud, inventory, &subnets, DependentScope::Subnets(&subnets)).await;
+    let found = in_root_if::<P>(!subnets.is_empty(), cloud, inventory, DependentScope::Subnets(&subnets)).await;
     // A role may lack the permission for ever, and a plan must be possible then.
     let (denied, failed): (Vec<_>, Vec<_>) = found.unseen.iter().partition(|it| it.cause == Cause::Denied);
     if let Some(failure) = failed.first() {
@@ -88,14 +87,15 @@ fn deleted(plan: &Plan, matches: impl Fn(&Spec) -> bool) -> Vec<&str> {
     plan.deleted().filter(|entry| matches(entry.spec())).map(|entry| entry.id.as_str()).collect()
 }
 
-async fn holding_objects<P: Topology>(
+/// Lists unmanaged objects in a part of an existing root, if that is necessary.
+async fn in_root_if<P: Topology>(
+    is_necessary: bool,
     cloud: &dyn Cloud,
     inventory: &Inventory,
-    ids: &[&str],
     within: DependentScope<'_>,
 ) -> Dependents {
     match inventory.at(P::KIND.root()) {
-        Some(root) if !ids.is_empty() => cloud.dependents(P::KIND, &root.id, within, &inventory.entries).await,
+        Some(root) if is_necessary => cloud.dependents(P::KIND, &root.id, within, &inventory.entries).await,
         _ => Dependents::default(),
     }
 }

@@ -64,6 +64,7 @@ pub(crate) async fn read(
         return Ok((!seen.objects.is_empty()).then_some(seen));
     };
     let attributes = attributes?;
+    let (acls, other_acls) = acls?.into_iter().partition(|acl| acl.is_default() == Some(true));
     let mut lists = Lists {
         vpc,
         subnets: subnets?,
@@ -73,10 +74,9 @@ pub(crate) async fn read(
         addresses: addresses?,
         endpoints: endpoints?,
         groups: groups?,
-        acls: Vec::new(),
-        other_acls: Vec::new(),
+        acls,
+        other_acls,
     };
-    (lists.acls, lists.other_acls) = acls?.into_iter().partition(|acl| acl.is_default() == Some(true));
     lists.nats.retain(nat_gateway::exists);
     lists.endpoints.retain(|it| vpc_endpoint::exists(it) && vpc_endpoint::is_gateway(it));
 

@@ -152,15 +152,19 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
     }
     text.push_str(&kept_until_deleted(plan, dependents));
     text.push_str(&of_guardduty(&dependents.objects, guardduty));
-    for failure in &dependents.unseen {
-        text.push_str(&format!("\n\nThe list of network interfaces may be incomplete. {}", detail(failure)));
-    }
+    text.push_str(&incomplete_list(dependents));
     let count = |staying: bool| deleted.iter().filter(|(_, stays)| *stays == staying).count();
     let does = match count(false) {
         0 => format!("stops managing {}", counted(count(true), "AWS object")),
         deleted => format!("deletes {}", counted(deleted, "AWS object")),
     };
     diagnostics.warning(format!("Updating {} {name:?} {does}", P::TYPE_NAME), text);
+}
+
+/// The calls that failed, because of which a list of network interfaces may be incomplete.
+fn incomplete_list(found: &Dependents) -> String {
+    let of_call = |failure| format!("\n\nThe list of network interfaces may be incomplete. {}", detail(failure));
+    found.unseen.iter().map(of_call).collect()
 }
 
 /// What subnets that are still in use keep until AWS deletes them.
@@ -290,9 +294,7 @@ pub(in crate::composite) fn warn_of_cut_off_interfaces<P: Topology>(
         object.key,
         listed(&interfaces.objects, "  ")
     );
-    for failure in &interfaces.unseen {
-        text.push_str(&format!("\n\nThe list of network interfaces may be incomplete. {}", detail(failure)));
-    }
+    text.push_str(&incomplete_list(interfaces));
     let count = counted(interfaces.objects.len(), "network interface");
     diagnostics.warning(format!("Updating {} {name:?} cuts off {count}", P::TYPE_NAME), text);
 }

@@ -53,6 +53,8 @@ pub(super) struct PreparedPlan<'a, P: Topology> {
     pub(super) config: P::Config,
     /// The configuration last applied in full; `None` if there is none.
     pub(super) prior: Option<P::Config>,
+    /// The private state of the plan that was shown, if this one repeats it and the host passes it.
+    shown: Option<Private>,
 }
 
 async fn planned<P: Topology>(
@@ -90,7 +92,8 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         let private = Private::decode(&request.prior_private);
         let last_applied = state::last_applied::<P>(private.as_ref(), &request.prior, &attributes);
         let prior = state::decode::<P>(&last_applied).ok().map(|(_, config)| config);
-        Some(PreparedPlan { request, attributes, config, prior })
+        let shown = Private::decode_plan(&request.planned_private);
+        Some(PreparedPlan { request, attributes, config, prior, shown })
     }
 
     /// Returns the attributes whose change requires a replacement of the topology.
@@ -123,11 +126,6 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         state::name::<P>(&self.config)
     }
 
-    /// The private state of the plan that was shown, if this one repeats it and the host passes it.
-    fn shown(&self) -> Private {
-        Private::decode_plan(&self.request.planned_private).unwrap_or_default()
-    }
-
     /// Looks up the facts for the decision and the objects outside the topology. Returns `None` if one of these is a
     /// reason to reject the plan.
     async fn looked_up(
@@ -138,17 +136,18 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         diagnostics: &mut Diagnostics,
     ) -> Option<Facts> {
         let PreparedPlan { request, config, .. } = self;
-        let (cloud, shown, mut lookups) = (clouds.target.as_ref(), self.shown(), P::lookups(config));
+        let (cloud, mut lookups) = (clouds.target.as_ref(), P::lookups(config));
         let scope = cloud.scope();
+        let of_shown = self.shown.as_ref().and_then(|shown| shown.facts.clone());
         // A plan that repeats the shown one does not report its problems again.
-        let unchecked = match shown.facts {
+        let unchecked = match of_shown {
             Some(_) => outside::Unchecked::default(),
             None => outside::unchecked::<P>(config, self.prior.as_ref(), private, scope),
         };
         lookups.extend(outside::lookups(&unchecked));
         let of_refresh = private.facts.take().filter(|_| clouds.replaced_by().is_none());
         let of_refresh = of_refresh.map(|facts| facts::applicable::<P>(facts, &request.prior, &lookups));
-        let facts = self.facts(cloud, lookups, shown.facts.or(of_refresh), &private.inventory).await;
+        let facts = self.facts(cloud, lookups, of_shown.or(of_refresh), &private.inventory).await;
         let facts = facts.or_report::<P>(diagnostics)?;
         let (name, is_create, found) = (self.name(), request.prior.is_null(), (&facts, &*private));
         let is_refused = outside::refuse::<P>((&name, &unchecked), is_create, found, roots.managed, scope, diagnostics);
@@ -224,7 +223,7 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         let PreparedPlan { request, config, .. } = self;
         let Some(root_id) = request.prior.get("id").as_str() else { return BTreeSet::new() };
         let parts = || inventory.current().filter(|entry| entry.spec().is_part_of_unmanaged_object());
-        match Private::decode_plan(&request.planned_private) {
+        match &self.shown {
             Some(shown) => P::parts_of(&shown.unknown_owners, config, inventory),
             None if roots.read.contains(root_id) => BTreeSet::new(),
             None => parts().map(|entry| entry.key.clone()).collect(),

@@ -130,7 +130,8 @@ impl<P: Topology> PreparedPlan<'_, P> {
         if self.is_of_pending_adoption(roots, diagnostics) {
             return None;
         }
-        self.shown().managed_roots.iter().for_each(|root_id| roots.managed.add(root_id));
+        let of_shown = self.shown.iter().flat_map(|shown| &shown.managed_roots);
+        of_shown.for_each(|root_id| roots.managed.add(root_id));
         private.managed_roots = self.managed_namesakes(cloud, roots, diagnostics).await?;
         Some(())
     }
