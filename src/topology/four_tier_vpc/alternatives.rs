@@ -4,6 +4,7 @@
 //! A value is representative, not likely: with one AZ and with all of them, every list of subnets has another length,
 //! unless the Region has a single AZ. A configuration that no plan accepts does no harm.
 
+use super::PARTS;
 use super::config::{Config, Strings};
 use crate::model::{Subnet, Tier};
 use crate::plugin::Input;
@@ -11,13 +12,12 @@ use crate::topology::Context;
 use crate::topology::alternatives::{Change, combined, each};
 
 /// The switches that decide which objects exist.
-const SWITCHES: [fn(&mut Config) -> &mut Input<bool>; 15] = [
+const SWITCHES: [fn(&mut Config) -> &mut Input<bool>; 14] = [
     |config| &mut config.create_public_subnets,
     |config| &mut config.create_private_app_subnets,
     |config| &mut config.create_private_persistence_subnets,
     |config| &mut config.create_transit_subnets,
     |config| &mut config.create_igw,
-    |config| &mut config.create_vpc_endpoints,
     |config| &mut config.allow_private_persistence_internet_access,
     |config| &mut config.allow_transit_internet_access,
     |config| &mut config.enable_private_nat,
@@ -41,6 +41,7 @@ pub(super) fn alternatives(context: &Context<'_, Config>) -> Vec<Config> {
     let switches = SWITCHES.into_iter().filter(|switch| !switch(&mut probe).is_known());
     let mut choices: Vec<Vec<Change<Config>>> =
         switches.map(|switch| each(switch, [false, true].map(Input::Known))).collect();
+    choices.extend(PARTS.iter().map(|part| part.alternatives(config)).filter(|changes| !changes.is_empty()));
     if !config.num_nat_gateways.is_known() {
         choices.push(each(|config| &mut config.num_nat_gateways, NAT_GATEWAYS.map(Input::Known)));
     }

@@ -12,15 +12,14 @@ use super::route_table_layout::{self, Layout};
 use super::subnet_acls::SubnetAcls;
 use super::tier_zones::TierZones;
 use super::zones::{self, SubnetSlot, ZoneSlot};
-use super::{canonical_json, ipv6, name_tags, network_acl, security_group, tags, validate, vpc, warnings};
+use super::{PARTS, ipv6, name_tags, network_acl, security_group, tags, validate, vpc, warnings};
 use crate::model::keys::network as keys;
-use crate::model::keys::network::EndpointService;
 use crate::model::{
     DefaultNetworkAcl, DefaultSecurityGroup, Eip, InternetGateway, Key, NatGateway, Object, Ref, Spec, Subnet, Tags,
-    Tier, VpcEndpoint, is_same_policy,
+    Tier,
 };
-use crate::plugin::{AttributePath, Input, Problem};
-use crate::topology::{Blueprint, Context, in_existing_form};
+use crate::plugin::{Input, Problem};
+use crate::topology::{Blueprint, Context};
 
 /// The inputs that decide which objects exist.
 struct Structure {
@@ -33,25 +32,35 @@ struct Structure {
     nat_tiers: Vec<Tier>,
     /// Whether there are NAT gateways; also true if their number is unknown.
     nat_gateways: bool,
-    endpoints: bool,
     default_network_acl: bool,
     default_security_group: bool,
 }
 
 /// A blueprint under construction.
-struct Draft<'a> {
-    context: &'a Context<'a, Config>,
-    vpc: Key,
+pub(super) struct Draft<'a> {
+    pub(super) context: &'a Context<'a, Config>,
+    pub(super) vpc: Key,
     /// What the configuration of the last apply requires.
     before: Option<Structure>,
-    objects: Vec<Object>,
-    problems: Vec<Problem>,
-    warnings: Vec<Problem>,
+    pub(super) objects: Vec<Object>,
+    pub(super) problems: Vec<Problem>,
+    pub(super) warnings: Vec<Problem>,
+}
+
+/// The objects that parts refer to.
+pub(super) struct Built<'a> {
+    /// The subnets.
+    pub(super) subnets: &'a BTreeMap<SubnetSlot, Key>,
+    /// The route table of each subnet.
+    pub(super) tables: &'a BTreeMap<SubnetSlot, Key>,
 }
 
 /// The objects that the configuration requires, each after its dependencies.
 pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<Problem>> {
     let config = context.config;
+    if !PARTS.iter().all(|part| part.is_wanted(config).is_known()) {
+        return Ok(Blueprint::Undecided);
+    }
     let Some(structure) = Structure::of(config) else { return Ok(Blueprint::Undecided) };
     let Some(available) = &context.facts.availability_zones else { return Ok(Blueprint::Undecided) };
     let mut warnings = warnings::warnings(context);
@@ -87,14 +96,15 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     if let Some(internet_gateway) = &internet_gateway {
         draft.public_routes(&tables, internet_gateway, ipv6_range.as_ref());
     }
-    if structure.endpoints {
-        warnings.extend(draft.endpoints(&tables));
-    }
     draft.associations(&subnets, &tables);
     let mut gateways = draft.nat_gateways(&nats, &subnets, internet_gateway.as_ref());
     gateways.extend(draft.private_nat_gateways(&private_nats, &subnets));
     draft.nat_routes(&structure, &tables, &gateways);
     warnings.extend(warnings::nat_gateways(&gateways, &draft.objects, context.existing));
+    let built = Built { subnets: &subnets, tables: &tables };
+    for part in PARTS.iter().filter(|part| part.is_wanted(config) == Input::Known(true)) {
+        part.draft(&mut draft, &built);
+    }
     if structure.default_network_acl {
         draft.default_network_acl(&subnets);
     }
@@ -139,7 +149,6 @@ impl Structure {
             tiers,
             nat_tiers,
             nat_gateways: config.num_nat_gateways != Input::Known(0),
-            endpoints: *config.create_vpc_endpoints.known()?,
             default_network_acl: *config.apply_default_nacl_rules.known()?,
             default_security_group: *config.enable_default_security_group.known()?,
         })
@@ -163,11 +172,11 @@ impl<'a> Draft<'a> {
         Draft { context, vpc: vpc.key.clone(), before, objects: vec![vpc], problems, warnings }
     }
 
-    fn add(&mut self, key: &Key, spec: Spec) {
+    pub(super) fn add(&mut self, key: &Key, spec: Spec) {
         self.objects.push(Object::new(key.clone(), spec));
     }
 
-    fn tags(&self, key: &Key, own: &[&Tags]) -> Tags {
+    pub(super) fn tags(&self, key: &Key, own: &[&Tags]) -> Tags {
         tags::tags(self.context.config, self.context.scope, &key.slot, own)
     }
 
@@ -284,73 +293,6 @@ impl<'a> Draft<'a> {
             gateways.push((nat.index, key));
         }
         gateways
-    }
-
-    /// Adds the endpoints of the services that the Region offers. Returns a warning for each other service.
-    fn endpoints(&mut self, tables: &BTreeMap<SubnetSlot, Key>) -> Vec<Problem> {
-        let config = self.context.config;
-        let mut missing = Vec::new();
-        let mut route_tables: Vec<Ref> = tables.values().cloned().map(Ref::Key).collect();
-        route_tables.sort();
-        route_tables.dedup();
-        for service in EndpointService::ALL {
-            let (policy, path) = match service {
-                EndpointService::ObjectStore => (&config.objectstore_endpoint_policy, "objectstore_endpoint_policy"),
-                EndpointService::KeyValue => (&config.keyvalue_endpoint_policy, "keyvalue_endpoint_policy"),
-            };
-            let Some(service_name) = self.service_name(service) else {
-                if let Input::Known(Some(_)) = policy {
-                    let message = format!("The Region offers no gateway endpoint for the service {}.", service.label());
-                    self.problems.push(Problem::new(AttributePath::new(path), message, "Remove the policy."));
-                }
-                missing.push(service);
-                continue;
-            };
-            let key = keys::vpc_endpoint(service, &service_name);
-            let existing = self.context.existing.at(&key.slot);
-            let of_endpoint: fn(&Spec) -> Option<&String> = |spec| match spec {
-                Spec::VpcEndpoint(endpoint) => endpoint.policy.known()?.as_ref(),
-                _ => None,
-            };
-            let in_form = |text: String| in_existing_form(canonical_json(&text), existing, of_endpoint, is_same_policy);
-            let spec = VpcEndpoint {
-                vpc: self.vpc.clone(),
-                service_name: service_name.clone(),
-                route_tables: route_tables.clone(),
-                policy: policy.clone().map(|policy| policy.map(in_form)),
-                tags: self.tags(&key, &[]),
-            };
-            self.add(&key, Spec::VpcEndpoint(spec));
-        }
-        let path = || AttributePath::new("create_vpc_endpoints");
-        if missing.len() == EndpointService::ALL.len() {
-            let message = "The Region offers no gateway endpoints for the services s3 and dynamodb.";
-            self.problems.push(Problem::new(path(), message, "Set create_vpc_endpoints to false."));
-            return Vec::new();
-        }
-        let warning = |service: EndpointService| {
-            let message = format!("The Region offers no gateway endpoint for the service {}.", service.label());
-            Problem::new(path(), message, "Only the endpoint of the other service is created.")
-        };
-        missing.into_iter().map(warning).collect()
-    }
-
-    /// The service name from AWS's list, else that of the existing endpoint. Service names differ between partitions,
-    /// so they cannot be computed. `None` if the Region does not offer the service.
-    fn service_name(&self, service: EndpointService) -> Option<Input<String>> {
-        let listed = self.context.facts.gateway_endpoint_services.as_ref();
-        let found = listed.and_then(|names| names.iter().find(|name| EndpointService::of_name(name) == Some(service)));
-        if let Some(name) = found {
-            return Some(Input::Known(name.clone()));
-        }
-        let slot = format!("vpc_endpoint.{}", service.slot());
-        let existing =
-            self.context.existing.entries.iter().find(|entry| entry.key.slot == slot && !entry.pending_deletion);
-        match (existing.map(|entry| &entry.applied), listed) {
-            (Some(Spec::VpcEndpoint(endpoint)), _) => Some(endpoint.service_name.clone()),
-            (_, None) => Some(Input::Unknown),
-            (_, Some(_)) => None,
-        }
     }
 
     fn default_network_acl(&mut self, subnets: &BTreeMap<SubnetSlot, Key>) {

@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ipnet::Ipv4Net;
 
+use super::PARTS;
 use super::zones::SubnetSlot;
 use crate::model::keys::network as keys;
-use crate::model::keys::network::EndpointService;
 use crate::model::{Classification, FoundRouteTable, FoundSubnet, Landscape, Tier, TopologyKind};
 
 /// The tag with the topology of an object.
@@ -36,7 +36,9 @@ pub(super) fn classify(landscape: &Landscape) -> Classification {
     }
     classifier.internet_gateway(&subnets);
     classifier.nat_gateways(&subnets);
-    classifier.endpoints();
+    for part in PARTS {
+        part.classify(&mut classifier);
+    }
     classifier.network_acl();
     classifier.security_group();
     classifier.result
@@ -45,21 +47,22 @@ pub(super) fn classify(landscape: &Landscape) -> Classification {
 /// The subnets that can be adopted, by place.
 type Placed<'a> = BTreeMap<SubnetSlot, &'a FoundSubnet>;
 
-struct Classifier<'a> {
-    landscape: &'a Landscape,
-    result: Classification,
+/// A classification under construction.
+pub(super) struct Classifier<'a> {
+    pub(super) landscape: &'a Landscape,
+    pub(super) result: Classification,
 }
 
 impl<'a> Classifier<'a> {
-    fn place(&mut self, id: &str, slot: String) {
+    pub(super) fn place(&mut self, id: &str, slot: String) {
         self.result.slots.insert(id.to_string(), slot);
     }
 
-    fn reject(&mut self, id: &str, reason: impl Into<String>) {
+    pub(super) fn reject(&mut self, id: &str, reason: impl Into<String>) {
         self.result.unmanaged.entry(id.to_string()).or_insert(reason.into());
     }
 
-    fn is_free(&self, id: &str) -> bool {
+    pub(super) fn is_free(&self, id: &str) -> bool {
         !self.result.unmanaged.contains_key(id)
     }
 
@@ -154,32 +157,6 @@ impl<'a> Classifier<'a> {
         for (number, (_, id)) in placed.into_iter().enumerate() {
             let kind = if are_private { "private_nat_gateway" } else { "nat_gateway" };
             self.place(id, format!("{kind}.{number}"));
-        }
-    }
-
-    /// The gateway endpoints for S3 and DynamoDB, if all route tables of the network use both.
-    fn endpoints(&mut self) {
-        let is_table = |(_, slot): &(&String, &String)| slot.starts_with("route_table.");
-        let tables: BTreeSet<String> = self.result.slots.iter().filter(is_table).map(|(id, _)| id.clone()).collect();
-        let mut found = BTreeMap::new();
-        for endpoint in &self.landscape.endpoints {
-            let Some(service) = EndpointService::of_name(&endpoint.service_name) else {
-                self.reject(&endpoint.id, format!("this resource has no endpoint for {}", endpoint.service_name));
-                continue;
-            };
-            let uses: BTreeSet<String> = endpoint.route_tables.iter().cloned().collect();
-            if uses != tables {
-                self.reject(&endpoint.id, "its route tables are not those of this network");
-            } else if self.is_free(&endpoint.id) {
-                found.insert(service.slot(), endpoint.id.as_str());
-            }
-        }
-        let is_complete = found.len() == EndpointService::ALL.len();
-        for (service, id) in found {
-            match is_complete {
-                true => self.place(id, format!("vpc_endpoint.{service}")),
-                false => self.reject(id, "this resource has either both endpoints, for S3 and DynamoDB, or none"),
-            }
         }
     }
 }

@@ -12,15 +12,16 @@ pub(super) use tags::{map_of as map_of_tags, maps as maps_of_tags};
 
 use std::collections::BTreeMap;
 
+use super::PARTS;
 use super::config::Config;
 use super::found::{nat_gateways, subnets_of, tables_of};
-use super::mirrored::MIRRORED;
+use super::mirrored::mirrored;
 use super::route_table_layout::Layout;
 use super::tier_zones;
+use crate::model::VpcIpv6Block;
 use crate::model::keys::network as keys;
 use crate::model::keys::network::tier_of;
 use crate::model::{InternetGateway, Inventory, Ipv6Source, Ref, Route, Scope, Subnet, Tier, Vpc};
-use crate::model::{VpcEndpoint, VpcIpv6Block};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Input, Nested, Value};
 use crate::topology::mirrored::Found;
@@ -32,7 +33,7 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     let name = vpc.name.known().filter(|name| !name.is_empty())?;
     let mut attributes = with_defaults(&Config::attributes(), &Value::Map(BTreeMap::new()));
     attributes.set("vpc_name", name.as_str().into());
-    for input in MIRRORED {
+    for input in mirrored() {
         input.import(inventory, &mut attributes);
     }
     found.the_vpc(vpc, &mut attributes);
@@ -41,6 +42,9 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     found.ipv6(scope, &mut attributes);
     found.gateways(&mut attributes);
     found.routing(&mut attributes);
+    for part in PARTS {
+        part.import(found, scope, &mut attributes);
+    }
     rules::rules(inventory, &mut attributes);
     tags::tags(inventory, scope, name, &mut attributes);
     Some(attributes)
@@ -122,7 +126,6 @@ impl Found<'_> {
         let has_public_tier = !subnets_of(self, Tier::Public).is_empty();
         let has_gateway = self.all(InternetGateway::of).next().is_some();
         attributes.set("create_igw", (has_gateway || !has_public_tier).into());
-        attributes.set("create_vpc_endpoints", self.all(VpcEndpoint::of).next().is_some().into());
         let private = nat_gateways(self, "private_nat_gateway.");
         if !private.is_empty() {
             attributes.set("enable_private_nat", true.into());

@@ -1,13 +1,17 @@
 //! The inputs that are properties of objects.
 
+use super::PARTS;
 use super::found::{nat_gateways, subnets_of, tables_of};
-use crate::model::keys::network::EndpointService;
-use crate::model::{RouteTable, Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block};
+use crate::model::{RouteTable, Subnet, Tier, Vpc, VpcIpv6Block};
 use crate::plugin::{Input, Value};
 use crate::topology::mirrored::{Found, Mirrored};
 
-/// The inputs that are properties of objects, except maps of rules and of tags.
-pub(super) const MIRRORED: &[Mirrored] = &[
+/// The inputs that are properties of objects, those of parts included, except maps of rules and of tags.
+pub(super) fn mirrored() -> impl Iterator<Item = &'static Mirrored> {
+    MIRRORED.iter().chain(PARTS.iter().flat_map(|part| part.mirrored()))
+}
+
+const MIRRORED: &[Mirrored] = &[
     Mirrored::new("tenancy", |it| it.each(Vpc::of, |vpc| &vpc.instance_tenancy)),
     Mirrored::new("enable_dns_support", |it| it.each(Vpc::of, |vpc| &vpc.enable_dns_support)),
     Mirrored::new("enable_dns_hostnames", |it| it.each(Vpc::of, |vpc| &vpc.enable_dns_hostnames)),
@@ -22,8 +26,6 @@ pub(super) const MIRRORED: &[Mirrored] = &[
         let gateways = nat_gateways(it, "private_nat_gateway.").into_iter();
         gateways.map(|gateway| gateway.secondary_private_ip_address_count.clone().into()).collect()
     }),
-    Mirrored::new("objectstore_endpoint_policy", |it| policy(it, EndpointService::ObjectStore)),
-    Mirrored::new("keyvalue_endpoint_policy", |it| policy(it, EndpointService::KeyValue)),
     Mirrored::new("public_propagating_vgws", |it| propagating(it, Tier::Public)).imported_as(common),
     Mirrored::new("private_propagating_vgws", |it| propagating(it, Tier::PrivateApp)).imported_as(common),
     Mirrored::new("persistence_propagating_vgws", |it| propagating(it, Tier::PrivatePersistence)).imported_as(common),
@@ -32,12 +34,6 @@ pub(super) const MIRRORED: &[Mirrored] = &[
 
 fn public(found: Found<'_>, property: fn(&Subnet) -> &Input<bool>) -> Vec<Value> {
     subnets_of(found, Tier::Public).into_iter().map(|subnet| property(subnet).clone().into()).collect()
-}
-
-fn policy(found: Found<'_>, service: EndpointService) -> Vec<Value> {
-    let slot = format!("vpc_endpoint.{}", service.slot());
-    let of_service = found.specs().filter(|(key, _)| key.slot == slot);
-    of_service.filter_map(|(_, spec)| Some(VpcEndpoint::of(spec)?.policy.clone().into())).collect()
 }
 
 /// The gateways that propagate to each table that the subnets of a tier use.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::PARTS;
 use super::config::Config;
-use crate::model::keys::network::{EndpointService, tier_of};
+use crate::model::keys::network::tier_of;
 use crate::model::{Object, TaggingService, Tags, check_tags};
 use crate::plugin::{AttributePath, Problem};
 
@@ -30,10 +31,7 @@ fn suffix(slot: &str) -> Option<String> {
         ("route_table", None) => Some(format!("-{}", tier_of("", place)?.name())),
         ("eip" | "nat_gateway", None) => numbered("nat-gateway", place),
         ("private_nat_gateway", None) => numbered("private-nat-gateway", place),
-        ("vpc_endpoint", None) => {
-            EndpointService::ALL.into_iter().any(|it| it.slot() == place).then(|| format!("-{place}"))
-        }
-        _ => None,
+        _ => PARTS.iter().find_map(|part| part.name(slot)),
     }
 }
 

@@ -2,11 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use super::PARTS;
 use super::config::Config;
 use crate::model::Scope;
 use crate::model::keys::network as keys;
 use crate::model::{Ids, Key, NatGateway, Object, Ref, Spec, Subnet, Tags, Tier, Vpc};
 use crate::plugin::{Attribute, Input, Type, Value};
+
+/// An output of a part of a network.
+pub(super) struct Output {
+    pub(super) name: &'static str,
+    pub(super) kind: fn() -> Type,
+    pub(super) description: &'static str,
+    pub(super) of: fn(&Network<'_>) -> Value,
+}
 
 /// The attributes that [`outputs`] fills.
 pub(super) fn schema() -> Vec<Attribute> {
@@ -35,9 +44,9 @@ pub(super) fn schema() -> Vec<Attribute> {
             "Targets of the managed routes, as they are in AWS, by the keys of the routes in `aws_objects`, such as \
              `route.private_app.0.ipv4`. The plan of a change shows here which routes move to another target.",
         ),
-        text("objectstore_endpoint_id", "ID of the S3 endpoint, or null if there is none."),
-        text("keyvalue_endpoint_id", "ID of the DynamoDB endpoint, or null if there is none."),
     ];
+    let parts = PARTS.iter().flat_map(|part| part.outputs());
+    schema.extend(parts.map(|output| Attribute::computed(output.name, (output.kind)(), output.description)));
     for tier in Tier::ALL {
         let (slot, name) = (tier.slot(), tier.name().replace('-', " "));
         let subnets =
@@ -88,10 +97,10 @@ fn ipv6_range_or(config: &Config, other: impl FnOnce() -> Value) -> Value {
 }
 
 /// The data that the outputs are computed from.
-struct Network<'a> {
+pub(super) struct Network<'a> {
     config: &'a Config,
-    objects: &'a [Object],
-    ids: &'a Ids,
+    pub(super) objects: &'a [Object],
+    pub(super) ids: &'a Ids,
     scope: Option<&'a Scope>,
 }
 
@@ -120,9 +129,9 @@ impl<'a> Network<'a> {
             ("nat_gateway_public_ips".to_string(), list(nats.iter().map(|(key, nat)| self.public_ip(key, nat)))),
             ("private_nat_gateway_ids".to_string(), list(private_nats.iter().map(|(key, _)| self.ids.id(key)))),
             ("route_targets".to_string(), self.route_targets(vpc)),
-            ("objectstore_endpoint_id".to_string(), self.id_at("vpc_endpoint.objectstore")),
-            ("keyvalue_endpoint_id".to_string(), self.id_at("vpc_endpoint.keyvalue")),
         ]);
+        let parts = PARTS.iter().flat_map(|part| part.outputs());
+        outputs.extend(parts.map(|output| (output.name.to_string(), (output.of)(self))));
         for tier in Tier::ALL {
             let (slot, subnets) = (tier.slot(), self.subnets(tier));
             let ids = list(subnets.iter().map(|(key, _)| self.ids.id(key)));
@@ -247,12 +256,12 @@ impl<'a> Network<'a> {
     }
 
     /// The ID of the object in a slot; null if the network has no such object.
-    fn id_at(&self, slot: &str) -> Value {
+    pub(super) fn id_at(&self, slot: &str) -> Value {
         let object = self.objects.iter().find(|object| object.key.slot == slot);
         object.map_or(Value::Null, |object| self.ids.id(&object.key))
     }
 
-    fn arn(&self, kind: &str, key: &Key) -> Value {
+    pub(super) fn arn(&self, kind: &str, key: &Key) -> Value {
         let vpc = self.objects.iter().find(|object| object.key.slot == keys::VPC);
         let owner = vpc.map_or(Input::Unknown, |vpc| self.owner(&vpc.key));
         match (self.scope, owner, self.ids.get(key)) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::PARTS;
 use super::config::{Config, SecurityGroupRule, Strings};
 use crate::model::{Outside, Reference, Scope, Tier};
 use crate::plugin::{AttributePath, Input};
@@ -21,6 +22,9 @@ pub(super) fn references(config: &Config, scope: &Scope) -> Vec<Reference> {
             (&config.default_security_group_ingress_rules, &config.default_security_group_egress_rules);
         rules(&mut all, "default_security_group_ingress_rules", ingress, scope);
         rules(&mut all, "default_security_group_egress_rules", egress, scope);
+    }
+    for part in PARTS.iter().filter(|part| part.is_wanted(config) != Input::Known(false)) {
+        all.extend(part.references(config, scope));
     }
     let has_ipv6 = config.enable_ipv6 != Input::Known(false);
     let pools = [

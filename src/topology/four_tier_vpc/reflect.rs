@@ -6,8 +6,9 @@
 
 mod rules;
 
+use super::PARTS;
 use super::import::{map_of_tags, maps_of_tags};
-use super::mirrored::MIRRORED;
+use super::mirrored::mirrored;
 use super::name_tags::NAME;
 use crate::model::{Inventory, Key, Spec, Tags};
 use crate::plugin::Value;
@@ -15,8 +16,11 @@ use crate::topology::mirrored::{Found, changed};
 
 /// Writes differences from the last apply into the attributes that express them.
 pub(super) fn write_drift(state: &mut Value, inventory: &Inventory) {
-    for input in MIRRORED {
+    for input in mirrored() {
         input.reflect(inventory, state);
+    }
+    for part in PARTS {
+        part.reflect(inventory, state);
     }
     rules::rules(state, inventory);
     tags(state, inventory);

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 
 use ipnet::{Ipv4Net, Ipv6Net};
 
+use super::PARTS;
 use super::config::{Config, Strings};
 use super::{name_tags, network_acl, route_table_layout, security_group, tier_zones};
 use crate::model::keys::network;
@@ -37,8 +38,7 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     problems.0.extend(name_tags::problems(config));
     problems.0.extend(route_table_layout::problems(config));
     problems.access_rules(config);
-    problems.policy("objectstore_endpoint_policy", &config.objectstore_endpoint_policy);
-    problems.policy("keyvalue_endpoint_policy", &config.keyvalue_endpoint_policy);
+    problems.0.extend(PARTS.iter().flat_map(|part| part.problems(config)));
     problems.0.extend(protected::problems(&config.protected_objects, &network::slots()));
     problems.0
 }
@@ -156,22 +156,6 @@ impl Problems {
                 }
             }
             self.each(&path, ids, is_id, what, hint);
-        }
-    }
-
-    fn policy(&mut self, name: &str, policy: &Input<Option<String>>) {
-        let Input::Known(Some(text)) = policy else { return };
-        match serde_json::from_str::<BTreeMap<String, serde_json::Value>>(text) {
-            Ok(fields) if !fields.contains_key("Statement") => {
-                let message = "The policy has no Statement.";
-                self.add(AttributePath::new(name), message, "Add one, or remove the policy to allow all access.");
-            }
-            Ok(_) => {}
-            Err(error) => {
-                let message = format!("The policy is not a JSON object: {error}.");
-                let hint = "Use jsonencode() or the aws_iam_policy_document data source.";
-                self.add(AttributePath::new(name), message, hint);
-            }
         }
     }
 }
