@@ -181,6 +181,7 @@ impl<P: Topology> Composite<P> {
         match refresh::with_facts::<P>(cloud, &request.state, root_id, known).await {
             Ok(Some((private, state))) => {
                 self.read_roots.add(root_id);
+                diagnostics::warn_of_faults::<P>(root_id, &private.inventory, &mut diagnostics);
                 if let Some(name) = state.get(P::NAME).as_str().filter(|_| is_not_adopted(&state)) {
                     self.not_adopted.add(name);
                 }

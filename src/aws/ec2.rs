@@ -6,6 +6,7 @@ pub(crate) mod default_network_acl;
 pub(crate) mod default_security_group;
 mod dependents;
 pub(crate) mod eip;
+pub(crate) mod flow_log;
 mod guardduty;
 pub(crate) mod internet_gateway;
 mod ipam;
@@ -31,12 +32,14 @@ pub(crate) mod vpc_ipv6_block;
 #[cfg(test)]
 pub(crate) mod recorded;
 
+use std::hash::{BuildHasher, Hasher, RandomState};
+
 use aws_sdk_ec2::types::Filter;
 use ipnet::Ipv6Net;
 
 pub(crate) use dependents::dependents;
 pub(crate) use pollers::Pollers;
-pub(crate) use read::read;
+pub(crate) use read::{leftovers, read};
 pub(crate) use vpc::{mark_root, namesakes, roots};
 
 /// A filter for a `Describe` call. Filters are preferred to lists of ids, because one missing id in such a list fails
@@ -48,6 +51,12 @@ fn filter(name: impl Into<String>, value: impl Into<String>) -> Filter {
 /// A filter that matches any of several values. AWS accepts at most 200.
 fn filter_any<'a>(name: &str, values: impl IntoIterator<Item = &'a str>) -> Filter {
     Filter::builder().name(name).set_values(Some(values.into_iter().map(str::to_string).collect())).build()
+}
+
+/// An idempotency token. The SDK generates none for endpoints and flow logs.
+fn client_token() -> String {
+    let random = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", random(), random())
 }
 
 /// An IPv6 range without host bits; `None` if the text is not a range. AWS writes one range in several ways.

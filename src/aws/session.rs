@@ -32,6 +32,7 @@ macro_rules! in_file_of_kind {
             NatGateway: ec2::nat_gateway,
             Route: ec2::route,
             VpcEndpoint: ec2::vpc_endpoint,
+            FlowLog: ec2::flow_log,
             DefaultNetworkAcl: ec2::default_network_acl,
             DefaultSecurityGroup: ec2::default_security_group,
             Api: apigateway::api,
@@ -85,7 +86,7 @@ impl Cloud for Session {
         objects: &[&Object],
     ) -> Result<Vec<Observed>, Failure> {
         match owner {
-            TopologyKind::FourTierVpc => Ok(Vec::new()),
+            TopologyKind::FourTierVpc => ec2::leftovers(self, owner, root_id, objects).await,
             TopologyKind::HttpGateway => apigateway::read::leftovers(self, owner, root_id, objects).await,
         }
     }

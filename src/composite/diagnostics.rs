@@ -7,6 +7,7 @@
 mod adoption;
 mod apply;
 mod destroy;
+mod faults;
 mod ignored;
 mod import;
 mod list;
@@ -32,6 +33,7 @@ pub(super) use apply::{
     still_unknown, tag_not_changed, unknown_outcomes, unreadable_plan,
 };
 pub(super) use destroy::{End, warn_of_end};
+pub(super) use faults::warn_of_faults;
 pub(super) use ignored::{warn_of_lost_drift, warn_of_overwritten_drift};
 pub(super) use import::{cannot_be_adopted, found_by_tags, left_to_others, move_refused, no_such_root};
 pub(super) use list::{empty_name, not_listed, unknown_root_state};

@@ -34,7 +34,9 @@ impl Protection {
     pub(super) fn refuse_update<P: Topology>(&self, name: &str, plan: &Plan, diagnostics: &mut Diagnostics) -> bool {
         let deleted = plan.ops.iter().filter_map(|op| match &op.action {
             // A plan that would delete an object which it has to adopt is refused for that reason.
-            Action::Delete { entry, is_kept: false, .. } if !entry.applied.is_adopted() && !entry.not_adopted => {
+            Action::Delete { entry, is_kept: false, .. }
+                if !entry.applied.stays_when_deleted() && !entry.not_adopted =>
+            {
                 Some(entry)
             }
             _ => None,

@@ -16,6 +16,8 @@ pub struct Landscape {
     pub vpc_tags: FoundTags,
     /// Its primary IPv4 CIDR block.
     pub vpc_cidr_block: String,
+    /// The account that owns the VPC.
+    pub vpc_owner: String,
     /// The subnets.
     pub subnets: Vec<FoundSubnet>,
     /// The route tables.
@@ -26,6 +28,8 @@ pub struct Landscape {
     pub nat_gateways: Vec<FoundNatGateway>,
     /// The gateway endpoints.
     pub endpoints: Vec<FoundEndpoint>,
+    /// The flow logs of the VPC.
+    pub flow_logs: Vec<FoundFlowLog>,
     /// The default network ACL of the VPC.
     pub default_network_acl: Option<FoundNetworkAcl>,
     /// The default security group of the VPC.
@@ -48,6 +52,7 @@ impl Landscape {
             .chain(self.internet_gateways.iter().map(|it| (&it.id, &it.tags)))
             .chain(self.nat_gateways.iter().map(|it| (&it.id, &it.tags)))
             .chain(self.endpoints.iter().map(|it| (&it.id, &it.tags)))
+            .chain(self.flow_logs.iter().map(|it| (&it.id, &it.tags)))
             .chain(self.default_network_acl.iter().map(|it| (&it.id, &it.tags)))
             .chain(self.default_security_group.iter().map(|it| (&it.id, &it.tags)))
     }
@@ -119,6 +124,19 @@ pub struct FoundEndpoint {
     pub service_name: String,
     /// The IDs of its route tables.
     pub route_tables: Vec<String>,
+}
+
+/// A flow log.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FoundFlowLog {
+    /// Its ID.
+    pub id: String,
+    /// Its tags.
+    pub tags: FoundTags,
+    /// The name of the log group, or the ARN of the bucket or stream.
+    pub destination: String,
+    /// The account of the role that delivers the records.
+    pub account_of_role: Option<String>,
 }
 
 /// A network ACL.

@@ -42,8 +42,8 @@ pub(crate) use facts::covers;
 pub use facts::{AvailabilityZone, Certificate, CertificateType, Facts, Found, Lookup};
 pub use inventory::{Entry, Ids, Inventory, ResolvedObject, Unfinished};
 pub use landscape::{
-    Classification, Classify, FoundEndpoint, FoundNatGateway, FoundNetworkAcl, FoundObject, FoundRouteTable,
-    FoundSecurityGroup, FoundSubnet, FoundTags, Landscape, STACK,
+    Classification, Classify, FoundEndpoint, FoundFlowLog, FoundNatGateway, FoundNetworkAcl, FoundObject,
+    FoundRouteTable, FoundSecurityGroup, FoundSubnet, FoundTags, Landscape, STACK,
 };
 pub use log_format::{is_same_format, without_newline};
 pub use outside::{Finding, Outside, Reference};
@@ -53,10 +53,11 @@ pub use scope::{IgnoreTags, Location, Scope, TagSettings, partition_of, unusable
 pub(crate) use shared_domain::learn_mappings;
 pub use shared_domain::{kept_with_shared_domains, mappings_to_other_apis};
 pub use spec::{
-    AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Cors, Counterpart, DefaultNetworkAcl, DefaultSecurityGroup,
-    DnsRecord, DomainName, Eip, Integration, InternetGateway, Ipv6Source, Kind, LambdaPermission, Learned, LogGroup,
-    LogSubscription, MergeContext, Merged, NatGateway, NetworkAclRule, Route, RouteTable, RouteTableAssociation,
-    RuleSource, SecurityGroupRule, Spec, Stage, Subnet, TakenSubnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
+    AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Cors, Counterpart, DELIVERY_ERROR, DELIVERY_STATUS,
+    DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord, DomainName, Eip, FlowLog, Integration, InternetGateway,
+    Ipv6Source, Kind, LambdaPermission, Learned, LogFiles, LogGroup, LogSubscription, MergeContext, Merged, NatGateway,
+    NetworkAclRule, Route, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Spec, Stage, Subnet,
+    TakenSubnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };
 pub use tags::MOST_TAGS;
 pub(crate) use tags::{ALLOWED_CHARACTERS, TaggingService, check_count, check_tag, check_tags};

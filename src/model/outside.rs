@@ -32,7 +32,12 @@ pub enum Outside {
         name: String,
     },
     /// A log group, by its name, which must be free.
-    LogGroup(String),
+    LogGroup {
+        /// The name.
+        name: String,
+        /// The slot that `adopt` gives it.
+        slot: String,
+    },
     /// A custom domain, by its name, which must be free.
     Domain(String),
     /// The records that exclude one of type A with this zone and name.
@@ -87,7 +92,7 @@ impl Outside {
             | Outside::Certificate(id)
             | Outside::KmsKey(id)
             | Outside::HostedZone { id, .. }
-            | Outside::LogGroup(id)
+            | Outside::LogGroup { name: id, .. }
             | Outside::Domain(id) => id.clone(),
             Outside::Function(arn) => arn.to_string(),
             Outside::Record { zone_id, name } => format!("{zone_id}_{name}_A"),
@@ -96,7 +101,7 @@ impl Outside {
 
     /// Whether a name has to be free, instead of an object to exist.
     pub fn must_be_free(&self) -> bool {
-        matches!(self, Outside::LogGroup(_) | Outside::Domain(_) | Outside::Record { .. })
+        matches!(self, Outside::LogGroup { .. } | Outside::Domain(_) | Outside::Record { .. })
     }
 
     /// Whether the same run may create an object with this name or ID although the plan knows it.
@@ -136,7 +141,7 @@ impl Outside {
             (Outside::Certificate(arn), Spec::DomainName(it)) => it.certificate_arn.known() == Some(arn),
             (Outside::KmsKey(arn), Spec::LogGroup(it)) => is(&it.kms_key_arn, arn),
             (Outside::HostedZone { id, .. }, Spec::DnsRecord(it)) => it.zone_id.known() == Some(id),
-            (Outside::LogGroup(name), Spec::LogGroup(it)) => it.name.known() == Some(name),
+            (Outside::LogGroup { name, .. }, Spec::LogGroup(it)) => it.name.known() == Some(name),
             (Outside::Domain(name), Spec::DomainName(it)) => it.domain_name.known() == Some(name),
             (Outside::Record { zone_id, name }, Spec::DnsRecord(it)) => {
                 it.zone_id.known() == Some(zone_id) && it.name.known() == Some(name)
@@ -179,7 +184,7 @@ impl fmt::Display for Outside {
             Outside::Certificate(arn) => write!(f, "certificate {arn}"),
             Outside::KmsKey(arn) => write!(f, "KMS key {arn}"),
             Outside::HostedZone { id, .. } => write!(f, "hosted zone {id}"),
-            Outside::LogGroup(name) => write!(f, "log group {name:?}"),
+            Outside::LogGroup { name, .. } => write!(f, "log group {name:?}"),
             Outside::Domain(name) => write!(f, "custom domain {name:?}"),
             Outside::Record { zone_id, name } => write!(f, "record {name:?} in hosted zone {zone_id}"),
         }

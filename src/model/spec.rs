@@ -23,9 +23,9 @@ pub use gateway::{
 };
 pub use kind::{Counterpart, Kind, Learned};
 pub use network::{
-    DefaultNetworkAcl, DefaultSecurityGroup, Eip, InternetGateway, Ipv6Source, NatGateway, NetworkAclRule, Route,
-    RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Subnet, TakenSubnet, Tier, Vpc, VpcEndpoint,
-    VpcIpv6Block,
+    DELIVERY_ERROR, DELIVERY_STATUS, DefaultNetworkAcl, DefaultSecurityGroup, Eip, FlowLog, InternetGateway,
+    Ipv6Source, LogFiles, NatGateway, NetworkAclRule, Route, RouteTable, RouteTableAssociation, RuleSource,
+    SecurityGroupRule, Subnet, TakenSubnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };
 pub use units::{MergeContext, Merged};
 
@@ -89,6 +89,7 @@ kinds! {
     NatGateway,
     Route,
     VpcEndpoint,
+    FlowLog,
     DefaultNetworkAcl,
     DefaultSecurityGroup,
     Api,

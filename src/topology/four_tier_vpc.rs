@@ -54,11 +54,11 @@ use crate::model::{
 };
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
-use parts::{Endpoints, Part};
+use parts::{Endpoints, FlowLogs, Part};
 use unmanaged_subnets::UnmanagedSubnets;
 
 /// The optional parts of a network, in the order in which their objects are created.
-const PARTS: &[&dyn Part] = &[&Endpoints];
+const PARTS: &[&dyn Part] = &[&Endpoints, &FlowLogs];
 
 /// A VPC with up to four tiers of subnets, and the gateways, routes, endpoints and rules that belong to it.
 #[derive(Clone, Copy, Debug, Default)]

@@ -133,21 +133,17 @@ fn taken(to: &Outside, detail: &str, path: &AttributePath, circumstances: &Circu
                     .to_string(),
             )
         }
-        (Outside::LogGroup(name), true) => (
-            unmanaged,
-            format!(
-                "Use another name. To take it over, create the gateway without access_log_logservice_group_name, then \
-                 set it and \"log_group\" = {name:?} in adopt. If nothing uses it, delete it:\n\n  aws logs \
-                 delete-log-group --log-group-name {name}"
-            ),
-        ),
-        (Outside::LogGroup(name), false) => (
-            unmanaged,
-            format!(
-                "To take it over, set \"log_group\" = {name:?} in adopt. Otherwise use another name, or delete it first \
-                 if nothing uses it:\n\n  aws logs delete-log-group --log-group-name {name}"
-            ),
-        ),
+        (Outside::LogGroup { name, slot }, is_create) => {
+            let first =
+                if is_create { format!("apply without {} first, then ", argument(path)) } else { String::new() };
+            (
+                unmanaged,
+                format!(
+                    "To take it over, {first}set {slot:?} = {name:?} in adopt. Otherwise use another name, or delete it \
+                     first if nothing uses it:\n\n  aws logs delete-log-group --log-group-name {name}"
+                ),
+            )
+        }
         (Outside::Domain(name), is_create) => {
             let adopt = format!(
                 " If the root path of the domain is mapped to this API, \"domain\" = {name:?} in adopt takes it over."
@@ -227,7 +223,7 @@ mod tests {
         let scope = scope();
         let circumstances = Circumstances {
             is_create: false,
-            is_new: &|to| *to != Outside::LogGroup("/deleted".into()),
+            is_new: &|to| *to != Outside::LogGroup { name: "/deleted".into(), slot: "log_group".into() },
             is_managed: &|root_id| root_id == "api1",
             has_target: &|target| target == "d-1.execute-api",
             scope: &scope,
@@ -271,14 +267,18 @@ mod tests {
     #[test]
     fn a_name_in_use_is_an_error_unless_a_managed_root_owns_it() {
         let path = AttributePath::new("access_log_logservice_group_name");
-        for to in [Outside::LogGroup("/shop".into()), Outside::Domain("api.example.com".into())] {
+        for to in [
+            Outside::LogGroup { name: "/shop".into(), slot: "log_group".into() },
+            Outside::Domain("api.example.com".into()),
+        ] {
             let severities = |finding| found(&to, path.clone(), finding).into_iter().map(|it| it.0).collect::<Vec<_>>();
             assert_eq!(severities(Finding::Missing(None)), []);
             assert_eq!(severities(exists(None, "")), [Severity::Error]);
             assert_eq!(severities(exists(Some("api1"), "")), []);
             assert_eq!(severities(exists(Some("api2"), "")), [Severity::Warning]);
         }
-        let unchanged = found(&Outside::LogGroup("/deleted".into()), path, exists(None, ""));
+        let unchanged =
+            found(&Outside::LogGroup { name: "/deleted".into(), slot: "log_group".into() }, path, exists(None, ""));
         assert_eq!(unchanged.into_iter().map(|it| it.0).collect::<Vec<_>>(), [Severity::Warning]);
     }
 

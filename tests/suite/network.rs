@@ -47,6 +47,8 @@ mod failures;
 mod unmanaged;
 #[path = "network/unmanaged_users.rs"]
 mod unmanaged_users;
+#[path = "network/flow_logs.rs"]
+mod flow_logs;
 #[path = "network/full.rs"]
 mod full;
 #[path = "network/gateways.rs"]

@@ -91,6 +91,7 @@ def list_network(request):
         "addresses": ec2.describe_addresses()["Addresses"],
         "nat_gateways": [nat for nat in nats if nat["State"] != "deleted"],
         "vpc_endpoints": [endpoint for endpoint in endpoints if endpoint["State"] != "deleted"],
+        "flow_logs": ec2.describe_flow_logs()["FlowLogs"] if request["kind"] == "moto" else [],
         "security_groups": inside(ec2.describe_security_groups()["SecurityGroups"]),
         "network_acls": inside(ec2.describe_network_acls()["NetworkAcls"]),
     }

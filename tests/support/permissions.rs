@@ -8,6 +8,7 @@
 pub(crate) mod context;
 pub(crate) mod document;
 pub(crate) mod evaluation;
+mod flow_logs;
 mod gateway;
 mod network;
 pub(crate) mod recorded;
@@ -26,6 +27,8 @@ pub(crate) enum Policy {
     NetworkChange2,
     /// Changes for features that are off by default.
     NetworkOptions,
+    /// Flow logs and their log groups.
+    FlowLogs,
     /// The adoption of a network that something else built.
     NetworkAdoption,
     GatewayRead,
@@ -40,6 +43,7 @@ pub(crate) const POLICIES: &[(Policy, &str)] = &[
     (Policy::NetworkChange, "network-change"),
     (Policy::NetworkChange2, "network-change-2"),
     (Policy::NetworkOptions, "network-options"),
+    (Policy::FlowLogs, "network-flow-logs"),
     (Policy::NetworkAdoption, "network-adoption"),
     (Policy::GatewayRead, "gateway-read"),
     (Policy::GatewayChange, "gateway-change"),
@@ -80,6 +84,8 @@ pub(crate) enum Condition {
     ServiceLinkedRole,
     /// Only to pass a role to CloudWatch Logs.
     PassToLogs,
+    /// Only to pass a role to the flow logs of EC2.
+    PassToFlowLogs,
     /// Only to pass a role to API Gateway.
     PassToApiGateway,
 }
@@ -123,6 +129,9 @@ impl Condition {
                 vec![("StringEquals", "iam:AWSServiceName", vec!["ops.apigateway.amazonaws.com"])]
             }
             Self::PassToLogs => vec![("StringLike", "iam:PassedToService", vec!["logs.*amazonaws.com"])],
+            Self::PassToFlowLogs => {
+                vec![("StringEquals", "iam:PassedToService", vec!["vpc-flow-logs.amazonaws.com"])]
+            }
             Self::PassToApiGateway => {
                 vec![("StringEquals", "iam:PassedToService", vec!["apigateway.amazonaws.com"])]
             }
@@ -133,6 +142,7 @@ impl Condition {
 /// The calls that create objects with tags.
 const CREATES: &[&str] = &[
     "AllocateAddress",
+    "CreateFlowLogs",
     "CreateInternetGateway",
     "CreateNatGateway",
     "CreateRouteTable",
@@ -165,12 +175,12 @@ pub(crate) struct Row {
 pub(crate) type Purpose = (Policy, &'static str, &'static str, &'static str);
 
 pub(crate) fn purposes() -> impl Iterator<Item = &'static Purpose> {
-    network::PURPOSES.iter().chain(gateway::PURPOSES)
+    network::PURPOSES.iter().chain(flow_logs::PURPOSES).chain(gateway::PURPOSES)
 }
 
 /// Why a statement has no condition: its policy, its purpose, its first action, and the reason.
 pub(crate) fn unrestricted() -> impl Iterator<Item = &'static (Policy, &'static str, &'static str, &'static str)> {
-    network::UNRESTRICTED.iter().chain(gateway::UNRESTRICTED)
+    network::UNRESTRICTED.iter().chain(flow_logs::UNRESTRICTED).chain(gateway::UNRESTRICTED)
 }
 
 /// Whether the table has a row for this call.
@@ -179,7 +189,7 @@ pub(crate) fn covers(service: &str, operation: &str) -> bool {
 }
 
 pub(crate) fn rows() -> impl Iterator<Item = Row> {
-    let ec2 = network::CALLS.iter().flat_map(|(policy, purpose, operations, resources, condition)| {
+    let ec2 = calls_of_ec2().flat_map(|(policy, purpose, operations, resources, condition)| {
         operations.iter().map(|operation| {
             let action = action_of_ec2(operation);
             Row {
@@ -195,7 +205,7 @@ pub(crate) fn rows() -> impl Iterator<Item = Row> {
         })
     });
     let others =
-        gateway::CALLS.iter().flat_map(|(service, operations, (policy, purpose), action, resources, condition)| {
+        gateway::CALLS.iter().chain(flow_logs::OTHERS).flat_map(|(service, operations, (policy, purpose), action, resources, condition)| {
             operations.iter().map(|operation| Row {
                 service,
                 operation,
@@ -207,7 +217,11 @@ pub(crate) fn rows() -> impl Iterator<Item = Row> {
                 because: "",
             })
         });
-    ec2.chain(others).chain(gateway::IMPLIED.iter().copied())
+    ec2.chain(others).chain(gateway::IMPLIED.iter().chain(flow_logs::IMPLIED).copied())
+}
+
+fn calls_of_ec2() -> impl Iterator<Item = &'static network::Calls> {
+    network::CALLS.iter().chain(flow_logs::EC2)
 }
 
 /// The IAM action of an EC2 operation, which has the same name: `ec2:DescribeVpcs`. The texts are built only once,
@@ -215,7 +229,7 @@ pub(crate) fn rows() -> impl Iterator<Item = Row> {
 fn action_of_ec2(operation: &'static str) -> &'static str {
     static ACTIONS: std::sync::OnceLock<std::collections::BTreeMap<&'static str, String>> = std::sync::OnceLock::new();
     let all =
-        || network::CALLS.iter().flat_map(|row| row.2.iter().map(|name| (*name, format!("ec2:{name}")))).collect();
+        || calls_of_ec2().flat_map(|row| row.2.iter().map(|name| (*name, format!("ec2:{name}")))).collect();
     &ACTIONS.get_or_init(all)[operation]
 }
 
@@ -236,7 +250,7 @@ pub(crate) fn arn(resource: &str) -> String {
         "key" => "arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef".into(),
         "hostedzone" => "arn:aws:route53:::hostedzone/Z0123456789ABCDEFGHIJ".into(),
         "change" => "arn:aws:route53:::change/*".into(),
-        "assumed-role" | "authorizer-role" | "subscription-role" => {
+        "assumed-role" | "authorizer-role" | "flow-log-role" | "subscription-role" => {
             format!("arn:aws:iam::123456789012:role/my-{resource}")
         }
         "service-linked-role" => "arn:aws:iam::123456789012:role/aws-service-role/ops.apigateway.amazonaws.com/\

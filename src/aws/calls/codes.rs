@@ -58,6 +58,9 @@ pub(crate) fn cause(code: Option<&str>, message: &str) -> Cause {
         _ if code.ends_with(".NotFound") => Cause::NotFound,
         // IPv6 ranges: hashicorp/terraform-provider-aws#29077 (VPC), hashicorp/terraform-provider-aws#3562 (subnet).
         _ if code.ends_with(".InUse") => Cause::InUse,
+        // API reference of CreateFlowLogs.
+        "FlowLogAlreadyExists" => Cause::Exists,
+        "LogDestinationNotFoundException" => Cause::NotFound,
         // Recorded: AuthorizeSecurityGroupIngress.
         _ if code.ends_with(".Duplicate") => Cause::Exists,
         _ => Cause::Other,
@@ -220,6 +223,18 @@ pub(crate) fn is_group_busy(failure: &Failure) -> bool {
 /// group with deletion protection enabled. Disable deletion protection first."
 pub(crate) fn is_deletion_protected(failure: &Failure) -> bool {
     has_code(failure, &["ValidationException"]) && failure.message.contains("deletion protection enabled")
+}
+
+/// CreateFlowLogs: EC2 does not know a new role yet, or may not use it (hashicorp/terraform-provider-aws#29323).
+pub(crate) fn is_role_unusable(failure: &Failure) -> bool {
+    has_code(failure, &["InvalidParameter"]) && failure.message.contains("Unable to assume given IAM role")
+}
+
+/// CreateFlowLogs: a bucket, stream or log group does not exist, or its policy does not allow the delivery.
+pub(crate) fn is_log_destination_unusable(failure: &Failure) -> bool {
+    let texts = ["Access Denied for LogDestination", "undeliverable"];
+    has_code(failure, &["LogDestinationNotFoundException", "LogDestinationPermissionIssueException"])
+        || texts.iter().any(|text| failure.message.contains(text))
 }
 
 /// CloudWatch Logs cannot use a KMS key. It does not distinguish a missing key, a disabled key and a key policy that

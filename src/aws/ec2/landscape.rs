@@ -1,16 +1,16 @@
 //! The objects of a network that something else built, as AWS returns them, for their classification.
 
 use aws_sdk_ec2::types::{
-    ConnectivityType, InternetGateway, NatGateway, NatGatewayState, NetworkAcl, Route, RouteTable,
+    ConnectivityType, FlowLog, InternetGateway, NatGateway, NatGatewayState, NetworkAcl, Route, RouteTable,
     RouteTableAssociation, SecurityGroup, Subnet, Tag, Vpc, VpcEndpoint,
 };
 
 use super::claims::is_main_table;
-use super::{network_acl_rules, security_group_rules, tags};
+use super::{flow_log, network_acl_rules, security_group_rules, tags};
 use crate::cloud::{Observed, Unmanaged};
 use crate::model::{
-    Classification, FoundEndpoint, FoundNatGateway, FoundNetworkAcl, FoundObject, FoundRouteTable, FoundSecurityGroup,
-    FoundSubnet, FoundTags, Input, Landscape, Spec,
+    Classification, FoundEndpoint, FoundFlowLog, FoundNatGateway, FoundNetworkAcl, FoundObject, FoundRouteTable,
+    FoundSecurityGroup, FoundSubnet, FoundTags, Input, Landscape, Spec,
 };
 
 /// The landscape. The endpoints are gateway endpoints, and all objects exist.
@@ -26,6 +26,7 @@ pub(super) fn of(
         vpc_id: text(vpc.vpc_id()),
         vpc_tags: all(vpc.tags()),
         vpc_cidr_block: text(vpc.cidr_block()),
+        vpc_owner: text(vpc.owner_id()),
         subnets: subnets.iter().map(subnet).collect(),
         route_tables: tables.iter().map(table).collect(),
         internet_gateways: gateways
@@ -109,6 +110,17 @@ fn endpoint(it: &VpcEndpoint) -> FoundEndpoint {
         tags: all(it.tags()),
         service_name: text(it.service_name()),
         route_tables: it.route_table_ids().to_vec(),
+    }
+}
+
+/// A flow log for a landscape.
+pub(super) fn flow_log(it: &FlowLog) -> FoundFlowLog {
+    let account_of = |arn: &str| arn.split(':').nth(4).map(str::to_string);
+    FoundFlowLog {
+        id: text(it.flow_log_id()),
+        tags: all(it.tags()),
+        destination: flow_log::destination(it).unwrap_or_default(),
+        account_of_role: it.deliver_logs_permission_arn().and_then(account_of),
     }
 }
 

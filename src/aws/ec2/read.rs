@@ -5,25 +5,28 @@ mod calls;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use aws_sdk_ec2::types::{
-    Address, InternetGateway, NatGateway, NetworkAcl, RouteTable, SecurityGroup, Subnet, Vpc, VpcEndpoint,
+    Address, FlowLog, InternetGateway, NatGateway, NetworkAcl, RouteTable, SecurityGroup, Subnet, Vpc, VpcEndpoint,
     VpcIpv6CidrBlockAssociation,
 };
 use ipnet::Ipv6Net;
 
 use super::{
-    default_network_acl, default_security_group, eip, internet_gateway, landscape, nat_gateway, nat_gateway_addresses,
-    route, route_table, route_table_association, subnet, tags, users, vpc, vpc_endpoint, vpc_ipv6_block,
+    default_network_acl, default_security_group, eip, flow_log, internet_gateway, landscape, nat_gateway,
+    nat_gateway_addresses, route, route_table, route_table_association, subnet, tags, users, vpc, vpc_endpoint,
+    vpc_ipv6_block,
 };
 use crate::aws::Session;
 use crate::aws::calls::ownership;
 use crate::aws::ec2::claims::{Claims, Ours, is_main_table};
 use crate::aws::ec2::observed::Shown;
 use crate::aws::ec2::slots::tier_and_index;
-use crate::cloud::{Failure, Known, Seen, Unmanaged};
+use crate::aws::logs::group;
+use crate::cloud::{Failure, Known, Observed, Seen, Unmanaged};
 use crate::model::Input;
 use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
-use crate::model::{Classify, Entry, Key, Landscape, Learned, NetworkUsers, Spec, Tier, UnmanagedSubnet};
+use crate::model::{Classify, Entry, Key, Landscape, Learned, NetworkUsers, Object, Spec, Tier, UnmanagedSubnet};
+use calls::LogGroup;
 
 /// The network as AWS returns it. `None` only if AWS reports that neither the VPC nor an address of it exists.
 ///
@@ -35,10 +38,11 @@ pub(crate) async fn read(
     root_id: &str,
     known: Known<'_>,
 ) -> Result<Option<Seen>, Failure> {
+    let in_use = calls::flow_logs(session, owner, root_id, &known);
     let Known { entries, slots, classify, consented } = known;
     let known: HashMap<&str, &Entry> = entries.iter().map(|entry| (entry.id.as_str(), entry)).collect();
     let is_first_read = entries.is_empty();
-    let (vpcs, attributes, subnets, tables, gateways, nats, addresses, endpoints, groups, acls) = tokio::join!(
+    let (vpcs, attributes, subnets, tables, gateways, nats, addresses, endpoints, groups, acls, flow_logs) = tokio::join!(
         vpc::with_id(session, root_id),
         vpc::read_attributes(session, root_id),
         subnet::in_vpc(session, root_id),
@@ -49,7 +53,9 @@ pub(crate) async fn read(
         vpc_endpoint::in_vpc(session, root_id),
         calls::default_groups(session, root_id),
         calls::network_acls(session, root_id),
+        in_use,
     );
+    let (flow_logs, log_groups) = flow_logs?;
     let claims = |slots| Claims::new(root_id, ownership::resource(owner, root_id), &known, slots, consented);
     let Some(vpc) = vpcs?.into_iter().find(|vpc| vpc.vpc_id() == Some(root_id)) else {
         // DescribeVpcs with a filter is authoritative, and the objects in a VPC are deleted before it. Addresses may
@@ -58,8 +64,10 @@ pub(crate) async fn read(
         let root = known.get(root_id).map_or_else(|| Key::new(keys::VPC), |entry| entry.key.clone());
         let mut claims = claims(slots);
         claims.addresses(&addresses, &[], |id| is_given(&known, id));
+        claims.log_groups(&log_groups);
         let mut shown = Shown::new(root_id, root, &known, is_first_read, claims);
         add_addresses(&mut shown, &addresses);
+        add_log_groups(&mut shown, &log_groups);
         let seen = shown.into_seen();
         return Ok((!seen.objects.is_empty()).then_some(seen));
     };
@@ -73,6 +81,8 @@ pub(crate) async fn read(
         nats: nats?,
         addresses: addresses?,
         endpoints: endpoints?,
+        flow_logs,
+        log_groups,
         groups: groups?,
         acls,
         other_acls,
@@ -111,6 +121,36 @@ pub(crate) async fn read(
     Ok(Some(seen))
 }
 
+/// The flow logs and their log groups among `objects` that exist with the tags of this network.
+pub(crate) async fn leftovers(
+    session: &Session,
+    owner: TopologyKind,
+    root_id: &str,
+    objects: &[&Object],
+) -> Result<Vec<Observed>, Failure> {
+    let wanted = objects.iter().filter(|it| matches!(it.spec, Spec::FlowLog(_) | Spec::LogGroup(_)));
+    let names = wanted.clone().filter_map(|it| match &it.spec {
+        Spec::LogGroup(group) => Some((group.name.known()?.clone(), it.key.slot.clone())),
+        _ => None,
+    });
+    let names: BTreeMap<String, String> = names.collect();
+    let wanted: Vec<&Key> = wanted.map(|it| &it.key).collect();
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let known = Known { consented: Some(&names), ..Known::default() };
+    let (logs, groups) = calls::flow_logs(session, owner, root_id, &known).await?;
+    let none = HashMap::new();
+    let mut claims = Claims::new(root_id, ownership::resource(owner, root_id), &none, None, None);
+    claims.log_groups(&groups);
+    claims.flow_logs(&logs);
+    let mut shown = Shown::new(root_id, Key::new(keys::VPC), &none, true, claims);
+    add_log_groups(&mut shown, &groups);
+    add_flow_logs(&mut shown, &logs);
+    let found = shown.into_seen().objects.into_iter();
+    Ok(found.filter(|it| wanted.contains(&&it.key)).collect())
+}
+
 /// The objects of a VPC as AWS lists them.
 struct Lists {
     vpc: Vpc,
@@ -120,6 +160,9 @@ struct Lists {
     nats: Vec<NatGateway>,
     addresses: Vec<Address>,
     endpoints: Vec<VpcEndpoint>,
+    flow_logs: Vec<FlowLog>,
+    /// Those that the network creates for flow logs.
+    log_groups: Vec<LogGroup>,
     /// The default group.
     groups: Vec<SecurityGroup>,
     /// The default ACL.
@@ -132,6 +175,7 @@ impl Lists {
         let Lists { vpc, subnets, tables, gateways, nats, endpoints, groups, acls, .. } = self;
         let mut landscape = landscape::of(vpc, subnets, tables, gateways, nats, endpoints);
         landscape::add_defaults(&mut landscape, acls, groups);
+        landscape.flow_logs = self.flow_logs.iter().map(landscape::flow_log).collect();
         landscape
     }
 
@@ -159,6 +203,8 @@ impl Lists {
         claims.nat_gateways(&self.nats, &self.tables);
         claims.addresses(&self.addresses, &self.nats, |id| is_given(known, id));
         claims.endpoints(&self.endpoints);
+        claims.log_groups(&self.log_groups);
+        claims.flow_logs(&self.flow_logs);
         claims.defaults(&self.groups, &self.acls);
     }
 
@@ -179,6 +225,8 @@ impl Lists {
         add_nat_gateways(shown, &self.nats);
         add_routes(shown, tables);
         add_endpoints(shown, &self.endpoints);
+        add_log_groups(shown, &self.log_groups);
+        add_flow_logs(shown, &self.flow_logs);
         add_default_acl(shown, &self.acls);
         add_default_group(shown, &self.groups);
         let users = users::of(shown, (tables, &implicit), &self.endpoints, &self.acls);
@@ -402,6 +450,31 @@ fn add_endpoints(shown: &mut Shown<'_>, endpoints: &[VpcEndpoint]) {
             _ => continue,
         };
         shown.add(vpc_endpoint::read(shown, key, applied, endpoint));
+    }
+}
+
+fn add_log_groups(shown: &mut Shown<'_>, groups: &[LogGroup]) {
+    for (found, _) in groups {
+        let Some(name) = &found.shown.log_group_name else { continue };
+        let key = match shown.ours(Some(name)) {
+            Some(Ours::State(entry)) => entry.key.clone(),
+            Some(Ours::Slot(slot)) => Key::fixed(slot, Input::Known(name.clone())),
+            None => continue,
+        };
+        // The default of the input.
+        shown.add(group::read(found, shown.vpc.clone(), key, true));
+    }
+}
+
+/// Adds the flow logs. Log groups must have been added.
+fn add_flow_logs(shown: &mut Shown<'_>, logs: &[FlowLog]) {
+    for log in logs {
+        let place = match shown.ours(log.flow_log_id()) {
+            Some(Ours::State(Entry { key, applied: Spec::FlowLog(applied), .. })) => Ok((key.clone(), applied)),
+            Some(Ours::Slot(slot)) => Err(slot),
+            _ => continue,
+        };
+        shown.add(flow_log::read(shown, place, log));
     }
 }
 

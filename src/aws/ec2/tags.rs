@@ -1,7 +1,7 @@
 //! Tags of EC2 objects. The provider changes and removes only the keys that it set. Others, such as those that
 //! Kubernetes sets on subnets, stay unchanged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_ec2::types::{Filter, ResourceType, Tag, TagSpecification};
 
@@ -22,6 +22,11 @@ pub(super) fn own(tags: &[Tag]) -> Tags {
             .map(|(key, value)| (key.to_string(), Input::Known(value.to_string())))
             .collect(),
     )
+}
+
+/// Tags of another service in the form of EC2.
+pub(super) fn from_map(tags: HashMap<String, String>) -> Vec<Tag> {
+    tags.into_iter().map(|(key, value)| Tag::builder().key(key).value(value).build()).collect()
 }
 
 pub(super) fn value<'a>(tags: &'a [Tag], key: &str) -> Option<&'a str> {

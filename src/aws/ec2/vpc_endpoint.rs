@@ -1,11 +1,10 @@
 //! Gateway endpoints.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
 use aws_sdk_ec2::types::{ResourceType, VpcEndpointType};
 
-use super::{filter, obstacles, tags};
+use super::{client_token, filter, obstacles, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes;
 use crate::aws::calls::codes::missing::Kind;
@@ -284,12 +283,6 @@ pub(super) fn state(endpoint: &aws_sdk_ec2::types::VpcEndpoint) -> String {
 
 fn resolve(operation: &Operation<'_>, tables: &[Ref]) -> Result<Vec<String>, Failure> {
     tables.iter().map(|table| operation.resolve(table).map(str::to_string)).collect()
-}
-
-/// An idempotency token. The SDK generates none for endpoints.
-fn client_token() -> String {
-    let random = || RandomState::new().build_hasher().finish();
-    format!("{:016x}{:016x}", random(), random())
 }
 
 #[cfg(test)]

@@ -228,10 +228,11 @@ fn of_other_services() -> Vec<Deletion> {
     };
     let policy = json!({ "Statement": [{ "Sid": STATEMENT, "Effect": "Allow" }] }).to_string();
     let log_group = LogGroup {
-        api: keys::api(),
+        root: keys::api(),
         name: Input::Known("/http/shop".into()),
         retention_in_days: Input::Known(None),
         kms_key_arn: Input::Known(None),
+        skip_destroy: Input::Known(false),
         tags: no_tags(),
     };
     let subscription = LogSubscription {

@@ -69,13 +69,16 @@ async fn show(session: &Session, name: &str) -> Result<Option<Shown>, Failure> {
 }
 
 /// Converts a log group that AWS returned to an observation.
-pub(crate) fn read(found: &FoundGroup, api: Key, key: Key) -> Option<Observed> {
+///
+/// `skip_destroy` is not a property of the group in AWS.
+pub(crate) fn read(found: &FoundGroup, root: Key, key: Key, skip_destroy: bool) -> Option<Observed> {
     let name = found.shown.log_group_name.clone()?;
     let spec = LogGroup {
-        api,
+        root,
         name: Input::Known(name.clone()),
         retention_in_days: Input::Known(found.shown.retention_in_days.filter(|days| *days != 0).map(i64::from)),
         kms_key_arn: Input::Known(found.shown.kms_key_id.clone()),
+        skip_destroy: Input::Known(skip_destroy),
         tags: tag_changes::shown(&found.tags),
     };
     let created = found.shown.creation_time;
@@ -251,12 +254,16 @@ async fn set_tags(
     change.send(|| logs.tag_resource().resource_arn(arn).set_tags(Some(tags.clone())).send()).await.map(|_| ())
 }
 
-/// Deletes a log group with its events, unless it was deleted and created again outside Terraform.
+/// Deletes a log group with its events, unless it was deleted and created again outside Terraform. One that is to stay
+/// loses the ownership tags instead.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let _lock = lock(operation.session, &entry.id).await;
     if is_unmanaged(operation, entry).await? {
         tracing::warn!("Log group {} was not created by this resource, so it was not deleted", entry.id);
         return Ok(());
+    }
+    if entry.applied.stays_when_deleted() {
+        return release(operation, &entry.id).await;
     }
     let deadlines = &operation.work.deadlines;
     let change = Mutation {
@@ -275,6 +282,19 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     }
 }
 
+/// Removes the ownership tags of a group that stays.
+async fn release(operation: &Operation<'_>, name: &str) -> Result<(), Failure> {
+    let Some(found) = find(operation.session, name).await? else { return Ok(()) };
+    let keys: Vec<String> = found.tags.into_keys().filter(|key| ownership::is_ownership(key)).collect();
+    let (Some(arn), false) = (arn_of(&found.shown), keys.is_empty()) else { return Ok(()) };
+    let logs = &operation.session.logs;
+    let removed = logs.untag_resource().resource_arn(arn).set_tag_keys(Some(keys)).send().await;
+    match removed.or_failure("UntagResource") {
+        Err(failure) if is_absent(&failure) => Ok(()),
+        removed => removed.map(|_| ()),
+    }
+}
+
 /// Adds the command that disables the deletion protection.
 fn protected(mut failure: Failure, name: &str) -> Failure {
     failure.case = Some(Case::LogGroupProtected);
@@ -284,12 +304,6 @@ fn protected(mut failure: Failure, name: &str) -> Failure {
         failure.message.trim_end_matches('.')
     );
     failure
-}
-
-/// The name of the group in an ARN.
-pub(crate) fn name_in(arn: &str) -> Option<&str> {
-    let name = arn.split_once(":log-group:")?.1;
-    Some(name.strip_suffix(":*").unwrap_or(name))
 }
 
 /// Locks a group and its subscription filters, because AWS rejects overlapping calls for one group.

@@ -47,7 +47,7 @@ async fn other(session: &Session, outside: &Outside) -> Result<Option<Finding>, 
         Outside::Certificate(arn) => exists(acm::exists(session, arn).await?),
         Outside::KmsKey(arn) => exists(kms::key_arn(session, arn).await? != Found::Missing),
         Outside::HostedZone { id, .. } => found(record::zone_name(session, id).await?.map(unowned)),
-        Outside::LogGroup(name) => found(
+        Outside::LogGroup { name, .. } => found(
             group::find(session, name)
                 .await?
                 .map(|it| Finding::Exists { owner: ownership::owner(&it.tags), detail: String::new() }),
@@ -139,7 +139,7 @@ mod tests {
     /// Recorded shapes: DescribeLogGroups, ListTagsForResource.
     #[tokio::test(start_paused = true)]
     async fn a_log_group_is_found_with_the_root_that_owns_it() {
-        let wanted = Outside::LogGroup("/shop".into());
+        let wanted = Outside::LogGroup { name: "/shop".into(), slot: "log_group".into() };
         let group = |name: &str| {
             let arn = format!("arn:aws:logs:r:123456789012:log-group:{name}");
             json!({ "logGroups": [{ "logGroupName": name, "arn": format!("{arn}:*"), "logGroupArn": arn }] })

@@ -106,7 +106,7 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
         .filter_map(|op| match &op.action {
             Action::Delete { entry, is_kept, cascades_from } => {
                 let parent_stays = cascades_from.as_ref().is_some_and(|parent| kept.contains(parent));
-                Some((entry, *is_kept || parent_stays || entry.applied.is_adopted()))
+                Some((entry, *is_kept || parent_stays || entry.applied.stays_when_deleted()))
             }
             _ => None,
         })

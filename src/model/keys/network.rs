@@ -1,6 +1,6 @@
 //! The keys of a network's objects. The doc comment of each function states the slot and the immutable inputs.
 
-use crate::model::{Ipv6Source, Key, Ref, Tier};
+use crate::model::{FlowLog, Ipv6Source, Key, Ref, Tier};
 use crate::plugin::Input;
 
 /// The slot of the VPC, the root of a network.
@@ -11,6 +11,12 @@ const FAILED: &str = " failed";
 
 /// The slot of the VPC's IPv6 range.
 pub const IPV6_CIDR_BLOCK: &str = "ipv6_cidr_block";
+
+/// The start of the slot of a flow log, before its name.
+pub const FLOW_LOG: &str = "flow_log.";
+
+/// The start of the slot of the log group that a network creates for a flow log, before the name of the log.
+pub const FLOW_LOG_GROUP: &str = "log_group.flow_log.";
 
 /// The address family of a default route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +55,7 @@ pub fn slots() -> Vec<String> {
     }
     slots.extend(["eip.*", "nat_gateway.*", "private_nat_gateway.*"].map(str::to_string));
     slots.extend(EndpointService::ALL.map(|service| format!("vpc_endpoint.{}", service.slot())));
+    slots.extend([FLOW_LOG, FLOW_LOG_GROUP].map(|prefix| format!("{prefix}*")));
     slots.extend([default_network_acl(), default_security_group()].map(|key| key.slot));
     slots
 }
@@ -203,6 +210,16 @@ pub const NETWORK_ACL_ID: &str = "network_acl_id";
 /// `vpc_endpoint.<objectstore|keyvalue>`, fixed by service name.
 pub fn vpc_endpoint(service: EndpointService, service_name: &Input<String>) -> Key {
     Key::fixed(format!("vpc_endpoint.{}", service.slot()), service_name.clone())
+}
+
+/// `flow_log.<name>`, fixed by everything except tags.
+pub fn flow_log(name: &str, log: &FlowLog) -> Key {
+    Key::fixed(format!("{FLOW_LOG}{name}"), log.fixed())
+}
+
+/// `log_group.flow_log.<name>`, fixed by the name of the group.
+pub fn log_group_of_flow_log(name: &str, group: &Input<String>) -> Key {
+    Key::fixed(format!("{FLOW_LOG_GROUP}{name}"), group.clone())
 }
 
 /// `default_network_acl`.

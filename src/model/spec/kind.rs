@@ -107,6 +107,11 @@ pub trait Kind: Any {
         false
     }
 
+    /// Whether its deletion leaves it in AWS and only ends its management.
+    fn stays_when_deleted(&self) -> bool {
+        self.is_adopted()
+    }
+
     /// Whether deleting it loses something that a new object of the same kind does not have.
     fn is_irrecoverable(&self) -> bool {
         false
@@ -114,6 +119,11 @@ pub trait Kind: Any {
 
     /// What deleting it loses irrecoverably, for messages: a clause such as "its log events are lost".
     fn lost_when_deleted(&self, _learned: &Learned) -> Option<String> {
+        None
+    }
+
+    /// What AWS reports against it although it exists, for a warning of a refresh: a clause after its name.
+    fn fault(&self, _learned: &Learned) -> Option<String> {
         None
     }
 

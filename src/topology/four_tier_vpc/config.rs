@@ -5,6 +5,7 @@ mod rules;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::parts::FlowLog;
 use crate::model::OperationTimeouts;
 use crate::model::timeouts::duration;
 use crate::model::{Tags, Tier};
@@ -313,6 +314,12 @@ crate::attributes! {
         persistence_propagating_vgws: Strings = default(empty_list()).in_place(),
         /// IDs of the virtual private gateways whose VPN routes propagate to the transit route tables.
         transit_propagating_vgws: Strings = default(empty_list()).in_place(),
+
+        /// Flow logs of the VPC, by a name of your choice of lowercase letters, digits, `_` and `-`. A flow log writes to
+        /// a log group, which it can create, to a bucket, or to a delivery stream.
+        flow_logs: Input<BTreeMap<String, Input<FlowLog>>> = default(empty_map()).change(PlanEffect::PartialReplace(
+            "creates, replaces or deletes flow logs; traffic is not affected"
+        )).remark(NOT_YET_RUN),
 
         /// Tags for all objects. They override the provider's `default_tags` and the computed Name tag. More specific
         /// maps, such as `vpc_custom_tags`, override them. Like all maps of tags, it leaves tags that were set outside

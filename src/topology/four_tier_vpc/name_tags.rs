@@ -54,7 +54,7 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
                 format!("{slot:?} is not the key of an object that has a Name tag."),
                 "Use a key of aws_objects in one of these forms, where * is a number: vpc, internet_gateway, \
                  subnet.<tier>.*, route_table.<tier>, route_table.<tier>.*, eip.*, nat_gateway.*, \
-                 private_nat_gateway.*, vpc_endpoint.objectstore, vpc_endpoint.keyvalue, default_network_acl, \
+                 private_nat_gateway.*, vpc_endpoint.objectstore, vpc_endpoint.keyvalue, flow_log.*, default_network_acl, \
                  default_security_group.",
             ));
             continue;

@@ -3,6 +3,7 @@
 //! A part adds objects to a draft that has the subnets, gateways and routes already. No part depends on another one.
 
 mod endpoints;
+mod flow_logs;
 
 use super::blueprint::{Built, Draft};
 use super::classify::Classifier;
@@ -14,6 +15,7 @@ use crate::topology::alternatives::Change;
 use crate::topology::mirrored::{Found, Mirrored};
 
 pub(super) use endpoints::Endpoints;
+pub(super) use flow_logs::{FlowLog, FlowLogs};
 
 /// An optional part of a network. Most methods have a default that does nothing.
 pub(super) trait Part: Sync {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{OperationTimeouts, Tags};
+use crate::model::{LogGroup, OperationTimeouts, Tags};
 use crate::plugin::{Check, Input, Number, PlanEffect, Value};
 use crate::topology::NOT_YET_RUN;
 
@@ -18,11 +18,6 @@ pub(super) const JSON: &str = "{ \"requestId\":\"$context.requestId\", \"ip\": \
                     \"requestTime\":\"$context.requestTime\", \"httpMethod\":\"$context.httpMethod\",\
                     \"routeKey\":\"$context.routeKey\", \"status\":\"$context.status\",\
                     \"protocol\":\"$context.protocol\", \"responseLength\":\"$context.responseLength\" }";
-
-/// The retention periods that CloudWatch Logs supports, in days, and 0 for events that never expire, as in
-/// hashicorp/aws.
-const RETENTIONS: [i64; 23] =
-    [0, 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653];
 
 /// The effect of a change of an integration.
 const OTHER_INTEGRATION: &str = "updates the integration in place if all routes that use it change alike. Otherwise, it \
@@ -280,9 +275,9 @@ pub(super) fn access_log_format_attributes(format: &str) -> (&'static str, Optio
 
 /// The check of the retention period of log events.
 fn retention() -> Check {
-    let rule = format!("one of {} days", RETENTIONS.map(|it| it.to_string()).join(", "));
+    let rule = format!("one of {} days", LogGroup::RETENTIONS.map(|it| it.to_string()).join(", "));
     Check::new(rule, move |value| match value {
-        Value::Number(Number::Int(days)) if RETENTIONS.contains(days) => Ok(()),
+        Value::Number(Number::Int(days)) if LogGroup::RETENTIONS.contains(days) => Ok(()),
         Value::Number(_) => Err(format!("{value} is not a retention period of CloudWatch Logs.")),
         _ => Ok(()),
     })

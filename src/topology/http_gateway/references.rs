@@ -2,6 +2,7 @@
 
 use super::blueprint::authorizer_uri;
 use super::config::GatewayConfig;
+use crate::model::keys::gateway::LOG_GROUP;
 use crate::model::{Arn, Destination, FunctionArn, KmsKey, Outside, Reference, Scope};
 use crate::plugin::{AttributePath, Input};
 
@@ -47,7 +48,7 @@ fn of_logs(config: &GatewayConfig) -> Vec<Reference> {
     let mut all = Vec::new();
     if let Input::Known(Some(name)) = &config.access_log_logservice_group_name {
         let path = AttributePath::new("access_log_logservice_group_name");
-        all.push(Reference::new(Outside::LogGroup(name.clone()), path));
+        all.push(Reference::new(Outside::LogGroup { name: name.clone(), slot: LOG_GROUP.to_string() }, path));
     }
     // A key ID or an alias is looked up for its ARN.
     if let (true, Input::Known(Some(key))) = (has_logs(config), &config.access_log_logservice_group_kms_key_id)

@@ -3,7 +3,7 @@
 /// The number of arguments above which a page has groups.
 pub(super) const LONG: usize = 60;
 
-pub(super) const TITLES: [&str; 10] = [
+pub(super) const TITLES: [&str; 11] = [
     "Zones",
     "Tiers",
     "Addresses",
@@ -12,14 +12,16 @@ pub(super) const TITLES: [&str; 10] = [
     "Endpoints",
     "IPv6",
     "Default ACL and group",
+    "Flow logs",
     "Tags and names",
     "Behavior",
 ];
 
 /// Parts of names, most specific first, and the groups of the arguments that contain them. Each argument needs a rule.
-const RULES: [(&str, &str); 30] = [
+const RULES: [(&str, &str); 31] = [
     ("_timeout", "Behavior"),
     ("tags", "Tags and names"),
+    ("flow_logs", "Flow logs"),
     ("vpc_endpoint", "Endpoints"),
     ("endpoint_policy", "Endpoints"),
     ("ipv6", "IPv6"),
@@ -63,5 +65,5 @@ fn title(name: &str) -> Option<&'static str> {
 #[test]
 fn an_argument_without_a_rule_has_no_group() {
     assert_eq!(title("tenancy"), Some("Behavior"));
-    assert_eq!(title("enable_flow_logs"), None);
+    assert_eq!(title("enable_firewall"), None);
 }

@@ -132,6 +132,45 @@ fn ipv6() -> Vec<Example> {
     ]
 }
 
+fn flow_logs() -> Vec<Example> {
+    let role = "arn:aws:iam::123456789012:role/flow";
+    let change = |path: &'static str, basis: &Json, before: Json, after: Json| {
+        let input = path.rsplit('.').next().unwrap_or_default();
+        let log = |value: Json| json!({ "flow_logs": { "x": with(basis, &json!({ input: value })) } });
+        (path, log(before), log(after))
+    };
+    let group = json!({ "log_group_name": "/net", "iam_role_arn": role });
+    let bucket = json!({ "log_destination_type": "s3", "log_destination": "arn:aws:s3:::logs" });
+    let stream = json!({
+        "log_destination_type": "kinesis-data-firehose",
+        "log_destination": "arn:aws:firehose:eu-central-1:123456789012:deliverystream/logs", "iam_role_arn": role,
+    });
+    let options = |path: &'static str, before: Json, after: Json| {
+        let input = path.rsplit('.').next().unwrap_or_default();
+        let log = |value: Json| with(&bucket, &json!({ "destination_options": { input: value } }));
+        (path, json!({ "flow_logs": { "x": log(before) } }), json!({ "flow_logs": { "x": log(after) } }))
+    };
+    vec![
+        ("flow_logs", json!({ "flow_logs": {} }), json!({ "flow_logs": { "x": bucket } })),
+        change("flow_logs.log_destination_type", &bucket, json!("s3"), json!("kinesis-data-firehose")),
+        change("flow_logs.log_destination", &bucket, json!("arn:aws:s3:::a"), json!("arn:aws:s3:::b")),
+        change("flow_logs.log_group_name", &group, json!("/a"), json!("/b")),
+        change("flow_logs.retention_in_days", &group, json!(7), json!(30)),
+        change("flow_logs.kms_key_id", &group, json!(null), json!("arn:aws:kms:eu-central-1:123456789012:key/a")),
+        change("flow_logs.log_group_skip_destroy", &group, json!(true), json!(false)),
+        change("flow_logs.iam_role_arn", &group, json!(role), json!("arn:aws:iam::123456789012:role/other")),
+        change("flow_logs.traffic_type", &bucket, json!("ALL"), json!("REJECT")),
+        change("flow_logs.max_aggregation_interval", &bucket, json!(600), json!(60)),
+        change("flow_logs.log_format", &bucket, json!(null), json!("${srcaddr} ${dstaddr}")),
+        change("flow_logs.destination_options", &bucket, json!(null), json!({ "file_format": "parquet" })),
+        options("flow_logs.destination_options.file_format", json!("plain-text"), json!("parquet")),
+        options("flow_logs.destination_options.hive_compatible_partitions", json!(false), json!(true)),
+        options("flow_logs.destination_options.per_hour_partition", json!(false), json!(true)),
+        change("flow_logs.deliver_cross_account_role", &stream, json!(null), json!(role)),
+        change("flow_logs.tags", &group, json!({ "team": "app" }), json!({ "team": "net" })),
+    ]
+}
+
 fn access() -> Vec<Example> {
     let acl = |more: Json| with(&json!({ "apply_default_nacl_rules": true }), &more);
     let rule = json!({
@@ -246,7 +285,7 @@ fn others() -> Vec<Example> {
 }
 
 fn examples() -> Vec<Example> {
-    [switches(), addresses(), ipv6(), access(), others()].concat()
+    [switches(), addresses(), ipv6(), access(), flow_logs(), others()].concat()
 }
 
 #[test]
@@ -271,6 +310,7 @@ const NOT_REFLECTED: Exceptions = &[
     ("the names of objects are reflected in the maps of tags", &["vpc_name"]),
     ("the block of one subnet is drift of the subnet", &["ipv6_subnet_bits", "public_subnet_ipv6_cidr_blocks"]),
     ("AWS does not delete these objects alone", &["apply_default_nacl_rules", "enable_default_security_group"]),
+    ("AWS does not return it", &["flow_logs.log_group_skip_destroy"]),
     ("it acts once, when it is set", &["associate_default_nacl_to_subnets"]),
 ];
 

@@ -183,6 +183,7 @@ fn about(spec: &Spec) -> &'static str {
         Spec::VpcEndpoint(_) => {
             "Routes traffic to S3 or DynamoDB without the internet and the NAT gateways, at no charge."
         }
+        Spec::FlowLog(_) => "Records the traffic of the VPC in a log group, bucket or delivery stream.",
         Spec::DefaultNetworkAcl(_) => {
             "The packet filter of the subnets. AWS creates it with the VPC; the provider manages its rules."
         }
@@ -207,7 +208,7 @@ fn about(spec: &Spec) -> &'static str {
         Spec::ApiRoute(_) => {
             "A method and a path, with the integration that handles its requests and the authorizer that checks them."
         }
-        Spec::LogGroup(_) => "The destination of the access logs.",
+        Spec::LogGroup(_) => "The destination of access logs or of a flow log.",
         Spec::LogSubscription(_) => "Forwards log events to a function or a stream.",
         Spec::Stage(_) => "The deployment that serves requests. AWS deploys each change of a route to it.",
         Spec::DomainName(_) => "A custom domain for the API, with its certificate.",

@@ -18,7 +18,7 @@ impl Snapshot {
     pub(super) fn of(listing: &Value) -> Self {
         let names = names(listing);
         let mut lines = Vec::new();
-        let kinds: [(&str, &str, Line); 11] = [
+        let kinds: [(&str, &str, Line); 13] = [
             ("vpcs", "VpcId", vpc),
             ("internet_gateways", "InternetGatewayId", internet_gateway),
             ("egress_only_internet_gateways", "EgressOnlyInternetGatewayId", egress_gateway),
@@ -28,6 +28,12 @@ impl Snapshot {
             ("addresses", "AllocationId", |address, names| format!("address {}", names.name(&address["AllocationId"]))),
             ("nat_gateways", "NatGatewayId", nat_gateway),
             ("vpc_endpoints", "VpcEndpointId", vpc_endpoint),
+            ("flow_logs", "FlowLogId", |log, names| {
+                format!("flow log {} to {}", names.name(&log["FlowLogId"]), word(&log["LogGroupName"]))
+            }),
+            ("log_groups", "logGroupName", |group, _| {
+                format!("log group {} {}", word(&group["logGroupName"]), group["retentionInDays"])
+            }),
             ("security_groups", "GroupId", security_group),
             ("network_acls", "NetworkAclId", network_acl),
         ];

@@ -79,7 +79,7 @@ pub(super) const PURPOSES: &[Purpose] = &[
 ];
 
 /// A group of calls of one service that need one action on the same resources.
-type Calls =
+pub(super) type Calls =
     (&'static str, &'static [&'static str], (Policy, &'static str), &'static str, &'static [&'static str], Condition);
 
 pub(super) const CALLS: &[Calls] = &[
@@ -320,7 +320,7 @@ const TAGS_OF_APIS: &[&str] = &["/tags/arn%3Aaws%3Aapigateway%3Aeu-central-1%3A%
 const TAGS_OF_DOMAINS: &[&str] = &["/tags/arn%3Aaws%3Aapigateway%3Aeu-central-1%3A%3A%2Fdomainnames%2Fapi.example.com"];
 
 /// A permission that AWS requires in addition to those that have the names of our calls.
-const fn implied(
+pub(super) const fn implied(
     service: &'static str,
     (policy, purpose): (Policy, &'static str),
     action: &'static str,

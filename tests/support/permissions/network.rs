@@ -86,11 +86,11 @@ pub(super) const PURPOSES: &[Purpose] = &[
     ),
 ];
 
-type Calls = (Policy, &'static str, &'static [&'static str], &'static [&'static str], Condition);
+pub(super) type Calls = (Policy, &'static str, &'static [&'static str], &'static [&'static str], Condition);
 
 /// The objects that a call can create with tags.
 const TAGGABLE: &[&str] =
-    &["elastic-ip", "internet-gateway", "natgateway", "route-table", "subnet", "vpc", "vpc-endpoint"];
+    &["elastic-ip", "internet-gateway", "natgateway", "route-table", "subnet", "vpc", "vpc-endpoint", "vpc-flow-log"];
 
 /// A call that acts on several kinds of objects has a row for each set of kinds with the same condition. AWS allows the
 /// call only if it allows it on each of its objects.
@@ -101,6 +101,7 @@ pub(super) const CALLS: &[Calls] = &[
         &[
             "DescribeAddresses",
             "DescribeAvailabilityZones",
+            "DescribeFlowLogs",
             "DescribeInternetGateways",
             "DescribeNatGateways",
             "DescribeNetworkAcls",

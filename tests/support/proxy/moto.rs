@@ -4,6 +4,7 @@ mod acls;
 mod associating;
 mod dependencies;
 mod endpoints;
+mod flow_logs;
 mod group_rules;
 mod internet_gateways;
 mod ipam;
@@ -22,6 +23,7 @@ use serde_json::json;
 use self::acls::Icmp;
 use self::associating::Associating;
 use self::endpoints::Endpoints;
+use self::flow_logs::FlowLogs;
 use self::ipam::Ipam;
 use self::nats::Nats;
 use self::propagation::Propagation;
@@ -42,6 +44,7 @@ pub(super) struct Repairs {
     icmp: Icmp,
     propagation: Propagation,
     endpoints: Endpoints,
+    flow_logs: FlowLogs,
     tokens: Mutex<Tokens>,
 }
 
@@ -94,6 +97,7 @@ impl Repairs {
             "EnableVgwRoutePropagation" => Some(self.propagation.enable(emulator, call, &message).await?),
             "DisableVgwRoutePropagation" => Some(self.propagation.disable(call)),
             "GetIpamPoolAllocations" => Some(self.ipam.allocations(call)),
+            "CreateFlowLogs" => self.flow_logs.rejected(emulator, call, &message).await?,
             "DeleteVpcEndpoints" => Some(endpoints::delete(&self.endpoints, emulator, call, &message).await?),
             _ => None,
         };
@@ -103,6 +107,7 @@ impl Repairs {
         Ok(Before::Forward(match call.action.as_str() {
             "CreateVpc" => self.ipam.create(call, message)?,
             "AssociateVpcCidrBlock" => self.ipam.associate(call, message)?,
+            "CreateFlowLogs" => FlowLogs::forwarded(call, message),
             "ModifyVpcEndpoint" => endpoints::reset_policy(call, message),
             "DescribeNatGateways" => nats::without_own_filters(call, message),
             // moto fails on this filter, which `make acceptance` uses. The answer may contain other endpoints.
@@ -157,6 +162,11 @@ impl Repairs {
                 self.endpoints.created(call, &reply)?;
                 reply
             }
+            "CreateFlowLogs" => {
+                self.flow_logs.created(call, &reply)?;
+                reply
+            }
+            "DescribeFlowLogs" => self.flow_logs.described(reply)?,
             "ModifyVpcEndpoint" => {
                 self.endpoints.modified(emulator, call, message).await?;
                 endpoints::update_routes(emulator, call, message).await?;
@@ -200,7 +210,13 @@ impl Repairs {
 }
 
 fn token(call: &Call) -> Option<(String, String)> {
-    let with_tokens = ["CreateNatGateway", "CreateEgressOnlyInternetGateway", "CreateRouteTable", "CreateVpcEndpoint"];
+    let with_tokens = [
+        "CreateNatGateway",
+        "CreateEgressOnlyInternetGateway",
+        "CreateRouteTable",
+        "CreateVpcEndpoint",
+        "CreateFlowLogs",
+    ];
     let token = call.params.get("ClientToken")?;
     with_tokens.contains(&call.action.as_str()).then(|| (call.action.clone(), token.clone()))
 }

@@ -66,7 +66,7 @@ impl Logs {
 
     /// Reads the group that a stage logs to, with its filter, if the group has the tags of its owner.
     pub(super) async fn of_stage(session: &Session, stage: Option<&Stage>, owner: Owner<'_>) -> Result<Logs, Failure> {
-        let Some(name) = stage.and_then(stage::destination).and_then(group::name_in) else {
+        let Some(name) = stage.and_then(stage::destination).and_then(LogGroup::name_in) else {
             return Ok(Logs::default());
         };
         let is_own = |found: &FoundGroup| owner.accepts(Some(&found.tags), Some(keys::LOG_GROUP));
@@ -99,7 +99,7 @@ impl Logs {
         match &entry.applied {
             Spec::LogGroup(_) => {
                 let is_it = |it: &&FoundGroup| it.shown.log_group_name.as_deref() == Some(entry.id.as_str());
-                group::read(self.groups.iter().find(is_it)?, api_key.clone(), entry.key.clone())
+                group::read(self.groups.iter().find(is_it)?, api_key.clone(), entry.key.clone(), false)
             }
             Spec::LogSubscription(applied) => {
                 let group = group_of_filter(entry)?;
@@ -132,7 +132,7 @@ impl View<'_> {
     /// The group that the stage logs to, its filter, and the statement that allows the filter to call a function.
     pub(super) fn access_logs(&self, api_key: &Key) -> Vec<Observed> {
         let (Some(found), Some(group)) = (self.logs.groups.first(), self.logs.group_key()) else { return Vec::new() };
-        let mut seen: Vec<Observed> = group::read(found, api_key.clone(), group.clone()).into_iter().collect();
+        let mut seen: Vec<Observed> = group::read(found, api_key.clone(), group.clone(), false).into_iter().collect();
         let Some((name, filter)) = self.logs.filters.first() else { return seen };
         let function = function(filter).filter(|function| self.is_own(function));
         let permission = function.map(|function| {
@@ -159,9 +159,9 @@ pub(super) async fn leftovers(
 ) -> Result<Vec<Observed>, Failure> {
     let mut found = Vec::new();
     for object in objects {
-        let Spec::LogGroup(LogGroup { api, name: Input::Known(name), .. }) = &object.spec else { continue };
+        let Spec::LogGroup(LogGroup { root, name: Input::Known(name), .. }) = &object.spec else { continue };
         let group = group::find(session, name).await?.filter(|it| group::is_ours(it, resource, &object.key.slot));
-        found.extend(group.and_then(|it| group::read(&it, api.clone(), object.key.clone())));
+        found.extend(group.and_then(|it| group::read(&it, root.clone(), object.key.clone(), false)));
     }
     Ok(found)
 }
@@ -172,7 +172,7 @@ pub(super) fn reference_to_group(known: &[Entry], arn: &str) -> Ref {
         matches!(entry.applied, Spec::LogGroup(_))
             && match entry.learned.get("arn") {
                 Some(learned) => learned == arn,
-                None => group::name_in(arn) == Some(&entry.id),
+                None => LogGroup::name_in(arn) == Some(&entry.id),
             }
     };
     known.iter().find(is_it).map_or_else(|| Ref::Id(arn.to_string()), |entry| Ref::Key(entry.key.clone()))

@@ -102,10 +102,11 @@ fn cases() -> Vec<Case> {
     let function_policy = FunctionPolicy { function_arn: FUNCTION.into(), qualifier: None };
     let statement = statement_id("api1", &function_policy, CallerId::Routes);
     let log_group = LogGroup {
-        api: keys::api(),
+        root: keys::api(),
         name: text("/http/shop"),
         retention_in_days: Input::Known(None),
         kms_key_arn: none(),
+        skip_destroy: Input::Known(false),
         tags: no_tags(),
     };
     let filter = LogSubscription {

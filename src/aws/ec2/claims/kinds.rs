@@ -2,15 +2,16 @@
 //! be managed even if the user consents.
 
 use aws_sdk_ec2::types::{Address, InternetGateway, NatGateway, NetworkAcl, RouteTable, SecurityGroup, Subnet};
-use aws_sdk_ec2::types::{ConnectivityType, Route, VpcEndpoint};
+use aws_sdk_ec2::types::{ConnectivityType, FlowLog, Route, Tag, VpcEndpoint};
 
 use super::{Claims, Found, is_main_table};
 use crate::aws::calls::ownership;
 use crate::aws::ec2::slots::{
     is_eip, is_nat_gateway, is_private_nat_gateway, is_route_table, is_route_table_of_tier, tier_and_index,
 };
-use crate::aws::ec2::{nat_gateway_addresses, tags};
-use crate::model::keys::network::EndpointService;
+use crate::aws::ec2::{flow_log, nat_gateway_addresses, tags};
+use crate::aws::logs::group::FoundGroup;
+use crate::model::keys::network::{EndpointService, FLOW_LOG, FLOW_LOG_GROUP};
 
 /// Why a main route table cannot be managed as the table of a single AZ.
 const OF_WHOLE_TIER: &str = "it is the main route table, which can only be adopted for a whole tier, under a key such as \
@@ -157,6 +158,34 @@ impl<'a> Claims<'a> {
             })
             .collect();
         self.add(found);
+    }
+
+    /// The log groups of flow logs.
+    pub(in crate::aws::ec2) fn log_groups(&mut self, groups: &'a [(FoundGroup, Vec<Tag>)]) {
+        self.add(groups.iter().map(|(found, tags)| Found {
+            kind: "a log group",
+            id: found.shown.log_group_name.as_deref(),
+            tags,
+            fixed: found.shown.log_group_name.clone().unwrap_or_default(),
+            is_slot: |slot| slot.starts_with(FLOW_LOG_GROUP),
+            objection: None,
+            obstacle: None,
+            requires: Vec::new(),
+        }));
+    }
+
+    /// The flow logs.
+    pub(in crate::aws::ec2) fn flow_logs(&mut self, logs: &'a [FlowLog]) {
+        self.add(logs.iter().map(|it| Found {
+            kind: "a flow log",
+            id: it.flow_log_id(),
+            tags: it.tags(),
+            fixed: flow_log::destination(it).unwrap_or_default(),
+            is_slot: |slot| slot.starts_with(FLOW_LOG),
+            objection: None,
+            obstacle: None,
+            requires: Vec::new(),
+        }));
     }
 
     /// The default group and the default ACL. State alone says that their rules are managed. A create of either adopts

@@ -13,7 +13,8 @@ const NOT_ALLOWED: &str = "The specified KMS key does not exist or is not allowe
 fn spec(days: Option<i64>) -> LogGroup {
     LogGroup {
         kms_key_arn: Input::Known(None),
-        api: Key::new("api"),
+        skip_destroy: Input::Known(false),
+        root: Key::new("api"),
         name: Input::Known(NAME.into()),
         retention_in_days: Input::Known(days),
         tags: Input::Known([("team".to_string(), Input::Known("web".to_string()))].into()),
@@ -310,7 +311,7 @@ async fn exceeded_quota_fails_at_once_although_the_sdk_retries_it() {
 #[test]
 fn group_is_read_with_its_key() {
     let shown = Shown::builder().log_group_name(NAME).kms_key_id(KEY).retention_in_days(30).build();
-    let observed = read(&FoundGroup { shown, tags: Default::default() }, Key::new("api"), key()).unwrap();
+    let observed = read(&FoundGroup { shown, tags: Default::default() }, Key::new("api"), key(), false).unwrap();
     let Spec::LogGroup(found) = observed.spec else { panic!("{observed:?}") };
     assert_eq!(found, LogGroup { tags: Input::Known(Default::default()), ..with_key(Some(KEY), Some(30)) });
 }
@@ -364,7 +365,7 @@ async fn groups_are_read_with_and_without_optional_fields() {
                 Answer::Json(200, json!({ "tags": { "team": "web", "fgw:object": "log_group" } })),
             );
         let found = find(&aws.session("r"), NAME).await.unwrap().expect("it is on the second page");
-        let observed = read(&found, Key::new("api"), key()).unwrap();
+        let observed = read(&found, Key::new("api"), key(), false).unwrap();
         assert_eq!(observed.spec, Spec::LogGroup(expected));
         let arn = "arn:aws:logs:r:123456789012:log-group:/http/shop";
         assert_eq!(aws.body("ListTagsForResource"), json!({ "resourceArn": arn }));

@@ -272,10 +272,11 @@ async fn calls_for_one_group_never_overlap() {
     let aws = calls.iter().fold(Recorded::default(), |aws, call| aws.on(call, slow.clone()));
     let session = aws.session("overlap");
     let group = crate::model::LogGroup {
-        api: Key::new("api"),
+        root: Key::new("api"),
         name: Input::Known(GROUP.into()),
         retention_in_days: Input::Known(None),
         kms_key_arn: Input::Known(None),
+        skip_destroy: Input::Known(false),
         tags: Input::Known(Default::default()),
     };
     let entry = Entry::new(group_key(), GROUP, Spec::LogGroup(group));

@@ -1,17 +1,17 @@
-//! The log group of access logs.
+//! CloudWatch log groups.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::NoAction;
-use crate::model::spec::kind::{Counterpart, Kind, Learned, tagged};
-use crate::model::{Claim, Key, Need, Tags};
+use crate::model::spec::kind::{Counterpart, Kind, Learned, of, tagged};
+use crate::model::{Claim, Key, Need, Tags, only};
 use crate::plugin::Input;
 
-/// The log group of access logs. Key `log_group`, fixed by name.
+/// The log group of access logs or of a flow log. Key `log_group` or `log_group.flow_log.<name>`, fixed by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LogGroup {
-    /// The API, which a log group does not need, but which must exist first (see [`super::Eip::vpc`]).
-    pub api: Key,
+    /// The API or VPC, which a log group does not need, but which must exist first (see [`super::Eip::vpc`]).
+    pub root: Key,
     /// Name of the group.
     pub name: Input<String>,
     /// Retention period in days; `None` if log events never expire.
@@ -19,8 +19,48 @@ pub struct LogGroup {
     /// ARN of the KMS key that encrypts its events; `None` for the encryption of CloudWatch Logs itself. CloudWatch
     /// Logs does not accept key IDs and aliases.
     pub kms_key_arn: Input<Option<String>>,
+    /// Whether its deletion leaves it in AWS with its events and without the tags of the provider.
+    pub skip_destroy: Input<bool>,
     /// Tags.
     pub tags: Tags,
+}
+
+impl LogGroup {
+    /// The retention periods that CloudWatch Logs supports, in days, and 0 for events that never expire, as in
+    /// hashicorp/aws.
+    pub const RETENTIONS: [i64; 23] =
+        [0, 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653];
+
+    /// The name of the group in an ARN.
+    pub fn name_in(arn: &str) -> Option<&str> {
+        let name = arn.split_once(":log-group:")?.1;
+        Some(name.strip_suffix(":*").unwrap_or(name))
+    }
+
+    /// Checks a name. An error is a sentence and a hint.
+    pub fn check_name(name: &str) -> Result<(), (String, &'static str)> {
+        if name.is_empty() || name.len() > 512 {
+            let message = format!("{name:?} has {} characters; the name of a log group has 1 to 512.", name.len());
+            return Err((message, "Choose another name, or remove it to create no log group."));
+        }
+        if !only(name, "._-/") {
+            // CreateLogGroup also accepts "#", but ListTagsForResource and TagResource reject an ARN that contains it.
+            let message = match name.contains('#') {
+                true => {
+                    format!("{name:?} contains \"#\", and CloudWatch Logs does not support tags on such a log group.")
+                }
+                false => format!("{name:?} is not a valid name of a log group."),
+            };
+            return Err((message, "Use only letters, digits, and . _ - /."));
+        }
+        match name.starts_with("aws/") {
+            true => Err((
+                format!("{name:?} starts with \"aws/\", which AWS reserves."),
+                "Choose another name; \"/aws/\" is allowed.",
+            )),
+            false => Ok(()),
+        }
+    }
 }
 
 impl Kind for LogGroup {
@@ -33,7 +73,7 @@ impl Kind for LogGroup {
     }
 
     fn needs(&self) -> Vec<Need> {
-        vec![Need::new(&self.api, NoAction)]
+        vec![Need::new(&self.root, NoAction)]
     }
 
     fn claims(&self) -> Vec<Claim> {
@@ -43,10 +83,21 @@ impl Kind for LogGroup {
     tagged!();
 
     fn is_irrecoverable(&self) -> bool {
-        true
+        !self.stays_when_deleted()
+    }
+
+    fn stays_when_deleted(&self) -> bool {
+        self.skip_destroy == Input::Known(true)
     }
 
     fn lost_when_deleted(&self, _learned: &Learned) -> Option<String> {
-        Some("its log events are lost".to_string())
+        self.is_irrecoverable().then(|| "its log events are lost".to_string())
+    }
+
+    /// AWS does not return it.
+    fn take_forms(&mut self, applied: &dyn Kind) {
+        if let Some(applied) = of::<LogGroup>(applied) {
+            self.skip_destroy = applied.skip_destroy.clone();
+        }
     }
 }

@@ -21,7 +21,7 @@ impl Draft<'_> {
         let name = Input::Known(name.clone());
         let key = keys::log_group(&name);
         let spec = LogGroup {
-            api: self.api.clone(),
+            root: self.api.clone(),
             name,
             // CloudWatch Logs expresses events that never expire by the absence of a period.
             retention_in_days: config
@@ -29,6 +29,7 @@ impl Draft<'_> {
                 .clone()
                 .map(|days| days.filter(|days| *days != 0)),
             kms_key_arn: self.kms_key_arn(config),
+            skip_destroy: Input::Known(false),
             tags: self.tags("access_log_logservice_group_tags", &own),
         };
         self.add(key.clone(), Spec::LogGroup(spec), vec![]);

@@ -1,7 +1,7 @@
 //! Access logs: the log group, their format, and the subscription that forwards log events.
 
 use super::*;
-use crate::model::{Destination, KmsKey, check_role, only, without_newline};
+use crate::model::{Destination, KmsKey, LogGroup, check_role, without_newline};
 
 /// The maximum size of a log format in API Gateway, in bytes.
 const LONGEST_FORMAT: usize = 3072;
@@ -16,7 +16,10 @@ const ROLE: &str = "access_log_logservice_group_subscription_role_arn";
 impl Problems {
     pub(super) fn access_logs(&mut self, config: &GatewayConfig) {
         if let Input::Known(Some(name)) = &config.access_log_logservice_group_name {
-            self.group_name(name);
+            let path = AttributePath::new("access_log_logservice_group_name");
+            if let Err((message, hint)) = LogGroup::check_name(name) {
+                self.add(path, message, hint);
+            }
         }
         if let Input::Known(Some(key)) = &config.access_log_logservice_group_kms_key_id
             && let Err(message) = KmsKey::parse(key)
@@ -25,26 +28,6 @@ impl Problems {
             self.add(AttributePath::new("access_log_logservice_group_kms_key_id"), message, hint);
         }
         self.format(config);
-    }
-
-    fn group_name(&mut self, name: &str) {
-        let path = AttributePath::new("access_log_logservice_group_name");
-        if name.is_empty() || name.len() > 512 {
-            let message = format!("{name:?} has {} characters; the name of a log group has 1 to 512.", name.len());
-            self.add(path, message, "Choose another name, or remove it to turn access logs off.");
-        } else if !only(name, "._-/") {
-            // CreateLogGroup also accepts "#", but ListTagsForResource and TagResource reject an ARN that contains it.
-            let message = match name.contains('#') {
-                true => {
-                    format!("{name:?} contains \"#\", and CloudWatch Logs does not support tags on such a log group.")
-                }
-                false => format!("{name:?} is not a valid name of a log group."),
-            };
-            self.add(path, message, "Use only letters, digits, and . _ - /.");
-        } else if name.starts_with("aws/") {
-            let message = format!("{name:?} starts with \"aws/\", which AWS reserves.");
-            self.add(path, message, "Choose another name; \"/aws/\" is allowed.");
-        }
     }
 
     fn format(&mut self, config: &GatewayConfig) {

@@ -185,10 +185,11 @@ async fn group_of_an_interrupted_run_is_found_by_name_and_tags() {
     let name = Input::Known(GROUP.to_string());
     let (retention_in_days, kms_key_arn) = (Input::Known(None), Input::Known(None));
     let spec = LogGroup {
-        api: keys::api(),
+        root: keys::api(),
         name: name.clone(),
         retention_in_days,
         kms_key_arn,
+        skip_destroy: Input::Known(false),
         tags: Input::Known([].into()),
     };
     let wanted = Object::new(keys::log_group(&name), Spec::LogGroup(spec));

@@ -1,0 +1,201 @@
+//! Flow logs of a VPC.
+
+use std::time::Duration;
+
+use aws_sdk_ec2::types::{
+    DestinationFileFormat, DestinationOptionsRequest, FlowLog as Log, FlowLogsResourceType, LogDestinationType,
+    ResourceType, TrafficType,
+};
+
+use super::{client_token, filter, tags};
+use crate::aws::Session;
+use crate::aws::calls::codes::missing::Kind;
+use crate::aws::calls::codes::{is_log_destination_unusable, is_role_unusable};
+use crate::aws::calls::errors::{incomplete_answer, item_failure};
+use crate::aws::calls::wait::{Backoff, Poll, SECONDS, retry_while};
+use crate::aws::calls::{Operation, OrFailure, list_all, ownership, wait};
+use crate::aws::ec2::observed::Shown;
+use crate::cloud::{Cause, Failure, Observed};
+use crate::model::keys::network as keys;
+use crate::model::{DELIVERY_ERROR, DELIVERY_STATUS, Entry, FlowLog, Input, Key, LogFiles, LogGroup, Spec};
+
+/// How long EC2 may not know a new role, as in hashicorp/aws.
+const NEW_ROLE: Duration = Duration::from_secs(2 * 60);
+
+const CLOUDWATCH: &str = "cloud-watch-logs";
+
+/// The flow logs of the VPC itself, and not those of its subnets and interfaces.
+pub(super) async fn of_vpc(session: &Session, vpc_id: &str) -> Result<Vec<Log>, Failure> {
+    let call = session.ec2.describe_flow_logs().filter(filter("resource-id", vpc_id));
+    let found = list_all("DescribeFlowLogs", call.into_paginator().items().send()).await?;
+    Ok(found.into_iter().filter(|log| log.resource_id() == Some(vpc_id)).collect())
+}
+
+/// The log as AWS returns it. AWS cannot change a log, so one in state has the properties of the last apply.
+pub(super) fn read(shown: &Shown<'_>, place: Result<(Key, &FlowLog), &str>, log: &Log) -> Option<Observed> {
+    let (key, spec) = match place {
+        Ok((key, applied)) => (key, FlowLog { tags: tags::own(log.tags()), ..applied.clone() }),
+        Err(slot) => {
+            let spec = spec(shown, log)?;
+            (keys::flow_log(slot.strip_prefix(keys::FLOW_LOG)?, &spec), spec)
+        }
+    };
+    let text = |value: Option<&str>| value.unwrap_or_default().to_string();
+    let learned = [
+        (DELIVERY_STATUS.to_string(), text(log.deliver_logs_status())),
+        (DELIVERY_ERROR.to_string(), text(log.deliver_logs_error_message())),
+    ];
+    Some(Observed { id: log.flow_log_id()?.to_string(), key, spec: Spec::FlowLog(spec), learned: learned.into() })
+}
+
+fn spec(shown: &Shown<'_>, log: &Log) -> Option<FlowLog> {
+    let owned = |text: Option<&str>| Input::Known(text.filter(|text| !text.is_empty()).map(str::to_string));
+    let destination = destination(log)?;
+    let files = log.destination_options().map(|it| LogFiles {
+        format: it.file_format().map_or("plain-text", DestinationFileFormat::as_str).to_string(),
+        hive_compatible_partitions: it.hive_compatible_partitions().unwrap_or(false),
+        per_hour_partition: it.per_hour_partition().unwrap_or(false),
+    });
+    Some(FlowLog {
+        vpc: shown.vpc.clone(),
+        log_group: shown.key(&destination).cloned(),
+        destination_type: Input::Known(kind(log).to_string()),
+        destination: Input::Known(destination),
+        iam_role_arn: owned(log.deliver_logs_permission_arn()),
+        cross_account_role_arn: owned(log.deliver_cross_account_role()),
+        traffic_type: Input::Known(log.traffic_type().map_or("ALL", TrafficType::as_str).to_string()),
+        max_aggregation_interval: Input::Known(log.max_aggregation_interval().map_or(600, i64::from)),
+        log_format: owned(log.log_format().filter(|format| *format != FlowLog::DEFAULT_FORMAT)),
+        files: Input::Known(files.filter(|files| *files != LogFiles::of_aws())),
+        tags: tags::own(log.tags()),
+    })
+}
+
+fn kind(log: &Log) -> &str {
+    log.log_destination_type().map_or(CLOUDWATCH, LogDestinationType::as_str)
+}
+
+/// Whether it writes to a log group.
+pub(super) fn is_to_log_group(log: &Log) -> bool {
+    kind(log) == CLOUDWATCH
+}
+
+/// The name of its log group, or the ARN of its bucket or stream. AWS returns the ARN, the name or both for a group.
+pub(super) fn destination(log: &Log) -> Option<String> {
+    let arn = log.log_destination().filter(|arn| !arn.is_empty());
+    let name = match kind(log) {
+        CLOUDWATCH => log.log_group_name().or_else(|| LogGroup::name_in(arn?)),
+        _ => arn,
+    };
+    name.map(str::to_string)
+}
+
+/// Creates a log, and waits until AWS lists it.
+pub(crate) async fn create(operation: &Operation<'_>, spec: &FlowLog) -> Result<(), Failure> {
+    let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
+    let (kind, destination) = (operation.known(&spec.destination_type)?, operation.known(&spec.destination)?);
+    let tags = ownership::tags_on_create(operation, &spec.tags)?;
+    let files = operation.known(&spec.files)?.as_ref().map(|files| {
+        DestinationOptionsRequest::builder()
+            .file_format(files.format.as_str().into())
+            .hive_compatible_partitions(files.hive_compatible_partitions)
+            .per_hour_partition(files.per_hour_partition)
+            .build()
+    });
+    let is_group = kind == CLOUDWATCH;
+    let call = session
+        .ec2
+        .create_flow_logs()
+        .resource_ids(vpc_id)
+        .resource_type(FlowLogsResourceType::Vpc)
+        .traffic_type(operation.known(&spec.traffic_type)?.as_str().into())
+        .log_destination_type(kind.as_str().into())
+        .set_log_group_name(is_group.then(|| destination.clone()))
+        .set_log_destination((!is_group).then(|| destination.clone()))
+        .set_deliver_logs_permission_arn(operation.known(&spec.iam_role_arn)?.clone())
+        .set_deliver_cross_account_role(operation.known(&spec.cross_account_role_arn)?.clone())
+        .max_aggregation_interval(i32::try_from(*operation.known(&spec.max_aggregation_interval)?).unwrap_or(600))
+        .set_log_format(operation.known(&spec.log_format)?.clone())
+        .set_destination_options(files)
+        .tag_specifications(tags::on_create(ResourceType::VpcFlowLog, &tags))
+        .client_token(client_token());
+    let send = || async {
+        let answer = call.clone().send().await.or_failure("CreateFlowLogs")?;
+        // AWS reports a rejection inside a successful response.
+        if let Some(error) = answer.unsuccessful().first().and_then(|item| item.error()) {
+            return Err(item_failure("CreateFlowLogs", error.code(), error.message()));
+        }
+        let id = answer.flow_log_ids().first().cloned();
+        id.ok_or_else(|| incomplete_answer("CreateFlowLogs", "an id"))
+    };
+    let used = [vpc_id, destination.as_str()];
+    let visible = || operation.retry_until_visible(&used, send);
+    let (deadlines, mut backoff) = (operation.deadlines(NEW_ROLE), Backoff::new(SECONDS));
+    let id = match retry_while(&deadlines, &mut backoff, is_role_unusable, visible).await {
+        Err(failure) if failure.cause == Cause::Exists => return Err(occupied(operation, failure, destination).await),
+        Err(failure) => return Err(explained(failure, destination)),
+        Ok(id) => id,
+    };
+    operation.record_id(&id);
+    wait::until("CreateFlowLogs", &operation.deadlines(wait::PROPAGATION), SECONDS, || async {
+        let listed = of_vpc(session, vpc_id).await?;
+        let is_listed = listed.iter().any(|log| log.flow_log_id() == Some(id.as_str()));
+        Ok(if is_listed { Poll::Done(()) } else { Poll::Pending("the flow log is not visible yet".to_string()) })
+    })
+    .await
+}
+
+/// Names the log that has the destination already.
+async fn occupied(operation: &Operation<'_>, failure: Failure, to: &str) -> Failure {
+    let vpc_id = operation.root_id().unwrap_or_default();
+    let found = of_vpc(operation.session, vpc_id).await.unwrap_or_default();
+    let other = found.iter().find(|log| destination(log).as_deref() == Some(to)).and_then(Log::flow_log_id);
+    let Some(id) = other else { return failure };
+    let (message, slot) = (failure.message.trim_end_matches('.'), &operation.key.slot);
+    let message = format!(
+        "{message}. {id} delivers to {to} already. To take it over, set {slot:?} = {id:?} in adopt; or delete it, or use \
+         another destination"
+    );
+    Failure { message, ..failure }
+}
+
+/// Adds what AWS expects of the destination. The caller lacks no permission.
+fn explained(failure: Failure, destination: &str) -> Failure {
+    if !is_log_destination_unusable(&failure) {
+        return failure;
+    }
+    let message = format!(
+        "{}. Check that {destination} exists, that its policy allows delivery.logs.amazonaws.com to write, and that a KMS \
+         key of a bucket is given by its ARN",
+        failure.message.trim_end_matches('.')
+    );
+    Failure { message, cause: Cause::Other, ..failure }
+}
+
+/// Updates the tags. A change of anything else creates another log.
+pub(crate) async fn update(
+    operation: &Operation<'_>,
+    id: &str,
+    from: Option<&FlowLog>,
+    to: &FlowLog,
+) -> Result<(), Failure> {
+    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+}
+
+/// Deletes the log. Its records stay.
+pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let (session, id) = (operation.session, entry.id.as_str());
+    let is_missing = |failure: &Failure| Kind::FlowLog.is_missing(failure, id);
+    let is_there = || async {
+        let listed = of_vpc(session, operation.root_id()?).await?;
+        Ok(listed.iter().any(|log| log.flow_log_id() == Some(id)))
+    };
+    wait::delete(&operation.work.deadlines, is_missing, is_there, || async {
+        let answer = session.ec2.delete_flow_logs().flow_log_ids(id).send().await.or_failure("DeleteFlowLogs")?;
+        match answer.unsuccessful().first().and_then(|item| item.error()) {
+            Some(error) => Err(item_failure("DeleteFlowLogs", error.code(), error.message())),
+            None => Ok(()),
+        }
+    })
+    .await
+}

@@ -1,0 +1,390 @@
+//! Flow logs of the VPC, with the log groups that the network creates for them.
+
+mod rules;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use super::Part;
+use crate::model::keys::network as keys;
+use crate::model::{
+    self, DELIVERY_STATUS, Entry, Input, Inventory, Key, LogFiles, LogGroup, Outside, Reference, Scope, Spec, Tags,
+};
+use crate::plugin::{AttributePath, Check, Encode, Number, PlanEffect, Problem, Type, Value};
+use crate::topology::NOT_YET_RUN;
+use crate::topology::alternatives::Change;
+use crate::topology::four_tier_vpc::blueprint::{Built, Draft};
+use crate::topology::four_tier_vpc::classify::Classifier;
+use crate::topology::four_tier_vpc::config::Config;
+use crate::topology::four_tier_vpc::name_tags::NAME;
+use crate::topology::four_tier_vpc::outputs::{Network, Output};
+use crate::topology::mirrored::Found;
+
+/// The input.
+const INPUT: &str = "flow_logs";
+
+const CLOUDWATCH: &str = "cloud-watch-logs";
+const S3: &str = "s3";
+const FIREHOSE: &str = "kinesis-data-firehose";
+
+const REPLACED: PlanEffect = PlanEffect::PartialReplace(
+    "replaces the flow log. The new one is created first, unless both have the same destination, which AWS rejects: then \
+     up to a minute of records is lost",
+);
+
+crate::attributes! {
+    /// A flow log of the VPC.
+    pub struct FlowLog: Encode {
+        /// `cloud-watch-logs`, `s3` or `kinesis-data-firehose`.
+        log_destination_type: Input<String>
+            = default(CLOUDWATCH).check(Check::one_of(&[CLOUDWATCH, S3, FIREHOSE])).change(REPLACED),
+        /// ARN of an existing log group, bucket (also with a folder) or delivery stream. Each flow log requires either
+        /// `log_destination` or `log_group_name`.
+        log_destination: Input<Option<String>> = optional().change(REPLACED),
+        /// Name of a log group to create for the flow log.
+        log_group_name: Input<Option<String>> = optional().change(REPLACED),
+        /// Number of days for which the created log group keeps its events. By default, they never expire.
+        retention_in_days: Input<Option<i64>> = optional().in_place(),
+        /// ARN of the KMS key that encrypts the created log group.
+        kms_key_id: Input<Option<String>> = optional().in_place(),
+        /// Whether the created log group stays in AWS, with its events, when it is no longer required.
+        log_group_skip_destroy: Input<bool> = default(true).in_place(),
+        /// ARN of the role with which EC2 writes to a log group; required for one. With a delivery stream in another
+        /// account, the role that delivers to it.
+        iam_role_arn: Input<Option<String>> = optional().change(REPLACED),
+        /// Traffic to record: `ALL`, `ACCEPT` or `REJECT`.
+        traffic_type: Input<String> = default("ALL").check(Check::one_of(&["ALL", "ACCEPT", "REJECT"])).change(REPLACED),
+        /// Maximum number of seconds that a record covers: 60 or 600.
+        max_aggregation_interval: Input<i64> = default(600_i64).check(interval()).change(REPLACED),
+        /// Fields of a record, such as `$${version} $${vpc-id} $${srcaddr}`. Defaults to the format of AWS.
+        log_format: Input<Option<String>> = optional().change(REPLACED),
+        /// Files in a bucket.
+        destination_options: Input<Option<DestinationOptions>> = optional().change(REPLACED),
+        /// ARN of the role in the account of a delivery stream.
+        deliver_cross_account_role: Input<Option<String>> = optional().change(REPLACED).remark(NOT_YET_RUN),
+        /// Tags for the flow log and the created log group.
+        tags: Tags = default(Value::Map(BTreeMap::new())).in_place(),
+    }
+}
+
+crate::attributes! {
+    /// The files of a flow log in a bucket.
+    pub struct DestinationOptions: Encode {
+        /// Format of the files: `plain-text` or `parquet`.
+        file_format: Input<String>
+            = default("plain-text").check(Check::one_of(&["plain-text", "parquet"])).change(REPLACED),
+        /// Whether the folders are named as Hive expects.
+        hive_compatible_partitions: Input<bool> = default(false).change(REPLACED),
+        /// Whether there is a folder for each hour.
+        per_hour_partition: Input<bool> = default(false).change(REPLACED),
+    }
+}
+
+fn interval() -> Check {
+    Check::new("60 or 600", |value| match value {
+        Value::Number(Number::Int(60 | 600)) => Ok(()),
+        _ => Err(format!("{value} is not an interval that AWS supports.")),
+    })
+}
+
+/// Flow logs of the VPC.
+pub(in super::super) struct FlowLogs;
+
+impl Part for FlowLogs {
+    /// Unknown if one of its log groups may or may not exist.
+    fn is_wanted(&self, config: &Config) -> Input<bool> {
+        let has_known_objects = |log: &Input<FlowLog>| log.known().is_some_and(|log| log.log_group_name.is_known());
+        match &config.flow_logs {
+            Input::Known(logs) if logs.values().all(has_known_objects) => Input::Known(!logs.is_empty()),
+            _ => Input::Unknown,
+        }
+    }
+
+    fn problems(&self, config: &Config) -> Vec<Problem> {
+        rules::problems(config)
+    }
+
+    fn references(&self, config: &Config, _: &Scope) -> Vec<Reference> {
+        let mut all = Vec::new();
+        for (name, log) in logs(config) {
+            let path = AttributePath::new(INPUT).key(name);
+            if let Input::Known(Some(group)) = &log.log_group_name {
+                let to = Outside::LogGroup { name: group.clone(), slot: format!("{}{name}", keys::FLOW_LOG_GROUP) };
+                all.push(Reference::new(to, path.attribute("log_group_name")));
+            }
+            if let Input::Known(Some(key)) = &log.kms_key_id {
+                all.push(Reference::new(Outside::KmsKey(key.clone()), path.attribute("kms_key_id")));
+            }
+        }
+        all
+    }
+
+    fn draft(&self, draft: &mut Draft<'_>, _: &Built<'_>) {
+        for (name, log) in logs(draft.context.config) {
+            let group = log.log_group_name.known().cloned().flatten();
+            let group = group.map(|group| {
+                let key = keys::log_group_of_flow_log(name, &Input::Known(group.clone()));
+                let spec = LogGroup {
+                    root: draft.vpc.clone(),
+                    name: Input::Known(group),
+                    retention_in_days: log.retention_in_days.clone().map(|days| days.filter(|days| *days != 0)),
+                    kms_key_arn: log.kms_key_id.clone(),
+                    skip_destroy: log.log_group_skip_destroy.clone(),
+                    tags: draft.tags(&key, &[&log.tags]),
+                };
+                draft.add(&key, Spec::LogGroup(spec));
+                key
+            });
+            let mut spec = log.spec(&draft.vpc, group);
+            let key = keys::flow_log(name, &spec);
+            spec.tags = draft.tags(&key, &[&log.tags]);
+            draft.warnings.extend(gap(name, &key, &spec, draft.context.existing));
+            draft.add(&key, Spec::FlowLog(spec));
+        }
+    }
+
+    /// With and without log groups.
+    fn alternatives(&self, config: &Config) -> Vec<Change<Config>> {
+        if self.is_wanted(config).is_known() {
+            return Vec::new();
+        }
+        let decided = |has_group: bool| -> Change<Config> {
+            Box::new(move |config| {
+                let logs = match std::mem::replace(&mut config.flow_logs, Input::Unknown) {
+                    Input::Known(logs) => logs,
+                    Input::Unknown if has_group => BTreeMap::from([("unknown".to_string(), Input::Unknown)]),
+                    Input::Unknown => BTreeMap::new(),
+                };
+                let decide = |(name, log): (String, Input<FlowLog>)| {
+                    let mut log = log.known().cloned().unwrap_or_else(FlowLog::unknown);
+                    if !log.log_group_name.is_known() {
+                        log.log_group_name = Input::Known(has_group.then(|| "unknown".to_string()));
+                    }
+                    (name, Input::Known(log))
+                };
+                config.flow_logs = Input::Known(logs.into_iter().map(decide).collect());
+            })
+        };
+        vec![decided(false), decided(true)]
+    }
+
+    /// Every log of the VPC, under the name in its Name tag or at the end of its destination, unless a service of AWS
+    /// or another account delivers its records.
+    fn classify(&self, classifier: &mut Classifier<'_>) {
+        let landscape = classifier.landscape;
+        let mut used: BTreeMap<String, usize> = BTreeMap::new();
+        for log in &landscape.flow_logs {
+            if let Some(other) = log.account_of_role.as_ref().filter(|account| **account != landscape.vpc_owner) {
+                classifier.reject(&log.id, format!("its role belongs to the account {other}"));
+            }
+            if classifier.is_free(&log.id) {
+                let given = log.tags.get(NAME).filter(|name| !name.is_empty());
+                let name = sanitized(given.unwrap_or(&log.destination));
+                let count = used.entry(name.clone()).and_modify(|count| *count += 1).or_insert(1);
+                let number = if *count > 1 { format!("-{count}") } else { String::new() };
+                classifier.place(&log.id, format!("{}{name}{number}", keys::FLOW_LOG));
+            }
+        }
+    }
+
+    fn import(&self, found: Found<'_>, scope: &Scope, attributes: &mut Value) {
+        let groups: BTreeMap<&Key, &LogGroup> =
+            found.specs().filter_map(|(key, spec)| Some((key, LogGroup::of(spec)?))).collect();
+        let general = attributes.get("custom_tags").clone();
+        let vpc_name = attributes.get("vpc_name").as_str().unwrap_or_default().to_string();
+        let is_own = |name: &str, key: &str, value: &str| {
+            let computed = key == NAME && value == format!("{vpc_name}{}", suffix(name));
+            !computed && general.get(key).as_str() != Some(value) && !scope.may_be_default_tag(key, value)
+        };
+        let entry = |(key, spec): (&Key, &Spec)| {
+            let (name, log) = (key.slot.strip_prefix(keys::FLOW_LOG)?, model::FlowLog::of(spec)?);
+            let mut tags = log.tags.clone();
+            if let Input::Known(tags) = &mut tags {
+                tags.retain(|key, value| value.known().is_none_or(|value| is_own(name, key, value)));
+            }
+            let group = log.log_group.as_ref().and_then(|key| groups.get(key).copied());
+            Some((name.to_string(), FlowLog::of(&model::FlowLog { tags, ..log.clone() }, group, scope).encode()))
+        };
+        attributes.set(INPUT, Value::Map(found.specs().filter_map(entry).collect()));
+    }
+
+    /// A deleted log leaves the map. AWS can change the tags of a log, and the properties of its group.
+    fn reflect(&self, inventory: &Inventory, state: &mut Value) {
+        let Some(mut entries) = state.get(INPUT).as_map().cloned() else { return };
+        let at = |prefix: &str, name: &str| {
+            inventory.entries.iter().find(|entry| entry.key.slot.strip_prefix(prefix) == Some(name))
+        };
+        entries.retain(|name, _| at(keys::FLOW_LOG, name).is_none_or(Entry::is_present));
+        for (name, entry) in &mut entries {
+            if let Some(observed) = at(keys::FLOW_LOG_GROUP, name).and_then(Entry::drifted)
+                && let Some(group) = LogGroup::of(observed)
+            {
+                entry.set("retention_in_days", group.retention_in_days.clone().into());
+                entry.set("kms_key_id", group.kms_key_arn.clone().into());
+            }
+            let tags = at(keys::FLOW_LOG, name).and_then(Entry::drifted).and_then(|spec| spec.tags()?.known());
+            if let (Some(found), Some(own)) = (tags, entry.get("tags").as_map()) {
+                let own = own.keys().filter_map(|key| Some((key.clone(), found.get(key)?.clone().into())));
+                entry.set("tags", Value::Map(own.collect()));
+            }
+        }
+        state.set(INPUT, Value::Map(entries));
+    }
+
+    fn outputs(&self) -> &'static [Output] {
+        fn each(network: &Network<'_>, of: impl Fn(&Key) -> Value) -> Value {
+            let keys = network.objects.iter().map(|object| &object.key);
+            Value::map(keys.filter_map(|key| Some((key.slot.strip_prefix(keys::FLOW_LOG)?, of(key)))))
+        }
+        const {
+            &[
+                Output {
+                    name: "flow_log_ids",
+                    kind: || Type::Map(Box::new(Type::String)),
+                    description: "IDs of the flow logs, by their names in `flow_logs`.",
+                    of: |network| each(network, |key| network.ids.id(key)),
+                },
+                Output {
+                    name: "flow_log_arns",
+                    kind: || Type::Map(Box::new(Type::String)),
+                    description: "ARNs of the flow logs, by their names in `flow_logs`.",
+                    of: |network| each(network, |key| network.arn("vpc-flow-log", key)),
+                },
+                Output {
+                    name: "flow_log_deliver_statuses",
+                    kind: || Type::Map(Box::new(Type::String)),
+                    description: "Result of the last delivery of each flow log, by its name in `flow_logs`: `SUCCESS`, \
+                                  `FAILED`, or empty before the first delivery, which can take 10 minutes. A refresh \
+                                  warns of a failure.",
+                    of: |network| each(network, |key| network.ids.learned(key, DELIVERY_STATUS)),
+                },
+            ]
+        }
+    }
+
+    fn name(&self, slot: &str) -> Option<String> {
+        let name = slot.strip_prefix(keys::FLOW_LOG)?;
+        rules::is_name(name).then(|| suffix(name))
+    }
+}
+
+fn suffix(name: &str) -> String {
+    format!("-flow-log-{name}")
+}
+
+/// The logs whose inputs are known.
+fn logs(config: &Config) -> impl Iterator<Item = (&String, &FlowLog)> {
+    config.flow_logs.known().into_iter().flatten().filter_map(|(name, log)| Some((name, log.known()?)))
+}
+
+/// A name as in the configuration. Of an ARN, only the last part counts.
+fn sanitized(text: &str) -> String {
+    let last = text.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
+    let name: String =
+        last.to_lowercase().chars().map(|it| if rules::is_name(&it.to_string()) { it } else { '-' }).collect();
+    let name = name.trim_matches('-');
+    if name.is_empty() { "log".to_string() } else { name.to_string() }
+}
+
+/// The warning that records are lost, because AWS rejects a second log to the same destination.
+fn gap(name: &str, key: &Key, spec: &model::FlowLog, existing: &Inventory) -> Option<Problem> {
+    let has_destination = |entry: &&Entry| {
+        let log = model::FlowLog::of(&entry.applied);
+        entry.key != *key && log.is_some_and(|log| log.destination == spec.destination && log.destination.is_known())
+    };
+    let old = existing.current().find(has_destination)?;
+    let message = format!(
+        "{} ({}) is deleted before its successor is created, because AWS rejects two flow logs of a VPC to one \
+         destination. Up to a minute of records is lost.",
+        old.key.slot, old.id
+    );
+    Some(Problem::new(AttributePath::new(INPUT).key(name), message, "Use another destination to keep all records."))
+}
+
+impl FlowLog {
+    fn unknown() -> FlowLog {
+        FlowLog {
+            log_destination_type: Input::Unknown,
+            log_destination: Input::Unknown,
+            log_group_name: Input::Unknown,
+            retention_in_days: Input::Unknown,
+            kms_key_id: Input::Unknown,
+            log_group_skip_destroy: Input::Unknown,
+            iam_role_arn: Input::Unknown,
+            traffic_type: Input::Unknown,
+            max_aggregation_interval: Input::Unknown,
+            log_format: Input::Unknown,
+            destination_options: Input::Unknown,
+            deliver_cross_account_role: Input::Unknown,
+            tags: Input::Unknown,
+        }
+    }
+
+    /// The object, without tags.
+    fn spec(&self, vpc: &Key, log_group: Option<Key>) -> model::FlowLog {
+        let destination = match &self.log_group_name {
+            Input::Known(Some(name)) => Input::Known(name.clone()),
+            _ => self.log_destination.clone().map(|arn| {
+                let arn = arn.unwrap_or_default();
+                LogGroup::name_in(&arn).map_or(arn.clone(), str::to_string)
+            }),
+        };
+        let files = self.destination_options.clone().map(|options| {
+            let files = options.map(|it| LogFiles {
+                format: it.file_format.known().cloned().unwrap_or_default(),
+                hive_compatible_partitions: it.hive_compatible_partitions == Input::Known(true),
+                per_hour_partition: it.per_hour_partition == Input::Known(true),
+            });
+            files.filter(|files| *files != LogFiles::of_aws())
+        });
+        model::FlowLog {
+            vpc: vpc.clone(),
+            log_group,
+            destination_type: self.log_destination_type.clone(),
+            destination,
+            iam_role_arn: self.iam_role_arn.clone(),
+            cross_account_role_arn: self.deliver_cross_account_role.clone(),
+            traffic_type: self.traffic_type.clone(),
+            max_aggregation_interval: self.max_aggregation_interval.clone(),
+            log_format: self.log_format.clone().map(|format| format.filter(|it| it != model::FlowLog::DEFAULT_FORMAT)),
+            files,
+            tags: Input::Known(BTreeMap::new()),
+        }
+    }
+
+    /// The entry that requires an object.
+    fn of(log: &model::FlowLog, group: Option<&LogGroup>, scope: &Scope) -> FlowLog {
+        let is_group = log.destination_type == Input::Known(CLOUDWATCH.to_string());
+        let arn = |destination: String| match (is_group, &scope.account) {
+            (true, Some(account)) => {
+                format!("arn:{}:logs:{}:{account}:log-group:{destination}", scope.partition, scope.region)
+            }
+            _ => destination,
+        };
+        FlowLog {
+            log_destination_type: log.destination_type.clone(),
+            log_destination: match group {
+                Some(_) => Input::Known(None),
+                None => log.destination.clone().map(|destination| Some(arn(destination))),
+            },
+            log_group_name: group.map_or(Input::Known(None), |group| group.name.clone().map(Some)),
+            retention_in_days: group.map_or(Input::Known(None), |group| group.retention_in_days.clone()),
+            kms_key_id: group.map_or(Input::Known(None), |group| group.kms_key_arn.clone()),
+            log_group_skip_destroy: group.map_or(Input::Known(true), |group| group.skip_destroy.clone()),
+            iam_role_arn: log.iam_role_arn.clone(),
+            traffic_type: log.traffic_type.clone(),
+            max_aggregation_interval: log.max_aggregation_interval.clone(),
+            log_format: log.log_format.clone(),
+            destination_options: log.files.clone().map(|files| {
+                files.map(|files| DestinationOptions {
+                    file_format: Input::Known(files.format),
+                    hive_compatible_partitions: Input::Known(files.hive_compatible_partitions),
+                    per_hour_partition: Input::Known(files.per_hour_partition),
+                })
+            }),
+            deliver_cross_account_role: log.cross_account_role_arn.clone(),
+            tags: log.tags.clone(),
+        }
+    }
+}

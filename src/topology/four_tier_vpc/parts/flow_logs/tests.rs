@@ -1,0 +1,298 @@
+//! Tests of flow logs.
+
+use proptest::prelude::*;
+use serde_json::{Value as Json, json};
+
+use super::*;
+use crate::model::{FoundFlowLog, Landscape};
+use crate::topology::Blueprint;
+use crate::topology::four_tier_vpc::classify::classify;
+use crate::topology::four_tier_vpc::config::tests::{config, decode};
+use crate::topology::four_tier_vpc::fixtures::{applied, blueprint, objects, scope};
+use crate::topology::four_tier_vpc::{import, reflect, validate};
+use crate::topology::rules::{assert_reported, value, with};
+
+const ROLE: &str = "arn:aws:iam::123456789012:role/flow";
+const BUCKET: &str = "arn:aws:s3:::logs/net";
+
+fn input(logs: Json) -> [(&'static str, Value); 1] {
+    [(INPUT, value(logs))]
+}
+
+fn problems(logs: Json) -> Vec<Problem> {
+    decode(&input(logs)).map_or_else(|problems| problems, |config| validate::validate(&config))
+}
+
+#[test]
+fn each_broken_rule_of_flow_logs_is_reported() {
+    let to_bucket = || json!({ "log_destination_type": "s3", "log_destination": BUCKET });
+    let to_group = || json!({ "log_group_name": "/net", "iam_role_arn": ROLE });
+    let rule =
+        |name: &'static str, broken: Json, at: &'static [&'static str], says: &'static [&'static str], good: Json| {
+            (name, json!({ "x": broken }), at, says, json!({ "x": good }))
+        };
+    let bucket = |more: Json| with(to_bucket(), more);
+    let group = |more: Json| with(to_group(), more);
+    assert_reported(
+        vec![
+            (
+                "a name is part of keys",
+                json!({ "A.b": to_bucket() }),
+                &["flow_logs[\"A.b\"]"],
+                &["\"A.b\"", "lowercase"],
+                json!({ "a-b_1": to_bucket() }),
+            ),
+            (
+                "destinations differ",
+                json!({ "a": to_group(), "b": {
+                    "log_destination": "arn:aws:logs:us-east-1:123456789012:log-group:/net:*", "iam_role_arn": ROLE,
+                } }),
+                &["flow_logs[\"b\"]"],
+                &["\"a\"", "\"b\"", "/net"],
+                json!({ "a": to_group(), "b": to_bucket() }),
+            ),
+            rule(
+                "a log has a destination",
+                json!({ "iam_role_arn": ROLE }),
+                &["flow_logs[\"x\"].log_destination"],
+                &["no destination"],
+                to_group(),
+            ),
+            rule(
+                "a log has one destination",
+                group(json!({ "log_destination": "arn:aws:logs:us-east-1:123456789012:log-group:/a" })),
+                &["flow_logs[\"x\"].log_destination"],
+                &["\"/net\"", "log-group:/a"],
+                to_group(),
+            ),
+            rule(
+                "a group is in CloudWatch",
+                group(json!({ "log_destination_type": "kinesis-data-firehose" })),
+                &["flow_logs[\"x\"].log_group_name"],
+                &["kinesis-data-firehose"],
+                to_group(),
+            ),
+            rule(
+                "the name of a group is valid",
+                group(json!({ "log_group_name": "a b" })),
+                &["flow_logs[\"x\"].log_group_name"],
+                &["a b"],
+                group(json!({ "log_group_name": "a/b" })),
+            ),
+            rule(
+                "CloudWatch requires a role",
+                json!({ "log_group_name": "/net" }),
+                &["flow_logs[\"x\"].iam_role_arn"],
+                &["requires a role"],
+                to_group(),
+            ),
+            rule(
+                "S3 has no role",
+                bucket(json!({ "iam_role_arn": ROLE })),
+                &["flow_logs[\"x\"].iam_role_arn"],
+                &["ignores", ROLE],
+                to_bucket(),
+            ),
+            rule(
+                "a role is an ARN",
+                group(json!({ "iam_role_arn": "flow" })),
+                &["flow_logs[\"x\"].iam_role_arn"],
+                &["\"flow\""],
+                to_group(),
+            ),
+            rule(
+                "files are in buckets",
+                group(json!({ "destination_options": {} })),
+                &["flow_logs[\"x\"].destination_options"],
+                &["s3", CLOUDWATCH],
+                bucket(json!({ "destination_options": {} })),
+            ),
+            rule(
+                "other accounts have streams",
+                bucket(json!({ "deliver_cross_account_role": ROLE })),
+                &["flow_logs[\"x\"].deliver_cross_account_role"],
+                &[FIREHOSE, "\"s3\""],
+                to_bucket(),
+            ),
+            rule(
+                "the ARN fits the type",
+                bucket(json!({ "log_destination": "arn:aws:firehose:us-east-1:123456789012:deliverystream/x" })),
+                &["flow_logs[\"x\"].log_destination"],
+                &["not an ARN of s3"],
+                to_bucket(),
+            ),
+            rule(
+                "only a new group has a retention period",
+                bucket(json!({ "retention_in_days": 7 })),
+                &["flow_logs[\"x\"].retention_in_days"],
+                &["log_group_name"],
+                group(json!({ "retention_in_days": 7 })),
+            ),
+            rule(
+                "a retention period is one of CloudWatch",
+                group(json!({ "retention_in_days": 8 })),
+                &["flow_logs[\"x\"].retention_in_days"],
+                &["8 days", "3653"],
+                group(json!({ "retention_in_days": 0 })),
+            ),
+            rule(
+                "a key is an ARN",
+                group(json!({ "kms_key_id": "alias/logs" })),
+                &["flow_logs[\"x\"].kms_key_id"],
+                &["alias/logs"],
+                group(
+                    json!({ "kms_key_id": "arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab" }),
+                ),
+            ),
+            rule(
+                "a format consists of fields",
+                bucket(json!({ "log_format": "${srcaddr},${dstaddr}" })),
+                &["flow_logs[\"x\"].log_format"],
+                &["one space"],
+                bucket(json!({ "log_format": "${srcaddr} ${dstaddr}" })),
+            ),
+            rule(
+                "an interval is 60 or 600",
+                bucket(json!({ "max_aggregation_interval": 300 })),
+                &["flow_logs[\"x\"].max_aggregation_interval"],
+                &["300"],
+                bucket(json!({ "max_aggregation_interval": 60 })),
+            ),
+        ],
+        problems,
+    );
+}
+
+fn gap_of(before: Json, after: Json) -> Vec<String> {
+    let (before, after) = (config(&input(before)), config(&input(after)));
+    let existing = applied(&objects(&before, "a"));
+    let Ok(Blueprint::Decided { warnings, .. }) = blueprint(&after, Some(&before), &existing, "a") else { panic!() };
+    warnings.into_iter().map(|it| format!("{}: {}", it.path, it.message)).collect()
+}
+
+#[test]
+fn only_a_successor_with_the_same_destination_loses_records() {
+    let to = |arn: &str, seconds: i64| json!({ "log_destination_type": "s3", "log_destination": arn, "max_aggregation_interval": seconds });
+    let other = "arn:aws:s3:::other";
+    assert_eq!(gap_of(json!({ "a": to(BUCKET, 600) }), json!({ "a": to(other, 60) })), Vec::<String>::new());
+    let [interval] = &gap_of(json!({ "a": to(BUCKET, 600) }), json!({ "a": to(BUCKET, 60) }))[..] else { panic!() };
+    assert!(interval.starts_with("flow_logs[\"a\"]: flow_log.a (") && interval.contains("a minute"), "{interval}");
+    let [renamed] = &gap_of(json!({ "a": to(BUCKET, 600) }), json!({ "b": to(BUCKET, 600) }))[..] else { panic!() };
+    assert!(renamed.starts_with("flow_logs[\"b\"]: flow_log.a ("), "{renamed}");
+}
+
+#[test]
+fn an_unknown_log_group_changes_only_outputs_of_flow_logs() {
+    let logs = |group: Value| {
+        let log = Value::map([("log_group_name", group), ("iam_role_arn", ROLE.into())]);
+        config(&[(INPUT, Value::map([("a", log)]))])
+    };
+    assert_eq!(FlowLogs.is_wanted(&logs(Value::Unknown)), Input::Unknown);
+    assert_eq!(FlowLogs.is_wanted(&logs("/net".into())), Input::Known(true));
+    for unknown in [logs(Value::Unknown), config(&[(INPUT, Value::Unknown)])] {
+        let changes = FlowLogs.alternatives(&unknown);
+        let groups = changes.iter().map(|change| {
+            let mut config = unknown.clone();
+            change(&mut config);
+            objects(&config, "a").iter().filter(|object| object.key.slot.starts_with(keys::FLOW_LOG_GROUP)).count()
+        });
+        assert_eq!(groups.collect::<Vec<_>>(), [0, 1]);
+    }
+}
+
+#[test]
+fn logs_are_adopted_under_their_names_unless_others_deliver_them() {
+    let log = |id: &str, name: Option<&str>, destination: &str, account: Option<&str>| FoundFlowLog {
+        id: id.into(),
+        tags: name.map(|name| (NAME.to_string(), name.to_string())).into_iter().collect(),
+        destination: destination.into(),
+        account_of_role: account.map(str::to_string),
+    };
+    let landscape = Landscape {
+        vpc_id: "vpc-1".into(),
+        vpc_cidr_block: "10.0.0.0/16".into(),
+        vpc_owner: "123456789012".into(),
+        flow_logs: vec![
+            log("fl-1", Some("Prod VPC"), BUCKET, None),
+            log("fl-2", None, "/aws/vpc-flow-log/vpc-1", Some("123456789012")),
+            log("fl-3", None, BUCKET, None),
+            log("fl-4", None, "arn:aws:s3:::x/net/", None),
+            log("fl-5", None, "/other", Some("999999999999")),
+        ],
+        ..Landscape::default()
+    };
+    let found = classify(&landscape);
+    let slot = |id: &str| found.slots.get(id).map(String::as_str);
+    assert_eq!(slot("fl-1"), Some("flow_log.prod-vpc"));
+    assert_eq!(slot("fl-2"), Some("flow_log.vpc-1"));
+    assert_eq!((slot("fl-3"), slot("fl-4")), (Some("flow_log.net"), Some("flow_log.net-2")));
+    assert_eq!(found.unmanaged["fl-5"], "its role belongs to the account 999999999999");
+}
+
+/// Any log: to a new group or to a bucket, with or without each optional input.
+fn logs() -> impl Strategy<Value = Json> {
+    let group = (prop::option::of(1..3_usize), any::<bool>(), any::<bool>()).prop_map(|(days, keep, fast)| {
+        json!({
+            "log_group_name": "/net", "iam_role_arn": ROLE, "retention_in_days": days.map(|it| [7, 14, 30][it]),
+            "log_group_skip_destroy": keep, "max_aggregation_interval": if fast { 60 } else { 600 },
+        })
+    });
+    let bucket = (any::<[bool; 3]>(), prop::option::of("[a-z]{3}")).prop_map(|([parquet, hour, default], field)| {
+        json!({
+            "log_destination_type": "s3", "log_destination": BUCKET, "traffic_type": "REJECT", "tags": { "team": "net" },
+            "log_format": field.map(|it| format!("${{{it}}}")),
+            "destination_options": if default { Json::Null } else {
+                json!({ "file_format": if parquet { "parquet" } else { "plain-text" }, "per_hour_partition": hour })
+            },
+        })
+    });
+    (group, bucket).prop_map(|(group, bucket)| json!({ "group": group, "bucket": bucket }))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_import_reproduces_flow_logs(logs in logs()) {
+        let config = config(&input(logs.clone()));
+        let required = objects(&config, "a");
+        let imported = import::imported(&applied(&required), &scope()).expect("a network");
+        let again = decode(&input_of(&imported)).expect("valid inputs");
+        let of = |objects: Vec<crate::model::Object>| {
+            objects.into_iter().filter(|it| it.key.slot.contains(keys::FLOW_LOG)).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(of(objects(&again, "a")), of(required), "{}", logs);
+    }
+}
+
+fn input_of(imported: &Value) -> [(&'static str, Value); 1] {
+    [(INPUT, imported.get(INPUT).clone())]
+}
+
+#[test]
+fn drift_shows_in_the_entry_of_its_log() {
+    let logs = json!({
+        "a": { "log_group_name": "/net", "iam_role_arn": ROLE, "retention_in_days": 7, "tags": { "team": "net" } },
+        "b": { "log_destination_type": "s3", "log_destination": BUCKET },
+    });
+    let mut inventory = applied(&objects(&config(&input(logs.clone())), "a"));
+    for entry in &mut inventory.entries {
+        let mut spec = entry.applied.clone();
+        match &mut spec {
+            Spec::LogGroup(group) => group.retention_in_days = Input::Known(Some(30)),
+            Spec::FlowLog(log) if log.log_group.is_some() => {
+                let Input::Known(tags) = &mut log.tags else { panic!() };
+                tags.insert("team".into(), Input::Known("web".into()));
+            }
+            Spec::FlowLog(_) => entry.missing = true,
+            _ => continue,
+        }
+        entry.observe(spec);
+    }
+    let mut state = Value::map(input(logs));
+    reflect::write_drift(&mut state, &inventory);
+    let entries = state.get(INPUT).as_map().unwrap();
+    assert_eq!(entries.keys().collect::<Vec<_>>(), ["a"], "the deleted log");
+    assert_eq!(entries["a"].get("retention_in_days"), &30.into());
+    assert_eq!(entries["a"].get("tags"), &Value::map([("team", Value::from("web"))]));
+}

@@ -1,0 +1,167 @@
+//! Flow logs and their log groups.
+
+use serde_json::{Value, json};
+
+use super::{THIS, TestEnv};
+
+const ALONE: &str = "  num_availability_zones = 1\n  num_nat_gateways = 0\n  create_public_subnets = false\n  \
+                     create_private_app_subnets = false\n  create_private_persistence_subnets = false\n  \
+                     create_vpc_endpoints = false";
+
+const ROLE: &str = "arn:aws:iam::123456789012:role/flow";
+
+fn with(logs: &str) -> String {
+    format!("{ALONE}\n  flow_logs = {{\n{logs}\n  }}")
+}
+
+/// A log to a new log group.
+fn app(more: &str) -> String {
+    format!("    app = {{ log_group_name = \"/net/app\", iam_role_arn = \"{ROLE}\"{more} }}")
+}
+
+/// A log to a bucket.
+fn audit(bucket: &str, more: &str) -> String {
+    format!("    audit = {{ log_destination_type = \"s3\", log_destination = \"arn:aws:s3:::{bucket}\"{more} }}")
+}
+
+fn actions(env: &TestEnv) -> Vec<String> {
+    env.proxy.mutations().into_iter().map(|record| record.call.action).collect()
+}
+
+#[test]
+fn flow_logs_are_created_changed_imported_and_deleted() {
+    let env = TestEnv::new();
+    env.change(ALONE);
+    let network = env.attribute("aws_objects");
+    let both = with(&format!("{}\n{}", app(", retention_in_days = 30"), audit("logs", "")));
+    let on = env.change(&both);
+    assert_eq!(on.calls, "CreateFlowLogs 2, CreateLogGroup 1, PutRetentionPolicy 1");
+    assert_eq!(
+        on.new,
+        [
+            "flow log main-flow-log-app to /net/app",
+            "flow log main-flow-log-audit to arn:aws:s3:::logs",
+            "log group /net/app 30"
+        ]
+    );
+    let created = actions(&env);
+    let at = |action: &str| created.iter().position(|it| it == action).expect("the call was sent");
+    let parameters = |name: &str| env.proxy.mutations().iter().any(|it| it.call.param("LogGroupName") == name);
+    assert!(at("CreateLogGroup") < created.iter().rposition(|it| it == "CreateFlowLogs").unwrap());
+    assert!(parameters("/net/app"), "AWS creates no group by itself");
+
+    // What AWS changes in place: the group and the tags.
+    let kept = with(&format!("{}\n{}", app(", retention_in_days = 7"), audit("logs", ", tags = { team = \"net\" }")));
+    let changed = env.change(&kept);
+    assert_eq!(changed.calls, "CreateTags 1, PutRetentionPolicy 1");
+    let ids = env.attribute("flow_log_ids");
+
+    // Another destination: the new log comes first. The same one: AWS rejects that, and the plan says so.
+    let moved = env.change(&with(&format!("{}\n{}", app(", retention_in_days = 7"), audit("other", ""))));
+    assert_eq!(moved.calls, "CreateFlowLogs 1, DeleteFlowLogs 1");
+    assert_eq!(actions(&env), ["CreateFlowLogs", "DeleteFlowLogs"]);
+    let faster =
+        with(&format!("{}\n{}", app(", retention_in_days = 7"), audit("other", ", max_aggregation_interval = 60")));
+    env.config(&faster);
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says("Up to a minute of records is lost."), "{plan}");
+    env.change(&faster);
+    assert_eq!(actions(&env), ["DeleteFlowLogs", "CreateFlowLogs"]);
+    let now = env.attribute("flow_log_ids");
+    assert!(now["app"] == ids["app"] && now["audit"] != ids["audit"], "{ids} {now}");
+
+    env.workspace.reimport(THIS);
+    env.workspace.assert_nothing_to_do();
+
+    // The group stays with its events, and without our tags.
+    let off = env.change(&with(&audit("other", ", max_aggregation_interval = 60")));
+    assert_eq!(off.calls, "DeleteFlowLogs 1, UntagResource 1");
+    let left = env.proxy.account().list()["log_groups"].clone();
+    assert_eq!((left[0]["logGroupName"].as_str(), &left[0]["tags"]), (Some("/net/app"), &json!({})));
+    let all = env.change(ALONE);
+    assert_eq!(all.calls, "DeleteFlowLogs 1");
+    assert_eq!(env.attribute("aws_objects"), network, "nothing else was touched");
+    env.destroy();
+}
+
+#[test]
+fn a_group_is_deleted_with_its_events_only_on_request() {
+    let env = TestEnv::new();
+    env.change(&with(&app(", log_group_skip_destroy = false")));
+    env.config(ALONE);
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says("its log events are lost"), "{plan}");
+    let off = env.change(ALONE);
+    assert_eq!(off.calls, "DeleteFlowLogs 1, DeleteLogGroup 1");
+    assert_eq!(actions(&env), ["DeleteFlowLogs", "DeleteLogGroup"], "AWS would create the group again");
+    env.destroy();
+}
+
+#[test]
+fn drift_of_flow_logs_is_shown_and_corrected() {
+    let env = TestEnv::new();
+    let logs = with(&format!("{}\n{}", app(", retention_in_days = 7"), audit("logs", "")));
+    env.change(&logs);
+    let ids = env.attribute("flow_log_ids");
+    env.ec2("delete_flow_logs", json!({ "FlowLogIds": [ids["audit"]] }));
+    let policy = json!({ "logGroupName": "/net/app", "retentionInDays": 90 });
+    env.proxy.account().boto("logs", "put_retention_policy", policy);
+    let drift = &env.workspace.plan_json(&[])["resource_drift"][0]["change"]["after"]["flow_logs"];
+    assert_eq!((&drift["app"]["retention_in_days"], &drift["audit"]), (&json!(90), &Value::Null), "{drift}");
+    let corrected = env.change(&logs);
+    assert_eq!(corrected.calls, "CreateFlowLogs 1, PutRetentionPolicy 1");
+    env.destroy();
+}
+
+#[test]
+fn a_log_that_cannot_deliver_is_a_warning_of_the_refresh() {
+    let env = TestEnv::new();
+    env.change(&with(&audit("denied", "")));
+    env.workspace.apply(&["-refresh-only"]).succeeded();
+    let plan = env.workspace.plan(&[]);
+    assert_eq!(plan.code, 0, "{plan}");
+    let id = env.attribute("flow_log_ids")["audit"].as_str().expect("an ID").to_string();
+    for text in ["AWS reports faults", "Access error", &id, "arn:aws:s3:::denied", "policy of the destination"] {
+        assert!(plan.says(text), "{text} is missing in {plan}");
+    }
+    assert_eq!(env.attribute("flow_log_deliver_statuses"), json!({ "audit": "FAILED" }));
+    env.destroy();
+}
+
+#[test]
+fn rejected_destinations_are_explained_and_can_be_corrected() {
+    let env = TestEnv::new();
+    env.config(&with(&audit("missing", "")));
+    env.workspace.apply(&[]).failed_with("Check that arn:aws:s3:::missing exists");
+    env.change(&with(&audit("logs", "")));
+    let vpc = env.id("vpc");
+    let other = json!({
+        "ResourceIds": [vpc], "ResourceType": "VPC", "TrafficType": "ALL", "LogGroupName": "/theirs",
+        "DeliverLogsPermissionArn": ROLE, "LogDestinationType": "cloud-watch-logs",
+    });
+    let theirs = env.proxy.boto("ec2", "create_flow_logs", other)["FlowLogIds"][0].clone();
+    let theirs = theirs.as_str().expect("an ID").to_string();
+    let taken = with(&format!("{}\n{}", app("").replace("/net/app", "/theirs"), audit("logs", "")));
+    env.config(&taken);
+    env.workspace.apply(&[]).failed_with(&format!("\"flow_log.app\" = \"{theirs}\" in adopt"));
+    let adopted = format!("{taken}\n  adopt = {{ \"flow_log.app\" = \"{theirs}\" }}");
+    let adopted = env.change(&adopted);
+    assert_eq!(adopted.calls, "CreateTags 1");
+    assert_eq!(env.attribute("flow_log_ids")["app"], json!(theirs));
+    env.destroy();
+}
+
+#[test]
+fn a_log_group_of_others_is_an_error_of_the_plan() {
+    let env = TestEnv::new();
+    env.proxy.account().boto("logs", "create_log_group", json!({ "logGroupName": "/net/app" }));
+    env.config(&with(&app("")));
+    let plan = env.workspace.plan(&[]);
+    plan.failed_with("log group \"/net/app\" exists already");
+    assert!(plan.says("\"log_group.flow_log.app\" = \"/net/app\" in adopt"), "{plan}");
+    env.change(ALONE);
+    let adopt = format!("{}\n  adopt = {{ \"log_group.flow_log.app\" = \"/net/app\" }}", with(&app("")));
+    let adopted = env.change(&adopt);
+    assert_eq!(adopted.calls, "CreateFlowLogs 1, TagResource 1");
+    env.destroy();
+}
