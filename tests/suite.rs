@@ -12,6 +12,9 @@ mod emulators;
 #[path = "suite/acceptance.rs"]
 mod acceptance;
 #[cfg(unix)]
+#[path = "suite/both.rs"]
+mod both;
+#[cfg(unix)]
 #[path = "suite/fault_injection.rs"]
 mod fault_injection;
 #[cfg(unix)]

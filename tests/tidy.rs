@@ -12,7 +12,6 @@ mod tidy {
     mod imports;
     mod language;
     mod layers;
-    mod moved;
     mod rule;
     mod scan;
     mod text;

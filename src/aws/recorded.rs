@@ -1,5 +1,6 @@
 //! A fake AWS for tests, which returns recorded responses and stores the requests.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -40,6 +41,16 @@ struct Tape {
     requests: Vec<RecordedRequest>,
 }
 
+/// The protocol of a request, which AWS answers in the same protocol.
+enum Protocol {
+    /// The action in a header, as CloudWatch Logs, ACM and KMS expect it.
+    Target,
+    /// A form, as EC2 expects it.
+    Query,
+    /// Method and path.
+    Rest,
+}
+
 /// The deadline of an operation, which is longer than every timeout of the code under test.
 const LIMIT: Duration = Duration::from_secs(2 * 3600);
 
@@ -48,7 +59,7 @@ const LIMIT: Duration = Duration::from_secs(2 * 3600);
 pub(crate) enum Answer {
     /// A status and a JSON body.
     Json(u16, Value),
-    /// A status and an XML body, as Route 53 returns it.
+    /// A status and an XML body, as Route 53 and EC2 return it.
     Xml(u16, String),
     /// A status, an error code and a message, which AWS omits in some errors. CloudWatch Logs, ACM and KMS return the
     /// code in the body, API Gateway and Lambda in a header.
@@ -64,9 +75,9 @@ pub(crate) enum Answer {
 /// A request that AWS received.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordedRequest {
-    /// Method and path with query, without the page size. For CloudWatch Logs, the action.
+    /// Method and path with query, without the page size. For CloudWatch Logs and EC2, the action.
     pub(crate) call: String,
-    /// The body: JSON, or a string if it is not JSON; null if it is empty.
+    /// The body: JSON, a map of the parameters of a form, or a string if it is neither; null if it is empty.
     pub(crate) body: Value,
     /// The time of the request, and that of the response.
     pub(crate) times: (Instant, Option<Instant>),
@@ -204,19 +215,7 @@ where
 
 impl HttpConnector for Recorded {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
-        let target = request.headers().get("x-amz-target").map(str::to_string);
-        let call = match &target {
-            Some(target) => target.rsplit('.').next().unwrap_or_default().to_string(),
-            None => {
-                let uri: http::Uri = request.uri().parse().expect("the SDK creates valid URIs");
-                format!("{} {}", request.method(), without_page_size(uri.path_and_query().expect("it has a path")))
-            }
-        };
-        let body = match request.body().bytes() {
-            None | Some([]) => Value::Null,
-            Some(body) => serde_json::from_slice(body)
-                .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(body).into_owned())),
-        };
+        let (protocol, call, body) = decoded(&request);
         let (answer, place) = {
             let mut tape = self.tape.lock().unwrap();
             tape.requests.push(RecordedRequest { call: call.clone(), body, times: (Instant::now(), None) });
@@ -235,7 +234,9 @@ impl HttpConnector for Recorded {
         HttpConnectorFuture::new(async move {
             let mut answer = answer.unwrap_or_else(|| panic!("no response is recorded for {call}"));
             if let Answer::After(pause, then) = answer {
-                tokio::time::sleep(pause).await;
+                if !pause.is_zero() {
+                    tokio::time::sleep(pause).await;
+                }
                 answer = *then;
             }
             if let Answer::To(answer_to) = answer {
@@ -252,9 +253,9 @@ impl HttpConnector for Recorded {
                     if !message.is_empty() {
                         body.insert("message".into(), message.into());
                     }
-                    match target {
-                        Some(_) => drop(body.insert("__type".into(), code.into())),
-                        None => error_type = Some(code),
+                    match protocol {
+                        Protocol::Target => drop(body.insert("__type".into(), code.into())),
+                        Protocol::Query | Protocol::Rest => error_type = Some(code),
                     }
                     (status, text(body.into()))
                 }
@@ -265,9 +266,33 @@ impl HttpConnector for Recorded {
             if let Some(code) = error_type {
                 response.headers_mut().insert("x-amzn-errortype", code);
             }
+            if matches!(protocol, Protocol::Query) {
+                response.headers_mut().insert("x-amzn-requestid", "req-1");
+            }
             Ok(response)
         })
     }
+}
+
+/// The protocol, the call and the body of a request.
+fn decoded(request: &HttpRequest) -> (Protocol, String, Value) {
+    let body = request.body().bytes().unwrap_or_default();
+    if request.headers().get("content-type") == Some("application/x-www-form-urlencoded") {
+        let parameters = parameters(body);
+        return (Protocol::Query, parameters["Action"].clone(), serde_json::json!(parameters));
+    }
+    let body = match body {
+        [] => Value::Null,
+        body => {
+            serde_json::from_slice(body).unwrap_or_else(|_| Value::String(String::from_utf8_lossy(body).into_owned()))
+        }
+    };
+    if let Some(target) = request.headers().get("x-amz-target") {
+        return (Protocol::Target, target.rsplit('.').next().unwrap_or_default().to_string(), body);
+    }
+    let uri: http::Uri = request.uri().parse().expect("the SDK creates valid URIs");
+    let path = without_page_size(uri.path_and_query().expect("it has a path"));
+    (Protocol::Rest, format!("{} {path}", request.method()), body)
 }
 
 /// The tag `fgw:request` in the body of this call.
@@ -292,4 +317,27 @@ fn without_page_size(target: &http::uri::PathAndQuery) -> String {
         true => target.path().to_string(),
         false => format!("{}?{}", target.path(), query.join("&")),
     }
+}
+
+/// The parameters in a form.
+fn parameters(body: &[u8]) -> BTreeMap<String, String> {
+    let body = std::str::from_utf8(body).expect("a form is ASCII");
+    body.split('&').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (decode(key), decode(value))).collect()
+}
+
+fn decode(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'+' => bytes.push(b' '),
+            b'%' => {
+                let digits = [rest.next().expect("two digits follow"), rest.next().expect("two digits follow")];
+                let digits = std::str::from_utf8(&digits).expect("hexadecimal digits are ASCII");
+                bytes.push(u8::from_str_radix(digits, 16).expect("digits are hexadecimal"));
+            }
+            other => bytes.push(other),
+        }
+    }
+    String::from_utf8(bytes).expect("parameters are UTF-8")
 }

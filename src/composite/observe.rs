@@ -285,11 +285,7 @@ mod tests {
     }
 
     fn table(pairs: &[(&str, &str)]) -> Spec {
-        Spec::RouteTable(RouteTable {
-            vpc: Key::new("vpc"),
-            propagating_gateways: Input::Known(vec![]),
-            tags: tags(pairs),
-        })
+        Spec::RouteTable(RouteTable { tags: tags(pairs), ..RouteTable::test() })
     }
 
     fn seen(id: &str, slot: &str, spec: Spec) -> Observed {
@@ -393,8 +389,7 @@ mod tests {
             let plan = crate::reconcile::plan(&inventory, &wanted).unwrap();
             assert!(plan.is_empty() && !require_missing(&mut inventory, &plan), "it stays missing");
         }
-        let (table, target) = (Key::new("route_table.public"), Ref::Id("igw-1".into()));
-        let route = Spec::Route(Route { route_table: table, destination: "0.0.0.0/0".into(), target });
+        let route = Spec::Route(Route { target: Ref::Id("igw-1".into()), ..Route::test() });
         let mut wanted = wanted(known().inventory.entries[0].applied.clone()).to_vec();
         wanted.push(Object::new(Key::new("route.public.ipv4"), route));
         let plan = crate::reconcile::plan(&inventory, &wanted).unwrap();
@@ -406,7 +401,7 @@ mod tests {
     fn an_adoption_keeps_a_difference_that_is_ignored() {
         let route = |target: &str| {
             let target = Ref::Id(target.to_string());
-            Spec::Route(Route { route_table: Key::new("route_table.public"), destination: "0.0.0.0/0".into(), target })
+            Spec::Route(Route { target, ..Route::test() })
         };
         let mut entry = Entry::new(Key::new("route.public.ipv4"), "rtb-1_0.0.0.0/0", route("nat-0"));
         entry.not_adopted = true;

@@ -216,30 +216,12 @@ mod tests {
 
     #[test]
     fn objects_that_no_apply_has_adopted_are_not_decoded() {
-        let tags = || Input::Known(BTreeMap::new());
-        let (root, subnet, eip) = (Key::new("vpc"), Key::new("subnet.public.0"), keys::network::eip(0));
-        let nat = NatGateway {
-            subnet,
-            allocation: Some(Input::Known(Ref::Key(eip.clone()))),
-            internet_gateway: None,
-            secondary_private_ip_address_count: Input::Known(0),
-            tags: tags(),
-        };
-        let vpc = Vpc {
-            name: Input::Known("main".into()),
-            cidr_block: Input::Known(None),
-            ipv4_ipam_pool_id: Input::Known(None),
-            ipv4_netmask_length: Input::Known(None),
-            instance_tenancy: Input::Known("default".into()),
-            enable_dns_support: Input::Known(true),
-            enable_dns_hostnames: Input::Known(true),
-            enable_network_address_usage_metrics: Input::Known(false),
-            tags: tags(),
-        };
+        let eip = keys::network::eip(0);
+        let nat = NatGateway { allocation: Some(Input::Known(Ref::Key(eip.clone()))), ..NatGateway::test() };
         let mut inventory = Inventory {
             entries: vec![
-                Entry::new(root.clone(), "vpc-1", Spec::Vpc(vpc)),
-                Entry::new(eip, "eipalloc-1", Spec::Eip(Eip { vpc: root, tags: tags() })),
+                Entry::new(Key::new("vpc"), "vpc-1", Spec::Vpc(Vpc::test())),
+                Entry::new(eip, "eipalloc-1", Spec::Eip(Eip::test())),
                 Entry::new(Key::new("nat_gateway.0"), "nat-1", Spec::NatGateway(nat)),
             ],
         };

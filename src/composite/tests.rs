@@ -25,6 +25,8 @@ mod propagation;
 mod private_data;
 mod properties;
 mod protected;
+#[path = "../../tests/support/host/rules.rs"]
+mod rules;
 mod subnets_in_use;
 mod takeover;
 mod tier_zones;
@@ -42,8 +44,8 @@ use crate::cloud::{Connected, Connection, Namesake, Regions, RootState, SharedCl
 use crate::model::{Spec, TagSettings};
 use crate::plugin::schema::object_type;
 use crate::plugin::{
-    ApplyRequest, AttributePath, Diagnostic, Diagnostics, ImportTarget, Input, MoveSource, PartialState, PlanRequest,
-    PlanResponse, ReadRequest, Resource, Severity, Type, Value,
+    ApplyRequest, Attribute, AttributePath, AttributeType, Diagnostic, Diagnostics, ImportTarget, Input, Mode,
+    MoveSource, Nesting, PartialState, PlanRequest, PlanResponse, ReadRequest, Resource, Severity, Type, Value,
 };
 use crate::topology::Topology;
 use crate::topology::four_tier_vpc::FourTierVpc;
@@ -82,7 +84,7 @@ impl<P: Topology> Terraform<P> {
         for (name, value) in attributes.as_map().unwrap() {
             config.set(name, value.clone());
         }
-        completed(&config, &self.kind)
+        rules::normalized(&self.kind, completed(&config, &self.kind))
     }
 
     async fn refresh(&mut self) {
@@ -103,16 +105,21 @@ impl<P: Topology> Terraform<P> {
 
     /// The same, with the private data of the plan that was shown.
     async fn plan_again(&self, attributes: &Value, planned_private: Vec<u8>) -> PlanResponse {
-        let config = self.config(attributes);
+        let (config, schema) = (self.config(attributes), self.resource.schema());
+        let base = if self.state.is_null() { rules::empty(&schema.attributes) } else { self.state.clone() };
         let request = PlanRequest {
             prior: self.state.clone(),
-            proposed: config.clone(),
-            config,
+            proposed: rules::proposed(&schema.attributes, &base, &config),
+            config: config.clone(),
             prior_private: self.private.clone(),
             planned_private,
         };
         let plan = self.resource.plan(request).await;
         assert_conforms(&plan.planned, &self.kind, "planned");
+        if !plan.diagnostics.has_errors() {
+            let rejected = rules::rejected_in_plan(&schema.attributes, &base, &config, &plan.planned);
+            assert!(rejected.is_empty(), "Terraform rejects the plan: {rejected:#?}");
+        }
         plan
     }
 
@@ -174,9 +181,16 @@ impl<P: Topology> Terraform<P> {
         assert!(self.state.is_wholly_known());
         assert_conforms(&self.state, &self.kind, "state");
         if !applied.diagnostics.has_errors() {
-            assert_compatible(&plan.planned, &self.state, "");
+            self.assert_as_planned(&plan.planned, &self.state, "state");
         }
         applied.diagnostics
+    }
+
+    /// Asserts that Terraform accepts a later plan or a state after this plan. Only unknown values may differ.
+    fn assert_as_planned(&self, planned: &Value, actual: &Value, path: &str) {
+        let mut unlike = Vec::new();
+        rules::unlike_planned(&self.kind, planned, actual, path, &mut unlike);
+        assert!(unlike.is_empty(), "Terraform rejects this after the plan: {unlike:#?}");
     }
 
     /// Destroys what exists at the end of a sequence. Nothing may be left.
@@ -249,26 +263,6 @@ fn completed(value: &Value, kind: &Type) -> Value {
 fn differing(before: &Value, after: &Value) -> String {
     let names = after.as_map().unwrap().iter().filter(|(name, value)| before.get(name) != *value);
     names.map(|(name, value)| format!("{name}: {} -> {value}", before.get(name))).collect::<Vec<_>>().join("; ")
-}
-
-/// Asserts Terraform's rule that a state equals the planned state except for unknown values.
-fn assert_compatible(planned: &Value, state: &Value, path: &str) {
-    match (planned, state) {
-        (Value::Unknown, _) => {}
-        (Value::Map(planned), Value::Map(state)) => {
-            assert!(planned.keys().eq(state.keys()), "{path}: {:?} became {:?}", planned.keys(), state.keys());
-            for (key, value) in planned {
-                assert_compatible(value, &state[key], &format!("{path}.{key}"));
-            }
-        }
-        (Value::List(planned), Value::List(state)) => {
-            assert_eq!(planned.len(), state.len(), "{path}");
-            for (index, (planned, state)) in planned.iter().zip(state).enumerate() {
-                assert_compatible(planned, state, &format!("{path}[{index}]"));
-            }
-        }
-        _ => assert_eq!(planned, state, "{path}"),
-    }
 }
 
 fn assert_conforms(value: &Value, kind: &Type, path: &str) {

@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn an_object_is_named_by_its_id_its_arn_or_a_value_of_it() {
-        let spec = Spec::Eip(Eip { vpc: Key::new("vpc"), tags: Input::Known(Default::default()) });
+        let spec = Spec::Eip(Eip::test());
         let learned = [("network_interface_id".to_string(), "eni-1".to_string())].into();
         let entry = Entry { learned, ..Entry::new(Key::new("eip.0"), "eipalloc-1", spec) };
         for name in ["eipalloc-1", "arn:aws:ec2:us-east-1:1:elastic-ip/eipalloc-1", "eni-1"] {

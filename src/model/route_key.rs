@@ -304,12 +304,10 @@ mod tests {
 
     #[test]
     fn claims_collide_only_for_different_variable_names() {
-        use crate::model::{ApiRoute, Key, Spec};
+        use crate::model::{ApiRoute, Spec};
         let collide = |one: &str, other: &str| {
             let claims = |route_key: &str| {
-                let api = Key::new("api");
-                let route_key = route_key.to_string();
-                Spec::ApiRoute(ApiRoute { api, route_key, integration: None, authorizer: None }).claims()
+                Spec::ApiRoute(ApiRoute { route_key: route_key.to_string(), ..ApiRoute::test() }).claims()
             };
             claims(one).iter().any(|claim| claims(other).iter().any(|it| claim.collides(it)))
         };

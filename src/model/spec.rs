@@ -7,6 +7,8 @@ mod kind;
 mod network;
 mod phrases;
 mod references;
+#[cfg(test)]
+mod test;
 mod units;
 
 use std::collections::BTreeSet;

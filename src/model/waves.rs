@@ -59,11 +59,9 @@ mod tests {
 
     #[test]
     fn object_with_missing_dependency_is_never_created() {
-        let vpc = keys::vpc(&Input::Known("10.0.0.0/16".into()), &Input::Known("default".into()));
-        let tags = Input::Known(Default::default());
-        let gateway = Spec::InternetGateway(InternetGateway { vpc: None, tags: tags.clone() });
+        let gateway = Spec::InternetGateway(InternetGateway { vpc: None, ..InternetGateway::test() });
         let objects =
-            [Object::new(keys::eip(0), Spec::Eip(Eip { vpc, tags })), Object::new(keys::internet_gateway(), gateway)];
+            [Object::new(keys::eip(0), Spec::Eip(Eip::test())), Object::new(keys::internet_gateway(), gateway)];
         assert_eq!(waves(&objects), "wave 1\n  internet_gateway\nnever\n  eip.0\n");
     }
 }

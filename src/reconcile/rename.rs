@@ -63,7 +63,7 @@ mod tests {
     use crate::reconcile::plan;
 
     fn route(route_key: &str) -> Object {
-        let spec = ApiRoute { api: keys::api(), route_key: route_key.into(), integration: None, authorizer: None };
+        let spec = ApiRoute { route_key: route_key.into(), ..ApiRoute::test() };
         Object::new(keys::route(route_key), Spec::ApiRoute(spec))
     }
 

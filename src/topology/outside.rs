@@ -211,7 +211,7 @@ fn shortened(ids: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{FunctionArn, Key};
+    use crate::model::FunctionArn;
     use crate::plugin::Input;
 
     fn scope() -> Scope {
@@ -326,10 +326,8 @@ mod tests {
     fn a_failed_call_names_the_argument() {
         let permission = |name: &str| {
             Spec::LambdaPermission(crate::model::LambdaPermission {
-                api: Key::new("api"),
                 function_arn: Input::Known(function(name).unqualified()),
-                qualifier: Input::Known(None),
-                caller: crate::model::Caller::Routes,
+                ..crate::model::LambdaPermission::test()
             })
         };
         let references = ["ord", "ordres"].map(|name| Reference::new(Outside::Function(function(name)), route(name)));

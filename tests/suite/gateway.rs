@@ -81,6 +81,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::both::Subject;
 use crate::support::http::{self, Answer};
 use crate::support::proxy::Proxy;
 use crate::support::proxy::log::Record;
@@ -207,6 +208,11 @@ impl TestEnv {
         let state = self.workspace.state();
         let objects = state.resource(THIS).and_then(|it| it["aws_objects"].as_object()).cloned().unwrap_or_default();
         objects.into_iter().map(|(slot, id)| (text(&id), without_hash(&slot))).collect()
+    }
+
+    /// For the halves of tests that both resources share.
+    fn subject(&self) -> Subject<'_> {
+        Subject { type_name: "fgw_http_gateway", workspace: &self.workspace, proxy: &self.proxy }
     }
 
     /// An attribute of the gateway in state.

@@ -117,6 +117,7 @@ mod zones;
 use serde_json::{Value, json};
 
 use self::snapshot::Snapshot;
+use crate::both::Subject;
 use crate::support::proxy::Proxy;
 use crate::support::terraform::{Run, Workspace};
 
@@ -225,6 +226,11 @@ impl TestEnv {
 
     fn snapshot(&self) -> Snapshot {
         Snapshot::of(&self.proxy.account().list())
+    }
+
+    /// For the halves of tests that both resources share.
+    fn subject(&self) -> Subject<'_> {
+        Subject { type_name: "fgw_four_tier_vpc", workspace: &self.workspace, proxy: &self.proxy }
     }
 
     /// An attribute of the network in state.

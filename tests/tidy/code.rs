@@ -1,6 +1,9 @@
-//! Rules for code: forbidden constructs, and the order of functions in a file.
+//! Rules for code: forbidden constructs, the order of functions in a file, and the targets of the manifests.
+
+use std::collections::BTreeSet;
 
 use super::rule::{assert_kept, broken, first_of};
+use super::scan::{is_root, normal};
 use super::tree::{File, product, tree};
 
 /// This file, which contains the words that are forbidden in the others.
@@ -93,4 +96,20 @@ fn releases_do_not_contain_panic_on_demand() {
         let text = file.text.to_lowercase().replace('_', "-");
         assert!(!text.contains("debug-assertions"), "{} sets debug assertions", file.path);
     }
+}
+
+/// Cargo's search for tests is disabled (`autotests`), so a file that no manifest names would never run.
+#[test]
+fn every_test_binary_is_named_in_a_manifest() {
+    let files = tree();
+    let mut built = BTreeSet::new();
+    for manifest in files.iter().filter(|file| file.path.ends_with("Cargo.toml")) {
+        let folder = manifest.path.trim_end_matches("Cargo.toml");
+        let paths = manifest.text.lines().filter_map(|line| line.strip_prefix("path = \"")?.strip_suffix('"'));
+        built.extend(paths.map(|path| normal(&format!("{folder}{path}"))));
+    }
+    let roots = files.iter().filter(|file| is_root(&file.path) && file.path.starts_with("tests/"));
+    let forgotten = roots.filter(|file| !built.contains(&file.path));
+    let forgotten: Vec<String> = forgotten.map(|file| format!("{}: no [[test]] names it", file.path)).collect();
+    assert_kept("Each test binary is a target of a Cargo.toml.", &forgotten);
 }

@@ -33,12 +33,9 @@ const WORDS: [(&str, &str); 21] = [
 ];
 
 /// Files that name rejected words for a reason.
-const EXEMPT: [&str; 5] = [
+const EXEMPT: [&str; 3] = [
     // The style guide quotes bad examples.
     "CONTRIBUTING.md",
-    // The names of old tests, which are history.
-    "tests/before-0.2.txt",
-    "tests/moved.txt",
     // This list.
     "tests/tidy/language.rs",
     // Terms that we do not write.

@@ -199,7 +199,7 @@ mod tests {
     }
 
     fn spec() -> ApiMapping {
-        ApiMapping { api: keys::api(), stage: Ref::Key(keys::stage()), domain: domain(), mapping_key: String::new() }
+        ApiMapping { domain: domain(), ..ApiMapping::test() }
     }
 
     fn ids() -> [(Key, &'static str); 3] {
@@ -305,14 +305,7 @@ mod tests {
             if is_ours {
                 continue;
             }
-            let domain_spec = Spec::DomainName(crate::model::DomainName {
-                api: keys::api(),
-                domain_name: Input::Known("api.example.com".into()),
-                certificate_arn: Input::Known("cert1".into()),
-                endpoint_type: crate::model::DomainName::REGIONAL.into(),
-                security_policy: crate::model::DomainName::TLS_1_2.into(),
-                tags: Input::Known([].into()),
-            });
+            let domain_spec = Spec::DomainName(crate::model::DomainName::test());
             let entry = Entry::new(domain(), "api.example.com", domain_spec);
             let rejected =
                 run(&session, &domain(), &[], async |it| super::super::domain_name::delete(it, &entry).await).await.0;
@@ -335,14 +328,7 @@ mod tests {
         let key = keys::api_mapping(&domain());
         let entry = Entry::new(key.clone(), "m1", Spec::ApiMapping(spec()));
         run(&session, &key, &[], async |it| delete(it, &entry).await).await.0.unwrap();
-        let spec = Stage {
-            api: keys::api(),
-            auto_deploy: true,
-            deployment_failure: None,
-            access_log: None,
-            tags: Input::Known([].into()),
-        };
-        let entry = Entry::new(keys::stage(), DEFAULT, Spec::Stage(spec));
+        let entry = Entry::new(keys::stage(), DEFAULT, Spec::Stage(Stage::test()));
         run(&session, &keys::stage(), &[], async |it| stage::delete(it, &entry).await).await.0.unwrap();
         assert_eq!(aws.calls().iter().filter(|call| *call == stage_path).count(), 3);
     }

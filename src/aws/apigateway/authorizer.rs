@@ -245,14 +245,9 @@ mod tests {
 
     fn spec() -> Authorizer {
         Authorizer {
-            api: Key::new("api"),
-            name: "token".into(),
             authorizer_uri: Input::Known("arn:aws:apigateway:uri".into()),
             payload_format_version: Input::Known("1.0".into()),
-            identity_sources: Input::Known(vec![]),
-            result_ttl_in_seconds: Input::Known(0),
-            enable_simple_responses: Input::Known(false),
-            credentials_arn: Input::Known(None),
+            ..Authorizer::test()
         }
     }
 

@@ -102,17 +102,13 @@ mod tests {
     use crate::cloud::Cause;
     use crate::model::Input;
     use crate::model::keys::gateway as keys;
-    use crate::model::{ApiMapping, ApiRoute, DomainName, Key, Ref, Stage};
+    use crate::model::{ApiMapping, ApiRoute, DomainName, Key, Stage};
 
     /// A route and the stage.
     fn known() -> Vec<Entry> {
-        let api = keys::api();
-        let route = ApiRoute { api: api.clone(), route_key: "GET /a".into(), integration: None, authorizer: None };
-        let tags = Input::Known(Default::default());
-        let stage = Stage { api, auto_deploy: true, deployment_failure: None, access_log: None, tags };
         vec![
-            Entry::new(Key::new("route.GET /a"), "r1", Spec::ApiRoute(route)),
-            Entry::new(Key::new("stage"), "$default", Spec::Stage(stage)),
+            Entry::new(Key::new("route.GET /a"), "r1", Spec::ApiRoute(ApiRoute::test())),
+            Entry::new(Key::new("stage"), "$default", Spec::Stage(Stage::test())),
         ]
     }
 
@@ -155,20 +151,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn unmanaged_mappings_are_reported_as_deleted_or_blocking() {
         let name = Input::Known("api.example.com".to_string());
-        let mapping = ApiMapping {
-            api: keys::api(),
-            stage: Ref::Key(keys::stage()),
-            domain: keys::domain(&name),
-            mapping_key: String::new(),
-        };
-        let domain = DomainName {
-            api: keys::api(),
-            domain_name: name.clone(),
-            certificate_arn: Input::Known("cert1".into()),
-            endpoint_type: DomainName::REGIONAL.into(),
-            security_policy: DomainName::TLS_1_2.into(),
-            tags: Input::Known(Default::default()),
-        };
+        let mapping = ApiMapping { domain: keys::domain(&name), ..ApiMapping::test() };
+        let domain = DomainName { domain_name: name.clone(), ..DomainName::test() };
         let mut known = known();
         known.push(Entry::new(keys::domain(&name), "api.example.com", Spec::DomainName(domain)));
         known.push(Entry::new(keys::api_mapping(&keys::domain(&name)), "m1", Spec::ApiMapping(mapping)));

@@ -217,12 +217,9 @@ mod tests {
 
     fn spec() -> Integration {
         Integration {
-            api: Key::new("api"),
             function_arn: Input::Known(FUNCTION.into()),
             payload_format_version: Input::Known("1.0".into()),
-            timeout_in_millis: Input::Known(30_000),
-            description: Input::Known(None),
-            permission: None,
+            ..Integration::test()
         }
     }
 

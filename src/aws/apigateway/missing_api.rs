@@ -38,7 +38,7 @@ mod tests {
     use super::*;
     use crate::aws::recorded::{Answer, Recorded, run};
     use crate::cloud::Failure;
-    use crate::model::{ApiRoute, Authorizer, Entry, Input, Key, Ref, Spec};
+    use crate::model::{ApiRoute, Authorizer, Entry, Key, Ref, Spec};
 
     const ROUTES: &str = "POST /v2/apis/api1/routes";
     const ROUTE: &str = "PATCH /v2/apis/api1/routes/r1";
@@ -55,7 +55,7 @@ mod tests {
 
     fn spec() -> ApiRoute {
         let integration = Some(Ref::Id("int1".into()));
-        ApiRoute { api: Key::new("api"), route_key: "GET /orders".into(), integration, authorizer: None }
+        ApiRoute { route_key: "GET /orders".into(), integration, ..ApiRoute::test() }
     }
 
     async fn on(aws: &Recorded, call: impl AsyncFnOnce(&Operation<'_>) -> Result<(), Failure>) -> Result<(), Failure> {
@@ -104,16 +104,7 @@ mod tests {
     async fn new_api_may_be_invisible_and_is_not_checked() {
         let aws = (0..4).fold(Recorded::default(), |aws, _| aws.on("POST /v2/apis/api1/authorizers", busy()));
         let aws = aws.on("POST /v2/apis/api1/authorizers", Answer::Json(201, json!({ "authorizerId": "a1" })));
-        let spec = Authorizer {
-            api: Key::new("api"),
-            name: "token".into(),
-            authorizer_uri: Input::Known("uri".into()),
-            payload_format_version: Input::Known("2.0".into()),
-            identity_sources: Input::Known(vec![]),
-            result_ttl_in_seconds: Input::Known(0),
-            enable_simple_responses: Input::Known(false),
-            credentials_arn: Input::Known(None),
-        };
+        let spec = Authorizer::test();
         let call = async |it: &Operation<'_>| {
             it.session.process.created.add("api1");
             authorizer::create(it, &spec).await

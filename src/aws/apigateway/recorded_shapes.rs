@@ -122,9 +122,7 @@ fn known<T>(value: T) -> Input<T> {
 async fn api_without_optional_settings_is_read() {
     let observed = read_api(shown_api("api1")).await;
     assert_eq!(observed.learned["api_endpoint"], "https://api1.execute-api.eu-west-1.amazonaws.com");
-    let (none, cors, tags) = (known(None), known(None), known([].into()));
-    let expected = Api { name: known("shop".into()), description: none.clone(), version: none, cors, tags };
-    assert_eq!(api_of(observed), expected);
+    assert_eq!(api_of(observed), Api::test());
 }
 
 /// Recorded: GetApi of an API with a CORS configuration, in which empty lists are absent.
@@ -177,8 +175,7 @@ async fn answers_to_changes_of_an_api_are_read() {
     let aws = Recorded::default()
         .on("POST /v2/apis", Answer::Json(201, shown_api("new1")))
         .on("PATCH /v2/apis/new1", Answer::Json(201, with(shown_api("new1"), json!({ "description": "orders" }))));
-    let name = known("shop".to_string());
-    let spec = Api { name, description: known(None), version: known(None), cors: known(None), tags: known([].into()) };
+    let spec = Api::test();
     let (answer, records) = on(&aws, &keys::api(), async |it| api::create(it, &spec).await).await;
     assert_eq!((answer, records.ids.as_slice()), (Ok(()), &["new1".to_string()][..]));
     assert_eq!(records.learned["api_endpoint"], "https://new1.execute-api.eu-west-1.amazonaws.com");
@@ -268,7 +265,7 @@ async fn routes_are_read_with_and_without_target_and_authorizer() {
     let routes = route::list(&aws.session("shapes"), "api1").await.unwrap().into_iter().map(read);
     let id = |id: &str| Some(Ref::Id(id.to_string()));
     let spec = |route_key: &str, integration, authorizer| {
-        Spec::ApiRoute(ApiRoute { api: keys::api(), route_key: route_key.into(), integration, authorizer })
+        Spec::ApiRoute(ApiRoute { route_key: route_key.into(), integration, authorizer, ..ApiRoute::test() })
     };
     let expected = [
         ("r1".to_string(), spec("GET /a", None, None)),
@@ -292,12 +289,9 @@ async fn only_lambda_proxy_integrations_are_read() {
     assert_eq!(listed.len(), 3);
     let read = listed.iter().filter_map(|it| integration::read(it, keys::api(), Key::new("integration"), None));
     let expected = Integration {
-        api: keys::api(),
         function_arn: known(FUNCTION.into()),
-        payload_format_version: known("2.0".into()),
-        timeout_in_millis: known(30_000),
         description: known(Some("orders".into())),
-        permission: None,
+        ..Integration::test()
     };
     let read: Vec<_> = read.map(|it| (it.id, it.spec)).collect();
     assert_eq!(read, [("i1".to_string(), Spec::Integration(expected))]);
@@ -333,14 +327,10 @@ async fn authorizers_are_read_without_absent_fields() {
 
 fn authorizer_spec() -> Authorizer {
     Authorizer {
-        api: keys::api(),
-        name: "token".into(),
         authorizer_uri: known("arn:aws:apigateway:uri".into()),
-        payload_format_version: known("2.0".into()),
-        identity_sources: known(vec![]),
         result_ttl_in_seconds: known(300),
         enable_simple_responses: known(true),
-        credentials_arn: known(None),
+        ..Authorizer::test()
     }
 }
 
@@ -357,19 +347,10 @@ async fn ids_are_read_from_the_answers_to_creates() {
         .on("POST /v2/apis/api1/authorizers", created(shown_authorizer("a1", json!({}))))
         .on("POST /v2/apis/api1/stages", created(shown_stage("$default", json!({ "autoDeploy": true }))))
         .on(&format!("POST {mappings}"), created(mapping));
-    let route = ApiRoute { api: keys::api(), route_key: "GET /a".into(), integration: None, authorizer: None };
-    let integration = Integration {
-        api: keys::api(),
-        function_arn: known(FUNCTION.into()),
-        payload_format_version: known("2.0".into()),
-        timeout_in_millis: known(30_000),
-        description: known(None),
-        permission: None,
-    };
-    let tags = known([].into());
-    let stage = Stage { api: keys::api(), auto_deploy: true, deployment_failure: None, access_log: None, tags };
-    let (stage_ref, domain) = (Ref::Key(keys::stage()), domain_key());
-    let mapping = ApiMapping { api: keys::api(), stage: stage_ref, domain, mapping_key: String::new() };
+    let route = ApiRoute::test();
+    let integration = Integration { function_arn: known(FUNCTION.into()), ..Integration::test() };
+    let stage = Stage::test();
+    let mapping = ApiMapping { domain: domain_key(), ..ApiMapping::test() };
     let (key, authorizer) = (Key::new("object"), authorizer_spec());
     let records = [
         on(&aws, &key, async |it| route::create(it, &route).await).await,
@@ -426,12 +407,8 @@ async fn domains_are_read_by_name_and_from_all_pages() {
     let shown = domain_name::get(&session, "api.example.com").await.unwrap().expect("it exists");
     let observed = domain_name::read(&shown, keys::api(), domain_key()).expect("it has a name");
     let expected = DomainName {
-        api: keys::api(),
-        domain_name: known("api.example.com".into()),
         certificate_arn: known("arn:aws:acm:eu-west-1:123456789012:certificate/c1".into()),
-        endpoint_type: DomainName::REGIONAL.into(),
-        security_policy: DomainName::TLS_1_2.into(),
-        tags: known([].into()),
+        ..DomainName::test()
     };
     assert_eq!(observed.spec, Spec::DomainName(expected));
     assert_eq!(observed.learned["target_domain_name"], "d-1234.execute-api.eu-west-1.amazonaws.com");
@@ -452,12 +429,8 @@ async fn create_waits_for_a_domain_that_is_being_updated() {
         .on("GET /v2/domainnames/api.example.com", ok(shown_domain("UPDATING", Some(busy))))
         .on("GET /v2/domainnames/api.example.com", ok(shown_domain("AVAILABLE", None)));
     let spec = DomainName {
-        api: keys::api(),
-        domain_name: known("api.example.com".into()),
         certificate_arn: known("arn:aws:acm:eu-west-1:123456789012:certificate/c1".into()),
-        endpoint_type: DomainName::REGIONAL.into(),
-        security_policy: DomainName::TLS_1_2.into(),
-        tags: known([].into()),
+        ..DomainName::test()
     };
     let (answer, records) = on(&aws, &domain_key(), async |it| domain_name::create(it, &spec).await).await;
     assert_eq!((answer, records.ids), (Ok(()), vec!["api.example.com".to_string()]));

@@ -209,10 +209,10 @@ mod tests {
 
     fn spec() -> ApiRoute {
         ApiRoute {
-            api: Key::new("api"),
             route_key: "GET /orders".into(),
             integration: Some(Ref::Key(Key::new("integration.orders"))),
             authorizer: Some(Ref::Key(Key::new("authorizer.token"))),
+            ..ApiRoute::test()
         }
     }
 

@@ -291,14 +291,11 @@ mod tests {
 
     fn spec(log: bool) -> Stage {
         Stage {
-            api: Key::new("api"),
-            auto_deploy: true,
-            deployment_failure: None,
             access_log: log.then(|| AccessLog {
                 log_group: Ref::Key(Key::new("log_group")),
                 format: Input::Known("$context.requestId".into()),
             }),
-            tags: Input::Known([].into()),
+            ..Stage::test()
         }
     }
 

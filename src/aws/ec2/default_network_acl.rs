@@ -281,11 +281,11 @@ mod tests {
     /// An ACL that takes these subnets from `acl-9`.
     fn spec(ingress: Vec<NetworkAclRule>, taken: &[u32]) -> DefaultNetworkAcl {
         DefaultNetworkAcl {
-            vpc: Key::new("vpc"),
             ingress: Input::Known(ingress),
             egress: Input::Known(original_rules(false)),
             taken: taken.iter().map(|index| TakenSubnet { subnet: subnet(*index), from: "acl-9".into() }).collect(),
             tags: Input::Known([("Name".to_string(), Input::Known("shop".to_string()))].into()),
+            ..DefaultNetworkAcl::test()
         }
     }
 

@@ -297,22 +297,11 @@ mod tests {
         <cidrIpv4>10.0.0.0/8</cidrIpv4>";
     const ALL_OUT: &str = "<ipProtocol>-1</ipProtocol><cidrIpv4>0.0.0.0/0</cidrIpv4>";
 
-    fn web() -> SecurityGroupRule {
-        SecurityGroupRule {
-            protocol: "tcp".into(),
-            from_port: Some(443),
-            to_port: Some(443),
-            source: RuleSource::CidrIpv4("10.0.0.0/8".into()),
-            description: None,
-        }
-    }
-
     fn spec() -> DefaultSecurityGroup {
         DefaultSecurityGroup {
-            vpc: Key::new("vpc"),
-            ingress: Input::Known(Some(vec![web()])),
-            egress: Input::Known(None),
+            ingress: Input::Known(Some(vec![SecurityGroupRule::test()])),
             tags: Input::Known([("Name".to_string(), Input::Known("shop".to_string()))].into()),
+            ..DefaultSecurityGroup::test()
         }
     }
 
@@ -353,7 +342,7 @@ mod tests {
         let aws = aws
             .on("DescribeSecurityGroupRules", &rules_set(&[rule("sgr-1", false, SELF), rule("sgr-2", false, &ssh)]))
             .on("RevokeSecurityGroupIngress", "<return>true</return>");
-        let list = SecurityGroupRule { source: RuleSource::PrefixList("pl-1".into()), ..web() };
+        let list = SecurityGroupRule { source: RuleSource::PrefixList("pl-1".into()), ..SecurityGroupRule::test() };
         let to = DefaultSecurityGroup { ingress: Input::Known(Some(vec![list])), ..spec() };
         let updated = Notes::default()
             .run(&aws.session(), &keys::default_security_group(), &[], async |operation| {
@@ -417,10 +406,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn delete_keeps_the_rules_and_tags_that_were_found() {
         let found = DefaultSecurityGroup { egress: Input::Known(Some(vec![])), ..spec() };
-        let ssh = SecurityGroupRule { from_port: Some(22), to_port: Some(22), ..web() };
+        let ssh = SecurityGroupRule { from_port: Some(22), to_port: Some(22), ..SecurityGroupRule::test() };
         let tag = |key: &str| (key.to_string(), Input::Known("x".to_string()));
         let applied = DefaultSecurityGroup {
-            ingress: Input::Known(Some(vec![ssh, web()])),
+            ingress: Input::Known(Some(vec![ssh, SecurityGroupRule::test()])),
             tags: Input::Known([tag("Name"), tag("team")].into()),
             ..spec()
         };

@@ -122,12 +122,10 @@ fn learned(public_ip: Option<&str>) -> Learned {
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::model::Input;
     use crate::model::keys::network as keys;
 
     fn entry() -> Entry {
-        let spec = Eip { vpc: Key::new("vpc"), tags: Input::Known(Default::default()) };
-        Entry::new(keys::eip(0), "eipalloc-1", Spec::Eip(spec))
+        Entry::new(keys::eip(0), "eipalloc-1", Spec::Eip(Eip::test()))
     }
 
     const IN_USE: &str = "<addressesSet><item><allocationId>eipalloc-1</allocationId></item></addressesSet>";

@@ -334,14 +334,7 @@ mod tests {
         let subnet = Key::new("subnet.public.0");
         let address = Input::Known(Ref::Key(keys::eip(0)));
         let key = keys::nat_gateway(0, &subnet, &address);
-        let tags = Input::Known(Default::default());
-        let spec = NatGateway {
-            subnet,
-            allocation: Some(address),
-            internet_gateway: None,
-            secondary_private_ip_address_count: Input::Known(0),
-            tags,
-        };
+        let spec = NatGateway { subnet, allocation: Some(address), ..NatGateway::test() };
         (key, spec)
     }
 

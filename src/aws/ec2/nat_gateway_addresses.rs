@@ -203,10 +203,8 @@ mod tests {
         );
         let spec = model::NatGateway {
             subnet: Key::new("subnet.transit.0"),
-            allocation: None,
-            internet_gateway: None,
             secondary_private_ip_address_count: Input::Known(2),
-            tags: Input::Known(Default::default()),
+            ..model::NatGateway::test()
         };
         run(&aws, async |operation| super::super::nat_gateway::create(operation, &spec).await).await.unwrap();
         let call = &aws.calls("CreateNatGateway")[0];

@@ -1,20 +1,14 @@
-//! Recorded HTTP responses of EC2 for tests: the answers of each action, and a list of the calls.
+//! The recorder of [`crate::aws::recorded`] for EC2: answers in XML, and calls as forms.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::{Arc, Mutex};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::time::Duration;
 
-use aws_smithy_runtime_api::client::http::{
-    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
-};
-use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
-use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
-use aws_smithy_types::body::SdkBody;
-use aws_smithy_types::retry::RetryConfig;
 use tokio::time::Instant;
 
 use crate::aws::Session;
 use crate::aws::calls::Operation;
+use crate::aws::recorded::{self as aws, Answer};
 use crate::cloud::{Deadlines, Failure, GuardDutyObjects, OpContext, Recorder};
 use crate::model::TopologyKind;
 use crate::model::{Ids, Key, Learned, ResolvedObject, Spec};
@@ -26,14 +20,10 @@ pub(crate) const VPC: &str = "vpc-1";
 /// The owner of every test.
 pub(crate) const OWNER: TopologyKind = TopologyKind::FourTierVpc;
 
-/// Status and body of each answer, in order.
-type Answers = VecDeque<(u16, String)>;
-
-/// EC2 with a list of answers for each action. The last answer of an action is repeated.
+/// Answers actions of EC2 in XML.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recorded {
-    answers: Arc<Mutex<HashMap<String, Answers>>>,
-    calls: Arc<Mutex<Vec<BTreeMap<String, String>>>>,
+    aws: aws::Recorded,
     slow: Duration,
 }
 
@@ -55,90 +45,34 @@ impl Recorded {
 
     /// Forgets all answers and calls.
     pub(crate) fn clear(&self) {
-        self.answers.lock().unwrap().clear();
-        self.calls.lock().unwrap().clear();
+        self.aws.clear();
     }
 
-    /// Sets the time that each answer takes.
+    /// Sets the time that each later answer takes.
     pub(crate) fn slow(self, slow: Duration) -> Recorded {
         Recorded { slow, ..self }
     }
 
     fn add(self, action: &str, status: u16, body: String) -> Recorded {
-        self.answers.lock().unwrap().entry(action.to_string()).or_default().push_back((status, body));
-        self
+        let answer = Answer::After(self.slow, Box::new(Answer::Xml(status, body)));
+        Recorded { aws: self.aws.on(action, answer), ..self }
     }
 
     /// The parameters of every call of an action.
     pub(crate) fn calls(&self, action: &str) -> Vec<BTreeMap<String, String>> {
-        self.calls.lock().unwrap().iter().filter(|call| call["Action"] == action).cloned().collect()
+        let calls = self.aws.requests().into_iter().filter(|request| request.call == action);
+        calls.map(|request| serde_json::from_value(request.body).expect("EC2 receives forms")).collect()
     }
 
     /// The actions that were called, in order.
     pub(crate) fn actions(&self) -> Vec<String> {
-        self.calls.lock().unwrap().iter().map(|call| call["Action"].clone()).collect()
+        self.aws.calls()
     }
 
-    /// A session with this EC2. The retries of the SDK are disabled.
+    /// A session of a new process with this EC2. The retries of the SDK are disabled.
     pub(crate) fn session(&self) -> Session {
-        let region = aws_types::region::Region::new("us-east-1");
-        let keys = aws_credential_types::Credentials::new("AKIATEST", "secret", None, None, "test");
-        let ec2 = aws_sdk_ec2::Config::builder()
-            .behavior_version(aws_sdk_ec2::config::BehaviorVersion::v2026_01_12())
-            .region(region)
-            .credentials_provider(keys)
-            .retry_config(RetryConfig::disabled())
-            .http_client(self.clone())
-            .build();
-        /// A service that is not called here.
-        macro_rules! config {
-            ($sdk:ident) => {
-                $sdk::Config::builder()
-                    .behavior_version($sdk::config::BehaviorVersion::v2026_01_12())
-                    .http_client(self.clone())
-                    .build()
-            };
-        }
-        Session {
-            scope: Scope { region: "us-east-1".to_string(), ..Scope::default() },
-            ec2: aws_sdk_ec2::Client::from_conf(ec2),
-            apigateway: aws_sdk_apigatewayv2::Client::from_conf(config!(aws_sdk_apigatewayv2)),
-            logs: aws_sdk_cloudwatchlogs::Client::from_conf(config!(aws_sdk_cloudwatchlogs)),
-            acm: aws_sdk_acm::Client::from_conf(config!(aws_sdk_acm)),
-            kms: aws_sdk_kms::Client::from_conf(config!(aws_sdk_kms)),
-            route53: aws_sdk_route53::Client::from_conf(config!(aws_sdk_route53)),
-            lambda_config: config!(aws_sdk_lambda),
-            pollers: Default::default(),
-            process: Default::default(),
-        }
-    }
-}
-
-impl HttpConnector for Recorded {
-    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
-        let call = parameters(request.body().bytes().expect("EC2 requests are held in memory"));
-        let action = call["Action"].clone();
-        self.calls.lock().unwrap().push(call);
-        let mut answers = self.answers.lock().unwrap();
-        let queue = answers.get_mut(&action).unwrap_or_else(|| panic!("no answer is recorded for {action}"));
-        let (status, body) = if queue.len() > 1 { queue.pop_front() } else { queue.front().cloned() }
-            .expect("an answer is added with its queue");
-        let status = status.try_into().expect("a recorded status is a valid status");
-        let mut response = HttpResponse::new(status, SdkBody::from(body));
-        response.headers_mut().insert("x-amzn-requestid", "req-1");
-        let slow = self.slow;
-        HttpConnectorFuture::new(async move {
-            if !slow.is_zero() {
-                tokio::time::sleep(slow).await;
-            }
-            Ok(response)
-        })
-    }
-}
-
-impl HttpClient for Recorded {
-    fn http_connector(&self, _: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
-        SharedHttpConnector::new(self.clone())
+        let scope = Scope { region: "us-east-1".to_string(), ..Scope::default() };
+        Session { scope, process: Default::default(), ..self.aws.session("us-east-1") }
     }
 }
 
@@ -204,27 +138,4 @@ impl Notes {
     pub(crate) fn ids(&self) -> Vec<String> {
         self.ids.lock().unwrap().clone()
     }
-}
-
-/// The parameters of a request of EC2, whose body is a form.
-fn parameters(body: &[u8]) -> BTreeMap<String, String> {
-    let body = std::str::from_utf8(body).expect("a form is ASCII");
-    body.split('&').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (decode(key), decode(value))).collect()
-}
-
-fn decode(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        match byte {
-            b'+' => bytes.push(b' '),
-            b'%' => {
-                let digits = [rest.next().expect("two digits follow"), rest.next().expect("two digits follow")];
-                let digits = std::str::from_utf8(&digits).expect("hexadecimal digits are ASCII");
-                bytes.push(u8::from_str_radix(digits, 16).expect("digits are hexadecimal"));
-            }
-            other => bytes.push(other),
-        }
-    }
-    String::from_utf8(bytes).expect("parameters are UTF-8")
 }

@@ -282,14 +282,6 @@ mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
 
-    fn spec() -> Route {
-        Route {
-            route_table: Key::new("route_table.public"),
-            destination: "0.0.0.0/0".into(),
-            target: Ref::Key(keys::internet_gateway()),
-        }
-    }
-
     fn table(target: &str) -> String {
         format!(
             "<routeTableSet><item><routeTableId>rtb-1</routeTableId><routeSet><item>\
@@ -300,7 +292,7 @@ mod tests {
     }
 
     async fn create_on(aws: &Recorded, notes: &Notes) -> Result<(), Failure> {
-        let spec = spec();
+        let spec = Route::test();
         let gateway = keys::internet_gateway();
         let ids = [(&spec.route_table, "rtb-1"), (&gateway, "igw-1")];
         notes
@@ -339,7 +331,7 @@ mod tests {
             .on("DescribeRouteTables", &table("<gatewayId>igw-1</gatewayId>"));
         let session = aws.session();
         session.process.created.add("igw-1");
-        let (spec, gateway) = (spec(), keys::internet_gateway());
+        let (spec, gateway) = (Route::test(), keys::internet_gateway());
         let ids = [(&spec.route_table, "rtb-1"), (&gateway, "igw-1")];
         Notes::default()
             .run(&session, &Key::new("route.public.ipv4"), &ids, async |operation| create(operation, &spec).await)
@@ -375,7 +367,7 @@ mod tests {
             .on("DeleteRoute", "<return>true</return>")
             .on("DescribeRouteTables", &shown("<gatewayId>igw-1</gatewayId>"))
             .on("DescribeRouteTables", &shown("<egressOnlyInternetGatewayId>eigw-1</egressOnlyInternetGatewayId>"));
-        let to_gateway = Route { destination: "::/0".into(), ..spec() };
+        let to_gateway = Route { destination: "::/0".into(), ..Route::test() };
         let to_other = Route { target: Ref::Id("eigw-1".into()), ..to_gateway.clone() };
         let (key, gateway) = (Key::new("route.public.ipv6"), keys::internet_gateway());
         let (notes, ids) = (Notes::default(), [(&to_gateway.route_table, "rtb-1"), (&gateway, "igw-1")]);

@@ -272,9 +272,8 @@ mod tests {
 
     fn spec(gateways: &[&str]) -> RouteTable {
         RouteTable {
-            vpc: Key::new("vpc"),
             propagating_gateways: Input::Known(gateways.iter().map(|id| Input::Known(id.to_string())).collect()),
-            tags: Input::Known(Default::default()),
+            ..RouteTable::test()
         }
     }
 

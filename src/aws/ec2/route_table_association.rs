@@ -221,13 +221,6 @@ mod tests {
     use crate::model::keys::network as keys;
     use crate::model::{Ref, Route};
 
-    fn spec() -> RouteTableAssociation {
-        RouteTableAssociation {
-            subnet: Key::new("subnet.public.0"),
-            route_table: Ref::Key(Key::new("route_table.public")),
-        }
-    }
-
     fn tables(state: &str) -> String {
         format!(
             "<routeTableSet><item><routeTableId>rtb-1</routeTableId><routeSet><item><destinationCidrBlock>0.0.0.0/0\
@@ -247,10 +240,10 @@ mod tests {
             )
             .on("CreateRoute", "<return>true</return>")
             .on("DescribeRouteTables", &tables("associated"));
-        let (session, spec, gateway, notes) = (aws.session(), spec(), keys::internet_gateway(), Notes::default());
+        let (session, spec, gateway, notes) =
+            (aws.session(), RouteTableAssociation::test(), keys::internet_gateway(), Notes::default());
         let table = Key::new("route_table.public");
-        let route =
-            Route { route_table: table.clone(), destination: "0.0.0.0/0".into(), target: Ref::Key(gateway.clone()) };
+        let route = Route { route_table: table.clone(), target: Ref::Key(gateway.clone()), ..Route::test() };
         let key = Key::new("test");
         let ids = [(&spec.subnet, "subnet-1"), (&table, "rtb-1"), (&gateway, "igw-1")];
         let (associated, routed) = tokio::join!(
@@ -269,7 +262,7 @@ mod tests {
             .on("DescribeRouteTables", &tables("associated"))
             .on("DescribeRouteTables", &tables("disassociated"));
         let (key, table) = (Key::new("test"), Key::new("route_table.public"));
-        let entry = Entry::new(key.clone(), "rtbassoc-1", Spec::RouteTableAssociation(spec()));
+        let entry = Entry::new(key.clone(), "rtbassoc-1", Spec::RouteTableAssociation(RouteTableAssociation::test()));
         Notes::default()
             .run(&aws.session(), &key, &[(&table, "rtb-1")], async |operation| delete(operation, &entry).await)
             .await

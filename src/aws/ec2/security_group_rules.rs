@@ -208,7 +208,7 @@ mod tests {
             from_port: ports.map(|(from, _)| from),
             to_port: ports.map(|(_, to)| to),
             source,
-            description: None,
+            ..SecurityGroupRule::test()
         }
     }
 

@@ -298,11 +298,9 @@ mod tests {
 
     fn spec(tables: &[&str], policy: Option<&str>) -> VpcEndpoint {
         VpcEndpoint {
-            vpc: Key::new("vpc"),
-            service_name: Input::Known("com.amazonaws.us-east-1.s3".into()),
             route_tables: tables.iter().map(|slot| Ref::Key(Key::new(*slot))).collect(),
             policy: Input::Known(policy.map(str::to_string)),
-            tags: Input::Known(Default::default()),
+            ..VpcEndpoint::test()
         }
     }
 

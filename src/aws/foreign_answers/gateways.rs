@@ -62,10 +62,6 @@ struct Deletion {
     others: Vec<(String, Answer)>,
 }
 
-fn no_tags() -> Input<std::collections::BTreeMap<String, Input<String>>> {
-    Input::Known(Default::default())
-}
-
 fn items(item: serde_json::Value) -> Answer {
     Answer::Json(200, json!({ "items": [item] }))
 }
@@ -82,19 +78,13 @@ fn of_api_gateway(
 }
 
 fn api(cors: Option<Cors>) -> Spec {
-    Spec::Api(Api {
-        name: Input::Known("shop".into()),
-        description: Input::Known(None),
-        version: Input::Known(None),
-        cors: Input::Known(cors),
-        tags: no_tags(),
-    })
+    Spec::Api(Api { cors: Input::Known(cors), ..Api::test() })
 }
 
 fn stage(format: Option<&str>) -> Spec {
     let access_log = format
         .map(|format| AccessLog { log_group: Ref::Id("arn:group".into()), format: Input::Known(format.to_string()) });
-    Spec::Stage(Stage { api: keys::api(), auto_deploy: true, deployment_failure: None, access_log, tags: no_tags() })
+    Spec::Stage(Stage { access_log, ..Stage::test() })
 }
 
 fn of_api() -> Vec<Deletion> {
@@ -133,33 +123,14 @@ fn of_api() -> Vec<Deletion> {
 }
 
 fn of_routes() -> Vec<Deletion> {
-    let api = keys::api;
-    let route = ApiRoute { api: api(), route_key: "GET /a".into(), integration: None, authorizer: None };
-    let integration = Integration {
-        api: api(),
-        function_arn: Input::Known(FUNCTION.into()),
-        payload_format_version: Input::Known("2.0".into()),
-        timeout_in_millis: Input::Known(30_000),
-        description: Input::Known(None),
-        permission: None,
-    };
-    let authorizer = Authorizer {
-        api: api(),
-        name: "token".into(),
-        authorizer_uri: Input::Known("uri".into()),
-        payload_format_version: Input::Known("2.0".into()),
-        identity_sources: Input::Known(vec![]),
-        result_ttl_in_seconds: Input::Known(0),
-        enable_simple_responses: Input::Known(false),
-        credentials_arn: Input::Known(None),
-    };
+    let integration = Integration { function_arn: Input::Known(FUNCTION.into()), ..Integration::test() };
     let list = |path: &str, item| vec![(format!("GET /v2/apis/api1/{path}"), items(item))];
     vec![
         of_api_gateway(
             "route",
             "DELETE /v2/apis/api1/routes/r1",
             &[],
-            Entry::new(keys::route("GET /a"), "r1", Spec::ApiRoute(route)),
+            Entry::new(keys::route("GET /a"), "r1", Spec::ApiRoute(ApiRoute::test())),
             list("routes", json!({ "routeId": "r1", "routeKey": "GET /a" })),
         ),
         of_api_gateway(
@@ -173,7 +144,7 @@ fn of_routes() -> Vec<Deletion> {
             "authorizer",
             "DELETE /v2/apis/api1/authorizers/auth1",
             &[],
-            Entry::new(keys::authorizer("token"), "auth1", Spec::Authorizer(authorizer)),
+            Entry::new(keys::authorizer("token"), "auth1", Spec::Authorizer(Authorizer::test())),
             list("authorizers", json!({ "authorizerId": "auth1" })),
         ),
     ]
@@ -181,21 +152,9 @@ fn of_routes() -> Vec<Deletion> {
 
 fn of_domain() -> Vec<Deletion> {
     let name = || Input::Known(NAME.to_string());
-    let domain = DomainName {
-        api: keys::api(),
-        domain_name: name(),
-        certificate_arn: Input::Known("cert1".into()),
-        endpoint_type: DomainName::REGIONAL.into(),
-        security_policy: DomainName::TLS_1_2.into(),
-        tags: no_tags(),
-    };
+    let domain = DomainName { domain_name: name(), ..DomainName::test() };
     let key = keys::domain(&name());
-    let mapping = ApiMapping {
-        api: keys::api(),
-        stage: Ref::Key(keys::stage()),
-        domain: key.clone(),
-        mapping_key: String::new(),
-    };
+    let mapping = ApiMapping { domain: key.clone(), ..ApiMapping::test() };
     let path = format!("/v2/domainnames/{NAME}");
     let found = Answer::Json(200, json!({ "domainName": NAME }));
     let mapped = items(json!({ "apiMappingId": "m1", "apiId": "api1", "stage": "$default" }));
@@ -221,27 +180,16 @@ fn of_domain() -> Vec<Deletion> {
 fn of_other_services() -> Vec<Deletion> {
     let group = keys::log_group(&Input::Known("/http/shop".into()));
     let permission = LambdaPermission {
-        api: keys::api(),
         function_arn: Input::Known(FUNCTION.into()),
-        qualifier: Input::Known(None),
         caller: Caller::LogGroup(group.clone()),
+        ..LambdaPermission::test()
     };
     let policy = json!({ "Statement": [{ "Sid": STATEMENT, "Effect": "Allow" }] }).to_string();
-    let log_group = LogGroup {
-        root: keys::api(),
-        name: Input::Known("/http/shop".into()),
-        retention_in_days: Input::Known(None),
-        kms_key_arn: Input::Known(None),
-        skip_destroy: Input::Known(false),
-        tags: no_tags(),
-    };
+    let log_group = LogGroup::test();
     let subscription = LogSubscription {
         log_group: group.clone(),
         destination_arn: Input::Known(FUNCTION.into()),
-        filter_pattern: Input::Known(String::new()),
-        role_arn: Input::Known(None),
-        distribution: Input::Known(None),
-        permission: None,
+        ..LogSubscription::test()
     };
     let groups = Answer::Json(200, json!({ "logGroups": [{ "logGroupName": "/http/shop" }] }));
     let filters = Answer::Json(200, json!({ "subscriptionFilters": [{ "filterName": "fgw-access-logs" }] }));
@@ -342,7 +290,7 @@ async fn a_record_that_is_listed_is_not_deleted() {
         zone_id: Input::Known(ZONE.into()),
         name: Input::Known(NAME.into()),
         target: Ref::Key(keys::domain(&Input::Known(NAME.into()))),
-        evaluate_target_health: false,
+        ..DnsRecord::test()
     };
     let entry = Entry::new(Key::new("dns_record"), "Z1_api.example.com_A", Spec::DnsRecord(spec));
     let alias = "<AliasTarget><HostedZoneId>ZAWS</HostedZoneId><DNSName>d-api.example.com</DNSName>\

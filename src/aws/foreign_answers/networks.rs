@@ -10,8 +10,8 @@ use crate::cloud::{Cloud, Failure, GuardDutyObjects};
 use crate::model::keys::network as keys;
 use crate::model::{
     DefaultNetworkAcl, DefaultSecurityGroup, Eip, Entry, Input, InternetGateway, Ipv6Source, Key, NatGateway,
-    NetworkAclRule, Object, Ref, Route, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Spec, Subnet,
-    Tags, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
+    NetworkAclRule, Object, Ref, Route, RouteTable, RouteTableAssociation, SecurityGroupRule, Spec, Subnet, Tags, Tier,
+    Vpc, VpcEndpoint, VpcIpv6Block,
 };
 
 /// The codes of all kinds, with the prefix of their IDs and the text around the ID.
@@ -63,10 +63,6 @@ struct Deletion {
 
 const DONE: &str = "<return>true</return>";
 
-fn no_tags() -> Tags {
-    Input::Known(Default::default())
-}
-
 fn tagged() -> Tags {
     Input::Known([("team".to_string(), Input::Known("net".to_string()))].into())
 }
@@ -91,40 +87,17 @@ fn of(
 }
 
 fn vpc() -> Spec {
-    Spec::Vpc(Vpc {
-        name: Input::Known("shop".into()),
-        cidr_block: Input::Known(Some("10.0.0.0/16".into())),
-        ipv4_ipam_pool_id: Input::Known(None),
-        ipv4_netmask_length: Input::Known(None),
-        instance_tenancy: Input::Known("default".into()),
-        enable_dns_support: Input::Known(true),
-        enable_dns_hostnames: Input::Known(true),
-        enable_network_address_usage_metrics: Input::Known(false),
-        tags: no_tags(),
-    })
+    Spec::Vpc(Vpc::test())
 }
 
 fn subnet(range: Option<&str>) -> Spec {
-    Spec::Subnet(Subnet {
-        vpc: Key::new("vpc"),
-        tier: Tier::Public,
-        index: 0,
-        availability_zone: "us-east-1a".into(),
-        availability_zone_id: "use1-az1".into(),
-        cidr_block: Input::Known("10.0.0.0/24".into()),
-        map_public_ip_on_launch: Input::Known(false),
-        ipv6_block: None,
-        ipv6_cidr_block: Input::Known(range.map(str::to_string)),
-        assign_ipv6_address_on_creation: Input::Known(false),
-        tags: no_tags(),
-    })
+    Spec::Subnet(Subnet { ipv6_cidr_block: Input::Known(range.map(str::to_string)), ..Subnet::test() })
 }
 
 fn table(gateways: &[&str]) -> Spec {
     Spec::RouteTable(RouteTable {
-        vpc: Key::new("vpc"),
         propagating_gateways: Input::Known(gateways.iter().map(|id| Input::Known(id.to_string())).collect()),
-        tags: no_tags(),
+        ..RouteTable::test()
     })
 }
 
@@ -163,7 +136,7 @@ fn of_vpc() -> Vec<Deletion> {
     let (root, gateway) = (Key::new("vpc"), keys::internet_gateway());
     let block = Ipv6Source::Amazon { network_border_group: Input::Known(None) };
     let range = Spec::VpcIpv6Block(VpcIpv6Block { vpc: root.clone(), source: block.clone() });
-    let igw = || Spec::InternetGateway(InternetGateway { vpc: Some(Key::new("vpc")), tags: no_tags() });
+    let igw = || Spec::InternetGateway(InternetGateway::test());
     let own_gateway = &["InvalidInternetGatewayID.NotFound"];
     let public = || keys::subnet(Tier::Public, 0, "use1-az1", &Input::Known("10.0.0.0/24".into()));
     let without_guardduty = |deletion: Deletion| {
@@ -229,11 +202,7 @@ fn of_routes() -> Vec<Deletion> {
     let (of_tier, tables) = (keys::route_table(Tier::PrivateApp, Some(0)), ("DescribeRouteTables", TABLE));
     let subnet = keys::subnet(Tier::PrivateApp, 0, "use1-az1", &Input::Known("10.0.1.0/24".into()));
     let association = RouteTableAssociation { subnet: subnet.clone(), route_table: Ref::Key(of_tier.clone()) };
-    let route = Route {
-        route_table: of_tier.clone(),
-        destination: "0.0.0.0/0".into(),
-        target: Ref::Key(Key::new("nat_gateway.0")),
-    };
+    let route = Route { route_table: of_tier.clone(), target: Ref::Key(Key::new("nat_gateway.0")), ..Route::test() };
     let own_table = &["InvalidRouteTableID.NotFound"];
     let others = [tables, ("DescribeSubnets", SUBNETS)];
     let unpropagated = Object::new(of_tier.clone(), table(&[]));
@@ -271,23 +240,11 @@ fn of_routes() -> Vec<Deletion> {
 }
 
 fn of_addresses() -> Vec<Deletion> {
-    let eip = || Spec::Eip(Eip { vpc: Key::new("vpc"), tags: no_tags() });
+    let eip = || Spec::Eip(Eip::test());
     let (subnet, address) = (Key::new("subnet.public.0"), Input::Known(Ref::Key(keys::eip(0))));
-    let nat = NatGateway {
-        subnet: subnet.clone(),
-        allocation: Some(address.clone()),
-        internet_gateway: None,
-        secondary_private_ip_address_count: Input::Known(0),
-        tags: no_tags(),
-    };
+    let nat = NatGateway { subnet: subnet.clone(), allocation: Some(address.clone()), ..NatGateway::test() };
     let service = Input::Known("com.amazonaws.us-east-1.s3".to_string());
-    let endpoint = VpcEndpoint {
-        vpc: Key::new("vpc"),
-        service_name: service.clone(),
-        route_tables: vec![],
-        policy: Input::Known(None),
-        tags: no_tags(),
-    };
+    let endpoint = VpcEndpoint { service_name: service.clone(), ..VpcEndpoint::test() };
     let key = keys::vpc_endpoint(keys::EndpointService::ObjectStore, &service);
     let own = &["InvalidVpcEndpoint.NotFound", "InvalidVpcEndpointId.NotFound"];
     let endpoint = || {
@@ -315,33 +272,16 @@ fn of_addresses() -> Vec<Deletion> {
 }
 
 fn of_defaults() -> Vec<Deletion> {
-    let allow = NetworkAclRule {
-        rule_no: 200,
-        allow: true,
-        protocol: "-1".into(),
-        cidr_block: "10.0.0.0/8".into(),
-        ports: None,
-        icmp: None,
-    };
+    let allow = NetworkAclRule { rule_no: 200, cidr_block: "10.0.0.0/8".into(), ..NetworkAclRule::test() };
     let acl = Spec::DefaultNetworkAcl(DefaultNetworkAcl {
-        vpc: Key::new("vpc"),
-        ingress: Input::Known(vec![]),
         egress: Input::Known(vec![allow]),
-        taken: vec![],
         tags: tagged(),
+        ..DefaultNetworkAcl::test()
     });
-    let web = SecurityGroupRule {
-        protocol: "tcp".into(),
-        from_port: Some(443),
-        to_port: Some(443),
-        source: RuleSource::CidrIpv4("10.0.0.0/8".into()),
-        description: None,
-    };
     let group = Spec::DefaultSecurityGroup(DefaultSecurityGroup {
-        vpc: Key::new("vpc"),
-        ingress: Input::Known(Some(vec![web])),
-        egress: Input::Known(None),
+        ingress: Input::Known(Some(vec![SecurityGroupRule::test()])),
         tags: tagged(),
+        ..DefaultSecurityGroup::test()
     });
     let groups = "<securityGroupInfo><item><groupId>sg-1</groupId></item></securityGroupInfo>";
     let of_acl = (keys::default_network_acl(), "acl-1", acl);

@@ -28,14 +28,10 @@ fn assert_not_forged(Diagnostics(messages): Diagnostics) {
 
 #[test]
 fn keys_and_ids_of_deleted_objects_add_no_line() {
-    let table = Spec::RouteTable(RouteTable {
-        vpc: Key::new("vpc"),
-        tags: tags(),
-        propagating_gateways: Input::Known(Vec::new()),
-    });
+    let table = Spec::RouteTable(RouteTable { tags: tags(), ..RouteTable::test() });
     let mut entry = Entry::new(Key::new(format!("route_table.{FORGED}")), FORGED, table);
     entry.learned.insert("unmanaged_routes".to_string(), FORGED.to_string());
-    let address = Spec::Eip(Eip { vpc: Key::new("vpc"), tags: tags() });
+    let address = Spec::Eip(Eip { tags: tags(), ..Eip::test() });
     let mut address = Entry::new(Key::new(format!("eip.{FORGED}")), FORGED, address);
     address.learned.insert("public_ip".to_string(), FORGED.to_string());
     let inventory = Inventory { entries: vec![entry.clone(), address] };
@@ -102,7 +98,7 @@ fn names_and_tags_of_roots_add_no_line() {
 
 #[test]
 fn tags_outside_terraform_add_no_line_to_the_drift() {
-    let of = |tags| Spec::Eip(Eip { vpc: Key::new("vpc"), tags: Input::Known(tags) });
+    let of = |tags| Spec::Eip(Eip { tags: Input::Known(tags), ..Eip::test() });
     let differences = of(BTreeMap::new()).differences(&of([(FORGED.to_string(), Input::Known(String::new()))].into()));
     assert_eq!(differences, ["tag spare\\n  kept: nothing is deleted\\u{202e}\\u{9b}2K is added"]);
 }

@@ -12,7 +12,7 @@ impl Simulation {
     /// Adds an unmanaged route, unless AWS rejects its key. Its integration and its authorizer are the objects with
     /// these slots, as far as they exist. Without an integration, it has one of its own, which calls the function b.
     pub(crate) fn add_unmanaged_route(&self, route_key: &str, integration: Option<&str>, authorizer: Option<&str>) {
-        let spec = ApiRoute { api: Key::new("api"), route_key: route_key.into(), integration: None, authorizer: None };
+        let spec = ApiRoute { route_key: route_key.into(), ..ApiRoute::test() };
         let claims = Spec::ApiRoute(spec).claims();
         let is_rejected = self.objects().iter().any(|object| Claim::any_collide(&object.spec.claims(), &claims));
         if is_rejected || self.id_at("api").is_none() || self.collides_with_unmanaged(&claims).is_some() {
@@ -96,7 +96,7 @@ impl Simulation {
     fn collides_with_unmanaged(&self, claims: &[Claim]) -> Option<String> {
         let collides = |route: &&UnmanagedRoute| {
             let route_key = route.route_key.clone();
-            let spec = ApiRoute { api: Key::new("api"), route_key, integration: None, authorizer: None };
+            let spec = ApiRoute { route_key, ..ApiRoute::test() };
             Claim::any_collide(&Spec::ApiRoute(spec).claims(), claims)
         };
         self.unmanaged.lock().unwrap().routes.iter().find(collides).map(|route| route.route_key.clone())

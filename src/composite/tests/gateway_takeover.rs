@@ -167,9 +167,9 @@ async fn a_forged_state_of_the_root_changes_nothing() {
 fn candidate(api: &Key, integration: Ref, authorizer: Ref) -> super::super::private_state::Candidate {
     let route = crate::model::ApiRoute {
         api: api.clone(),
-        route_key: "GET /a".into(),
         integration: Some(integration),
         authorizer: Some(authorizer),
+        ..crate::model::ApiRoute::test()
     };
     let entry = Entry::new(Key::new("route.GET /a"), "route-left", Spec::ApiRoute(route));
     super::super::private_state::Candidate::of(Entry { adopted: true, ..entry })

@@ -34,15 +34,13 @@ fn change(spec: &mut Spec, choice: u8, others: &[Key]) -> bool {
         (Spec::VpcEndpoint(it), 1) => it.policy = Input::Known(Some("{}".into())),
         (Spec::DefaultNetworkAcl(it), 0) => {
             let Input::Known(rules) = &mut it.ingress else { return false };
-            let (protocol, cidr_block) = ("-1".into(), "10.9.0.0/16".into());
-            rules.push(NetworkAclRule { rule_no: 77, allow: true, protocol, cidr_block, ports: None, icmp: None });
+            rules.push(NetworkAclRule { rule_no: 77, cidr_block: "10.9.0.0/16".into(), ..NetworkAclRule::test() });
             rules.sort();
         }
         (Spec::DefaultSecurityGroup(it), 0) => {
             let Input::Known(Some(rules)) = &mut it.egress else { return false };
-            let (from_port, to_port) = (Some(443), Some(443));
             let source = RuleSource::CidrIpv4("10.9.0.0/16".into());
-            rules.push(SecurityGroupRule { protocol: "tcp".into(), from_port, to_port, source, description: None });
+            rules.push(SecurityGroupRule { source, ..SecurityGroupRule::test() });
             rules.sort();
         }
         (Spec::Api(it), 0) => it.description = Input::Known(Some("by hand".into())),

@@ -193,7 +193,7 @@ async fn an_unknown_region_is_planned_only_for_a_create() {
     // The value becomes known before the apply.
     let known = network(&[("region", "us-east-1".into())]);
     let again = terraform.plan(&known).await;
-    assert_compatible(&plan.planned, &again.planned, "");
+    terraform.assert_as_planned(&plan.planned, &again.planned, "");
     let applied = terraform.apply_plan(&known, again).await;
     assert!(!applied.has_errors(), "{applied:?}");
     let error = terraform.plan(&unknown).await.diagnostics;

@@ -59,7 +59,7 @@ async fn check<P: Topology>(config: &Value) {
             later.default_tags = tags(&[("run", Input::Known(run.into())), ("team", Input::Known("net".into()))]);
             terraform.account.set_tags(later);
             let last = terraform.plan(config).await;
-            assert_compatible(&shown.planned, &last.planned, "");
+            terraform.assert_as_planned(&shown.planned, &last.planned, "");
             terraform.assert_applies(config).await;
             assert_eq!(terraform.state.get("tags_all").get("run").as_str(), Some(run));
         }
@@ -108,7 +108,7 @@ async fn no_tag_is_removed_or_reported_while_ignored_keys_are_unknown() {
     let ignore_tags = IgnoreTags { keys: vec!["own".into()], ..IgnoreTags::default() };
     terraform.account.set_tags(TagSettings { ignore_tags, ..TagSettings::default() });
     let last = terraform.plan(&config).await;
-    assert_compatible(&shown.planned, &last.planned, "");
+    terraform.assert_as_planned(&shown.planned, &last.planned, "");
     terraform.apply(&config).await;
     terraform.refresh().await;
     let found = terraform.account.tag("vpc", "own");
@@ -194,7 +194,7 @@ async fn unknown_credentials_keep_the_ids_of_an_update_after_an_apply() {
     }
     assert_eq!(*shown.planned.get("transit_subnet_ids"), Value::List(vec![Value::Unknown; 3]));
     let last = terraform.plan(&changed).await;
-    assert_compatible(&shown.planned, &last.planned, "");
+    terraform.assert_as_planned(&shown.planned, &last.planned, "");
     // Without private state, only the outputs of the VPC are certain.
     terraform.private.clear();
     let shown = without_account(&mut terraform, &changed, TagSettings::default()).await;

@@ -114,7 +114,7 @@ fn check<P: Topology>(before: Option<&Value>, after: &Value, mask: u64, event: E
             assert!(!shown.requires_replace.is_empty(), "the action changes: {:?}", last.requires_replace);
         }
         if shown.requires_replace.is_empty() {
-            assert_compatible(&shown.planned, &last.planned, "");
+            terraform.assert_as_planned(&shown.planned, &last.planned, "");
         }
     });
 }
@@ -155,7 +155,7 @@ fn check_one<P: Topology>(before: &Value, other: &Value, number: prop::sample::I
                 continue;
             }
             assert!(last.requires_replace.is_empty(), "{name}");
-            assert_compatible(&shown.planned, &last.planned, name);
+            terraform.assert_as_planned(&shown.planned, &last.planned, name);
             planned.push(last.planned);
         }
         if let (true, [one, two]) = (is_switch, &planned[..]) {

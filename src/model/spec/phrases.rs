@@ -135,23 +135,21 @@ fn icmp(kind: i64, code: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{DefaultNetworkAcl, DefaultSecurityGroup, Input, Key, Spec};
+    use crate::model::{DefaultNetworkAcl, DefaultSecurityGroup, Input, Spec};
 
     #[test]
     fn lists_of_rules_differ_in_single_rules() {
         let rule = |port: i64, description: Option<&str>| SecurityGroupRule {
-            protocol: "tcp".to_string(),
             from_port: Some(port),
             to_port: Some(port),
             source: RuleSource::CidrIpv4("0.0.0.0/0".to_string()),
             description: description.map(str::to_string),
+            ..SecurityGroupRule::test()
         };
         let group = |ingress: Option<Vec<SecurityGroupRule>>| {
             Spec::DefaultSecurityGroup(DefaultSecurityGroup {
-                vpc: Key::new("vpc"),
                 ingress: Input::Known(ingress),
-                egress: Input::Known(None),
-                tags: Input::Known([].into()),
+                ..DefaultSecurityGroup::test()
             })
         };
         let applied = group(Some(vec![rule(80, None), rule(443, None)]));
@@ -166,22 +164,9 @@ mod tests {
             assert_eq!(applied.differences(&group(found)), [expected]);
         }
         let acl = |egress: Vec<NetworkAclRule>| {
-            Spec::DefaultNetworkAcl(DefaultNetworkAcl {
-                vpc: Key::new("vpc"),
-                ingress: Input::Known(Vec::new()),
-                egress: Input::Known(egress),
-                taken: Vec::new(),
-                tags: Input::Known([].into()),
-            })
+            Spec::DefaultNetworkAcl(DefaultNetworkAcl { egress: Input::Known(egress), ..DefaultNetworkAcl::test() })
         };
-        let rule = |allow| NetworkAclRule {
-            rule_no: 100,
-            allow,
-            protocol: "-1".to_string(),
-            cidr_block: "0.0.0.0/0".to_string(),
-            ports: None,
-            icmp: None,
-        };
+        let rule = |allow| NetworkAclRule { allow, ..NetworkAclRule::test() };
         assert_eq!(
             acl(vec![rule(true)]).differences(&acl(vec![rule(false)])),
             ["egress: + 100 deny all traffic to 0.0.0.0/0, - 100 allow all traffic to 0.0.0.0/0"]
@@ -202,7 +187,7 @@ mod tests {
             from_port: ports.map(|it| it.0),
             to_port: ports.map(|it| it.1),
             source,
-            description: None,
+            ..SecurityGroupRule::test()
         };
         let cidr = || RuleSource::CidrIpv4("10.0.0.0/8".to_string());
         for (rule, is_egress, expected) in [
@@ -216,12 +201,12 @@ mod tests {
             assert_eq!(rule.traffic(is_egress), expected);
         }
         let acl = |protocol: &str, allow, ports, icmp| NetworkAclRule {
-            rule_no: 100,
             allow,
             protocol: protocol.to_string(),
             cidr_block: "::/0".to_string(),
             ports,
             icmp,
+            ..NetworkAclRule::test()
         };
         for (rule, expected) in [
             (acl("6", true, Some((443, 443)), None), "100 allow tcp 443 from ::/0"),

@@ -122,15 +122,13 @@ mod tests {
             protocol: "6".into(),
             cidr_block: "10.0.0.0/8".into(),
             ports: Some((80, 81)),
-            icmp: None,
+            ..NetworkAclRule::test()
         };
         let echo = NetworkAclRule {
-            rule_no: 100,
-            allow: true,
             protocol: "58".into(),
             cidr_block: "::/0".into(),
-            ports: None,
             icmp: Some((128, -1)),
+            ..NetworkAclRule::test()
         };
         assert_eq!(rules, [web, echo]);
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::{TestEnv, text};
+use crate::both;
 use crate::support::http;
 
 #[test]
@@ -77,24 +78,18 @@ fn the_authorizer_example_allows_and_denies_as_described() {
 }
 
 fn directory() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/resources/fgw_http_gateway")
+    both::examples("fgw_http_gateway")
 }
 
-/// All example files except those of imports, which are not complete configurations.
+/// All complete examples.
 pub(super) fn all() -> Vec<PathBuf> {
-    let directory = directory();
-    let files = std::fs::read_dir(&directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
-    let files = files.map(|file| file.expect("a directory can be read").path());
-    let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "tf"));
-    files.filter(|path| !path.ends_with("import-by-string-id.tf") && !path.ends_with("import-by-identity.tf")).collect()
+    both::complete_examples("fgw_http_gateway")
 }
 
 /// An example, adapted to the account of a test. Creates the objects that it refers to.
 pub(super) fn prepared(env: &TestEnv, example: &Path) -> String {
     let example = std::fs::read_to_string(example).expect("an example can be read");
-    // The workspace already has a terraform block.
-    let begins = example.find("\n}\n").expect("it starts with a terraform block") + 3;
-    let example = example[begins..]
+    let example = both::without_terraform_block(&example)
         .replace(":123456789012:", &format!(":{}:", env.proxy.account().id))
         .replace(":eu-central-1:", ":us-east-1:");
     create_functions(env, &example);

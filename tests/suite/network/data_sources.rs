@@ -1,41 +1,19 @@
 //! The data source `fgw_four_tier_vpc` under Terraform, in a configuration that does not manage the network.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::examples::without_terraform_block;
-use super::{THIS, TestEnv, network, text};
-use crate::support::terraform::Workspace;
-
-const FOUND: &str = "fgw_four_tier_vpc.found";
+use super::{TestEnv, network, text};
+use crate::both::{Reader, example_of_data_source};
 
 const SMALL: &str = "  num_nat_gateways = 0\n  num_availability_zones = 1\n  create_vpc_endpoints = false\n  \
                      create_private_persistence_subnets = false\n  enable_default_security_group = false\n";
 
-/// A data block with these lines.
-fn data(lines: &str) -> String {
-    format!("data \"fgw_four_tier_vpc\" \"found\" {{\n{lines}\n}}\n")
-}
-
-/// Reads the data source and asserts that this changes nothing in AWS. Returns the number of calls by action.
-fn read(env: &TestEnv, other: &Workspace, lines: &str) -> BTreeMap<String, usize> {
-    other.config(&data(lines));
-    env.proxy.clear_calls();
-    other.apply(&[]).succeeded();
-    assert_eq!(env.calls(), "", "a data source changes nothing");
+/// Reads the data source, and returns the number of calls by action.
+fn read(env: &TestEnv, other: &Reader<'_>, lines: &str) -> BTreeMap<String, usize> {
+    other.read(lines);
     env.proxy.by_action()
-}
-
-/// Asserts that the data source and the resource have the same attributes.
-fn assert_same_as_resource(env: &TestEnv, other: &Workspace) {
-    let state = other.state();
-    let found = state.resource(FOUND).expect("it was found").as_object().expect("attributes");
-    assert!(found.len() > 30, "{found:?}");
-    for (name, value) in found.iter().filter(|(name, _)| *name != "tags") {
-        assert_eq!(*value, env.attribute(name), "{name}");
-    }
 }
 
 #[test]
@@ -53,10 +31,10 @@ fn a_network_is_found_by_id_name_and_tags_with_its_outputs() {
     let refresh = env.proxy.by_action();
 
     // The other configuration runs under Terraform and has no default_tags.
-    let other = Workspace::new(&env.proxy);
+    let other = Reader::of(env.subject());
     let by_id = read(&env, &other, &format!("  id = \"{}\"", text(&env.attribute("id"))));
-    assert_same_as_resource(&env, &other);
-    assert_eq!(other.state().attribute(FOUND, "tags_all"), &json!({"cost": "net", "team": "blue", "env": "prod"}));
+    other.assert_same_as_resource(30);
+    assert_eq!(other.attribute("tags_all"), json!({"cost": "net", "team": "blue", "env": "prod"}));
     // Each provider process calls GetCallerIdentity once.
     for (action, count) in by_id.iter().filter(|(action, _)| *action != "GetCallerIdentity") {
         assert!(refresh.get(action) >= Some(count), "{action} {count} times; a refresh calls {refresh:?}");
@@ -67,13 +45,13 @@ fn a_network_is_found_by_id_name_and_tags_with_its_outputs() {
         "  tags = { env = \"prod\", cost = \"net\" }",
     ] {
         let calls = read(&env, &other, lines);
-        assert_same_as_resource(&env, &other);
+        other.assert_same_as_resource(30);
         let mut expected = by_id.clone();
         *expected.get_mut("DescribeVpcs").expect("it is called") += 1;
         assert_eq!(calls, expected, "{lines}");
-        other.assert_nothing_to_do();
+        other.workspace.assert_nothing_to_do();
     }
-    other.destroy().succeeded();
+    other.workspace.destroy().succeeded();
     env.destroy();
 }
 
@@ -83,11 +61,8 @@ fn a_missing_or_ambiguous_network_is_an_error_with_a_hint() {
     let second = network(&format!("{SMALL}  custom_tags = {{ env = \"test\" }}\n  allow_duplicate_name = true"))
         .replace("\"this\"", "\"second\"");
     let first = network(&format!("{SMALL}  custom_tags = {{ env = \"prod\" }}"));
-    let other = Workspace::new(&env.proxy);
-    let rejected = |lines: &str| {
-        other.config(&data(lines));
-        other.plan(&[])
-    };
+    let other = Reader::of(env.subject());
+    let rejected = |lines: &str| other.plan(lines);
     let none = rejected("  vpc_name = \"main\"");
     none.failed_with("Could not read fgw_four_tier_vpc: none matches name \"main\"");
     none.failed_with("In Region us-east-1");
@@ -115,8 +90,8 @@ fn a_missing_or_ambiguous_network_is_an_error_with_a_hint() {
     misspelt.failed_with(&this);
     misspelt.failed_with(&second);
     rejected("  vpc_name = \"main\"\n  tags = { env = \"live\" }").failed_with("and tags env = \"live\"");
-    read(&env, &other, "  vpc_name = \"main\"\n  tags = { env = \"test\" }");
-    assert_eq!(other.state().attribute(FOUND, "id"), second.as_str());
+    other.read("  vpc_name = \"main\"\n  tags = { env = \"test\" }");
+    assert_eq!(other.attribute("id"), second.as_str());
 
     // An unfinished network is read, with a warning.
     let tags = json!([{"Key": "fgw:state", "Value": "incomplete"}]);
@@ -129,10 +104,10 @@ fn a_missing_or_ambiguous_network_is_an_error_with_a_hint() {
 #[test]
 fn a_block_with_missing_or_conflicting_arguments_is_rejected() {
     let env = TestEnv::new();
-    let other = Workspace::new(&env.proxy);
+    let other = Reader::of(env.subject());
     let rejected = |lines: &str, words: &str| {
-        other.config(&data(lines));
-        let run = other.validate();
+        other.workspace.config(&env.subject().data(lines));
+        let run = other.workspace.validate();
         assert!(run.code == 1 && run.says(words), "{lines}:\n{run}");
     };
     rejected("", "Missing search criteria for fgw_four_tier_vpc");
@@ -145,43 +120,30 @@ fn a_block_with_missing_or_conflicting_arguments_is_rejected() {
 #[test]
 fn a_network_created_in_the_same_run_is_read_after_creation() {
     let env = TestEnv::with_terraform();
-    let outputs = "output \"by_id\" {\n  value = data.fgw_four_tier_vpc.found.private_app_subnet_ids\n}\noutput \"by_name\" {\n  \
-                   value = data.fgw_four_tier_vpc.named.private_app_subnet_ids\n}\n";
-    let named =
-        "data \"fgw_four_tier_vpc\" \"named\" {\n  vpc_name = \"main\"\n  depends_on = [fgw_four_tier_vpc.this]\n}\n";
-    let body = network(SMALL) + &data(&format!("  id = {THIS}.id")) + named + outputs;
-    env.workspace.config(&body);
-    let plan = env.workspace.plan_json(&[]);
-    assert_eq!(plan["output_changes"]["by_name"]["after_unknown"], Value::Bool(true), "{}", plan["output_changes"]);
-    env.workspace.apply_plan().succeeded();
-    let state = env.workspace.state();
-    let created = env.attribute("private_app_subnet_ids");
-    assert_eq!((state.output("by_id"), state.output("by_name")), (&created, &created));
-    env.workspace.assert_nothing_to_do();
+    env.subject().assert_read_after_creation("vpc_name = \"main\"", "private_app_subnet_ids", |blocks| {
+        env.workspace.config(&(network(SMALL) + blocks));
+    });
     // Both data sources return a change of the network in the same run.
+    let main = env.workspace.path().join("main.tf");
+    let body = std::fs::read_to_string(main).expect("the configuration can be read");
     env.workspace.config(&body.replace("num_availability_zones = 1", "num_availability_zones = 2"));
     env.workspace.apply(&[]).succeeded();
-    let state = env.workspace.state();
-    let created = env.attribute("private_app_subnet_ids");
-    assert_eq!(created.as_array().map(Vec::len), Some(2));
-    assert_eq!((state.output("by_id"), state.output("by_name")), (&created, &created));
-    env.workspace.assert_nothing_to_do();
+    assert_eq!(env.attribute("private_app_subnet_ids").as_array().map(Vec::len), Some(2));
+    env.subject().assert_outputs("private_app_subnet_ids");
     env.destroy();
 }
 
 #[test]
 fn the_example_reads_a_network_of_another_configuration() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data-sources/fgw_four_tier_vpc/data-source.tf");
-    let example = std::fs::read_to_string(path).expect("an example can be read");
     let env = TestEnv::new();
     env.config(
         "  num_nat_gateways = 0\n  num_availability_zones = 2\n  custom_tags = { Environment = \"production\" }",
     );
     env.workspace.apply(&[]).succeeded();
-    let other = Workspace::new(&env.proxy);
-    other.config(without_terraform_block(&example));
-    other.apply(&[]).succeeded();
-    let state = other.state();
+    let other = Reader::of(env.subject());
+    other.workspace.config(&example_of_data_source("fgw_four_tier_vpc"));
+    other.workspace.apply(&[]).succeeded();
+    let state = other.workspace.state();
     assert_eq!(*state.output("database_subnet_ids"), env.attribute("private_persistence_subnet_ids"));
     assert_eq!(state.output("client_blocks"), &json!(["10.0.80.0/21", "10.0.88.0/21"]));
     env.destroy();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::{TestEnv, text};
+use crate::both;
 
 #[test]
 fn the_examples_apply_and_destroy() {
@@ -29,35 +30,18 @@ fn the_first_example_is_restored_by_the_import_examples() {
 }
 
 fn directory() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/resources/fgw_four_tier_vpc")
+    both::examples("fgw_four_tier_vpc")
 }
 
-/// All example files except those of imports, which are not complete configurations.
+/// All complete examples.
 pub(super) fn all() -> Vec<PathBuf> {
-    let directory = directory();
-    let mut files: Vec<_> = std::fs::read_dir(&directory)
-        .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
-        .map(|file| file.expect("a directory can be read").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "tf"))
-        .filter(|path| !path.ends_with("import-by-string-id.tf") && !path.ends_with("import-by-identity.tf"))
-        .collect();
-    files.sort();
-    assert!(!files.is_empty(), "there are examples in {}", directory.display());
-    files
+    both::complete_examples("fgw_four_tier_vpc")
 }
 
 /// An example, adapted to the account of a test.
 pub(super) fn prepared(env: &TestEnv, example: &Path) -> String {
     let example = std::fs::read_to_string(example).expect("an example can be read");
-    with_real_addresses(env, without_terraform_block(&example))
-}
-
-/// The example without its `terraform` block, because the workspace already has one.
-pub(super) fn without_terraform_block(example: &str) -> &str {
-    match example.split_once("terraform {\n") {
-        Some((_, rest)) => rest.split_once("\n}\n").expect("a block ends").1,
-        None => example,
-    }
+    with_real_addresses(env, both::without_terraform_block(&example))
 }
 
 /// Allocates addresses and puts their ids in place of those in the example.

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
-use fgw::plugin::{Provider as _, Schema, Value, schema};
+use fgw::plugin::{Attribute, AttributeType, Mode, Nesting, Provider as _, Schema, Type, Value, schema};
 use fgw::provider::Fgw;
 use futures::future::join_all;
 use serde_json::{Value as Json, json};

@@ -17,7 +17,6 @@ use tonic::transport::Channel;
 
 use super::super::plugin_client::{COOKIE, Certificate, Handshake};
 use super::super::{reaper, runtime, wire};
-use super::rules;
 
 /// A running provider. Dropping it shuts it down as Terraform does, or kills it if that fails.
 pub(super) struct Process {
@@ -117,7 +116,7 @@ impl Process {
         let answer = unwrap(self.client.clone().read_resource(request).await);
         let state = answer.new_state.as_ref().map(wire::decode);
         if let Some(state) = &state {
-            rules::check_identity(state, answer.new_identity.as_ref());
+            check_identity(state, answer.new_identity.as_ref());
         }
         (state.map(|state| (state, answer.private)), messages(answer.diagnostics))
     }
@@ -170,7 +169,7 @@ impl Process {
         let answer = unwrap(self.client.clone().apply_resource_change(request).await);
         let state = answer.new_state.as_ref().map(wire::decode);
         if let Some(state) = &state {
-            rules::check_identity(state, answer.new_identity.as_ref());
+            check_identity(state, answer.new_identity.as_ref());
         }
         (state.map(|state| (state, answer.private)), messages(answer.diagnostics))
     }
@@ -181,7 +180,7 @@ impl Process {
         let imported = answer.imported_resources.pop();
         let imported = imported.and_then(|it| {
             let state = wire::decode(it.state.as_ref()?);
-            rules::check_identity(&state, it.identity.as_ref());
+            check_identity(&state, it.identity.as_ref());
             Some((state, it.private))
         });
         (imported, messages(answer.diagnostics))
@@ -198,6 +197,19 @@ impl Drop for Process {
         self.child.wait().expect("the child is ours");
         reaper::group_ended(self.child.id());
     }
+}
+
+/// Checks the identity of an object in a state: it is wholly known, and names the object and its Region.
+fn check_identity(state: &Value, identity: Option<&pb::ResourceIdentityData>) {
+    let Some(id) = state.get("id").as_str() else {
+        assert!(identity.is_none(), "there is an identity without an object: {identity:?}");
+        return;
+    };
+    let data = identity.and_then(|identity| identity.identity_data.as_ref());
+    let identity = wire::decode(data.unwrap_or_else(|| panic!("{id} has no identity")));
+    assert!(identity.is_wholly_known(), "{identity:?}");
+    assert_eq!((identity.get("id"), identity.get("region")), (state.get("id"), state.get("region")));
+    assert!(identity.get("region").as_str().is_some(), "{identity:?}");
 }
 
 fn log_of(directory: &Path) -> String {

@@ -1,27 +1,12 @@
 //! The rules of Terraform core for the values of a provider: the proposed new state, and the checks of a plan and of an
-//! applied state. The functions follow Terraform's package `objchange`.
+//! applied state. The functions follow Terraform's package `objchange`. The unit tests of `src/composite` include this
+//! file too, so it imports its types from the parent module.
 
-use fgw::plugin::proto::tfplugin6 as pb;
-use fgw::plugin::{Attribute, AttributeType, Mode, Nesting, Type, Value};
-
-use crate::support::wire;
+use super::{Attribute, AttributeType, Mode, Nesting, Type, Value};
 
 /// Whether the provider may set the attribute if the configuration does not.
 fn is_computed(attribute: &Attribute) -> bool {
     matches!(attribute.mode, Mode::Computed | Mode::OptionalComputed) || attribute.default.is_some()
-}
-
-/// Checks the identity of an object in a state: it is wholly known, and names the object and its Region.
-pub(super) fn check_identity(state: &Value, identity: Option<&pb::ResourceIdentityData>) {
-    let Some(id) = state.get("id").as_str() else {
-        assert!(identity.is_none(), "there is an identity without an object: {identity:?}");
-        return;
-    };
-    let data = identity.and_then(|identity| identity.identity_data.as_ref());
-    let identity = wire::decode(data.unwrap_or_else(|| panic!("{id} has no identity")));
-    assert!(identity.is_wholly_known(), "{identity:?}");
-    assert_eq!((identity.get("id"), identity.get("region")), (state.get("id"), state.get("region")));
-    assert!(identity.get("region").as_str().is_some(), "{identity:?}");
 }
 
 /// An object with these attributes, all null.

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::aws::recorded::{Answer, Recorded, run};
-use crate::model::{Input, Key, Spec, Stage};
+use crate::model::{Key, Spec, Stage};
 
 const STAGE: &str = "GET /v2/apis/api1/stages/%24default";
 const PATCH: &str = "PATCH /v2/apis/api1/stages/%24default";
@@ -42,8 +42,7 @@ fn deployed_by_hand(id: &str, created: &str) -> Recorded {
 
 /// An object whose deletion has waited since this time in an earlier process.
 fn entry(since: Option<i64>) -> Entry {
-    let (access_log, tags) = (None, Input::Known([].into()));
-    let stage = Stage { api: Key::new("api"), auto_deploy: false, deployment_failure: None, access_log, tags };
+    let stage = Stage { auto_deploy: false, ..Stage::test() };
     let mut entry = Entry::new(Key::new("permission.orders"), "fgw-1", Spec::Stage(stage));
     entry.defer_until_deployed(since);
     entry

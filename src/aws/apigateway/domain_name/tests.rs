@@ -19,12 +19,10 @@ fn key() -> Key {
 
 fn spec(certificate: &str) -> DomainName {
     DomainName {
-        api: keys::api(),
         domain_name: Input::Known(NAME.into()),
         certificate_arn: Input::Known(certificate.into()),
-        endpoint_type: DomainName::REGIONAL.into(),
-        security_policy: DomainName::TLS_1_2.into(),
         tags: Input::Known([("team".to_string(), Input::Known("web".to_string()))].into()),
+        ..DomainName::test()
     }
 }
 

@@ -204,12 +204,9 @@ mod tests {
             id: NAME.into(),
             key: keys::domain(&name),
             spec: Spec::DomainName(DomainName {
-                api: keys::api(),
                 domain_name: name,
                 certificate_arn: Input::Known("arn".into()),
-                endpoint_type: DomainName::REGIONAL.into(),
-                security_policy: DomainName::TLS_1_2.into(),
-                tags: Input::Known(Default::default()),
+                ..DomainName::test()
             }),
             learned: learned.map(|(name, value)| (name.to_string(), value.to_string())).into(),
         }
@@ -221,7 +218,7 @@ mod tests {
         Observed {
             id: format!("Z1_{NAME}_A"),
             key: keys::dns_record(&zone_id, &name),
-            spec: Spec::DnsRecord(DnsRecord { zone_id, name, target, evaluate_target_health: false }),
+            spec: Spec::DnsRecord(DnsRecord { zone_id, name, target, ..DnsRecord::test() }),
             learned,
         }
     }
@@ -290,10 +287,9 @@ mod tests {
             keys::dns_record(&Input::Known("Z1".into()), &Input::Known("b".into())),
             "Z1_b_A",
             Spec::DnsRecord(DnsRecord {
-                zone_id: Input::Known("Z1".into()),
                 name: Input::Known("b".into()),
                 target: Ref::Key(other.key.clone()),
-                evaluate_target_health: false,
+                ..DnsRecord::test()
             }),
         );
         let aws = Recorded::default().on(&list_in("Z1"), alias_to("d-1.execute-api"));

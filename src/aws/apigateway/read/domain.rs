@@ -414,8 +414,7 @@ mod tests {
         assert_eq!(found[3].key.fixed, Input::Known(other.to_string()));
 
         // It is also found if state contains no domain.
-        let route = ApiRoute { api: keys::api(), route_key: "GET /a".into(), integration: None, authorizer: None };
-        let without = [Entry::new(keys::route("GET /a"), "r1", Spec::ApiRoute(route))];
+        let without = [Entry::new(keys::route("GET /a"), "r1", Spec::ApiRoute(ApiRoute::test()))];
         assert_eq!(seen(&aws, &without).await.len(), 4);
 
         // A domain that another API uses is unmanaged, whatever its tags are.

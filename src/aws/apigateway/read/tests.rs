@@ -153,10 +153,9 @@ async fn import_finds_all_used_objects_with_blueprint_keys() {
     assert_eq!(
         seen[6].spec,
         Spec::ApiRoute(ApiRoute {
-            api: keys::api(),
-            route_key: "GET /a".into(),
             integration: Some(Ref::Key(integration)),
             authorizer: Some(Ref::Key(authorizer)),
+            ..ApiRoute::test()
         })
     );
     let Spec::Integration(spec) = &seen[5].spec else { panic!("{:?}", seen[5]) };
@@ -394,14 +393,9 @@ async fn every_change_can_run_in_a_spawned_task() {
     }
     let session = Recorded::default().session("send");
     let authorizer = |uri: &str| Authorizer {
-        api: keys::api(),
-        name: "token".into(),
         authorizer_uri: Input::Known(uri.into()),
         payload_format_version: Input::Known("1.0".into()),
-        identity_sources: Input::Known(vec![]),
-        result_ttl_in_seconds: Input::Known(0),
-        enable_simple_responses: Input::Known(false),
-        credentials_arn: Input::Known(None),
+        ..Authorizer::test()
     };
     let entry = Entry::new(keys::authorizer("a"), "a1", Spec::Authorizer(authorizer("a")));
     let (ids, timeouts) = (crate::model::Ids::default(), crate::model::Timeouts::default());

@@ -9,7 +9,7 @@ use crate::cloud::{Cause, Cloud, Failure};
 use crate::model::Input;
 use crate::model::keys::gateway as keys;
 use crate::model::{
-    Api, ApiMapping, ApiRoute, Authorizer, Caller, DomainName, Entry, Integration, Key, LogGroup, LogSubscription, Ref,
+    Api, ApiMapping, ApiRoute, Authorizer, Caller, DomainName, Entry, Integration, Key, LogGroup, LogSubscription,
     Spec, Stage,
 };
 
@@ -64,69 +64,30 @@ fn child(kind: &str, id: &str, spec: Spec) -> Case {
 }
 
 fn cases() -> Vec<Case> {
-    let none = || Input::Known(None);
-    let no_tags = || Input::Known([].into());
-    let api =
-        Api { name: text("shop"), description: none(), version: none(), cors: Input::Known(None), tags: no_tags() };
-    let route = ApiRoute { api: keys::api(), route_key: "GET /a".into(), integration: None, authorizer: None };
-    let integration = Integration {
-        api: keys::api(),
-        function_arn: text(FUNCTION),
-        payload_format_version: text("1.0"),
-        timeout_in_millis: Input::Known(30_000),
-        description: none(),
-        permission: None,
-    };
-    let authorizer = Authorizer {
-        api: keys::api(),
-        name: "token".into(),
-        authorizer_uri: text("uri"),
-        payload_format_version: text("1.0"),
-        identity_sources: Input::Known(vec![]),
-        result_ttl_in_seconds: Input::Known(0),
-        enable_simple_responses: Input::Known(false),
-        credentials_arn: none(),
-    };
-    let stage =
-        Stage { api: keys::api(), auto_deploy: true, access_log: None, deployment_failure: None, tags: no_tags() };
-    let domain_name = DomainName {
-        api: keys::api(),
-        domain_name: text("api.example.com"),
-        certificate_arn: text("cert1"),
-        endpoint_type: DomainName::REGIONAL.into(),
-        security_policy: DomainName::TLS_1_2.into(),
-        tags: no_tags(),
-    };
-    let mapping =
-        ApiMapping { api: keys::api(), stage: Ref::Key(keys::stage()), domain: domain(), mapping_key: String::new() };
+    let integration =
+        Integration { function_arn: text(FUNCTION), payload_format_version: text("1.0"), ..Integration::test() };
+    let authorizer = Authorizer { payload_format_version: text("1.0"), ..Authorizer::test() };
+    let mapping = ApiMapping { domain: domain(), ..ApiMapping::test() };
     let function_policy = FunctionPolicy { function_arn: FUNCTION.into(), qualifier: None };
     let statement = statement_id("api1", &function_policy, CallerId::Routes);
-    let log_group = LogGroup {
-        root: keys::api(),
-        name: text("/http/shop"),
-        retention_in_days: Input::Known(None),
-        kms_key_arn: none(),
-        skip_destroy: Input::Known(false),
-        tags: no_tags(),
-    };
-    let filter = LogSubscription {
-        log_group: group(),
-        destination_arn: text(FUNCTION),
-        filter_pattern: text(""),
-        role_arn: none(),
-        distribution: none(),
-        permission: None,
-    };
+    let filter = LogSubscription { log_group: group(), destination_arn: text(FUNCTION), ..LogSubscription::test() };
     let policy = |statements: &[Value]| shown(json!({ "Policy": json!({ "Statement": statements }).to_string() }));
     let path = "/v2/domainnames/api.example.com";
     vec![
-        case("api1", Spec::Api(api), "DELETE /v2/apis/api1", "GET /v2/apis/api1", shown(json!({})), not_found()),
-        child("route", "r1", Spec::ApiRoute(route)),
+        case(
+            "api1",
+            Spec::Api(Api::test()),
+            "DELETE /v2/apis/api1",
+            "GET /v2/apis/api1",
+            shown(json!({})),
+            not_found(),
+        ),
+        child("route", "r1", Spec::ApiRoute(ApiRoute::test())),
         child("integration", "i1", Spec::Integration(integration)),
         child("authorizer", "a1", Spec::Authorizer(authorizer)),
         case(
             "$default",
-            Spec::Stage(stage),
+            Spec::Stage(Stage::test()),
             "DELETE /v2/apis/api1/stages/%24default",
             "GET /v2/apis/api1/stages/%24default",
             shown(json!({})),
@@ -142,7 +103,7 @@ fn cases() -> Vec<Case> {
         ),
         case(
             "api.example.com",
-            Spec::DomainName(domain_name),
+            Spec::DomainName(DomainName::test()),
             &format!("DELETE {path}"),
             &format!("GET {path}"),
             shown(json!({})),
@@ -158,7 +119,7 @@ fn cases() -> Vec<Case> {
         ),
         case(
             "/http/shop",
-            Spec::LogGroup(log_group),
+            Spec::LogGroup(LogGroup::test()),
             "DeleteLogGroup",
             "DescribeLogGroups",
             items("logGroups", &[json!({ "logGroupName": "/http/shop" })]),

@@ -6,23 +6,10 @@ use crate::model::{InternetGateway, Key, NatGateway, RouteTable, VpcEndpoint as 
 
 /// A managed internet gateway, NAT gateway and route table.
 fn known() -> Vec<Entry> {
-    let (vpc, tags) = (Key::new("vpc"), Input::Known(Default::default()));
-    let nat = NatGateway {
-        subnet: Key::new("subnet.public.0"),
-        allocation: None,
-        internet_gateway: None,
-        secondary_private_ip_address_count: Input::Known(0),
-        tags: tags.clone(),
-    };
-    let gateway = InternetGateway { vpc: Some(vpc.clone()), tags: tags.clone() };
     vec![
-        Entry::new(Key::new("internet_gateway"), "igw-1", Spec::InternetGateway(gateway)),
-        Entry::new(Key::new("nat_gateway.0"), "nat-1", Spec::NatGateway(nat)),
-        Entry::new(
-            Key::new("route_table.public"),
-            "rtb-1",
-            Spec::RouteTable(RouteTable { vpc, propagating_gateways: Input::Known(vec![]), tags }),
-        ),
+        Entry::new(Key::new("internet_gateway"), "igw-1", Spec::InternetGateway(InternetGateway::test())),
+        Entry::new(Key::new("nat_gateway.0"), "nat-1", Spec::NatGateway(NatGateway::test())),
+        Entry::new(Key::new("route_table.public"), "rtb-1", Spec::RouteTable(RouteTable::test())),
     ]
 }
 

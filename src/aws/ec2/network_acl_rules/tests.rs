@@ -3,8 +3,7 @@ use crate::aws::ec2::recorded::{Notes, Recorded};
 use crate::model::keys::network as keys;
 
 fn rule(rule_no: i64, allow: bool, cidr: &str) -> NetworkAclRule {
-    let (protocol, cidr_block) = ("-1".to_string(), cidr.to_string());
-    NetworkAclRule { rule_no, allow, protocol, cidr_block, ports: None, icmp: None }
+    NetworkAclRule { rule_no, allow, cidr_block: cidr.into(), ..NetworkAclRule::test() }
 }
 
 async fn change(aws: &Recorded, existing: &[NetworkAclRule], wanted: &[NetworkAclRule]) -> Result<(), Failure> {

@@ -261,18 +261,13 @@ async fn a_network_without_state_reads_like_a_blueprint() {
 
 /// The route table of a public subnet, in state.
 fn public_table() -> Entry {
-    let table =
-        crate::model::RouteTable { vpc: Key::new("vpc"), propagating_gateways: Input::Known(vec![]), tags: none() };
+    let table = crate::model::RouteTable::test();
     Entry::new(Key::new("route_table.public"), "rtb-1", Spec::RouteTable(table))
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_blackhole_reads_as_another_target() {
-    let known = Route {
-        route_table: Key::new("route_table.public"),
-        destination: "0.0.0.0/0".into(),
-        target: Ref::Key(Key::new("nat_gateway.0")),
-    };
+    let known = Route { target: Ref::Key(Key::new("nat_gateway.0")), ..Route::test() };
     let key = Key::new("route.public.ipv4");
     let entry = Entry::new(key, "rtb-1_0.0.0.0/0", Spec::Route(known));
     let target = "<natGatewayId>nat-1</natGatewayId><state>blackhole</state>";
@@ -302,9 +297,7 @@ async fn a_failed_nat_gateway_reads_as_another_object() {
     let spec = crate::model::NatGateway {
         subnet: subnet.clone(),
         allocation: Some(address.clone()),
-        internet_gateway: None,
-        tags: none(),
-        secondary_private_ip_address_count: Input::Known(0),
+        ..crate::model::NatGateway::test()
     };
     let wanted = keys::nat_gateway(0, &subnet, &address);
     let entry = Entry::new(wanted.clone(), "nat-1", Spec::NatGateway(spec));
@@ -322,9 +315,8 @@ async fn unmanaged_propagation_is_ignored_and_a_stopped_one_is_drift() {
     let tables = format!("<routeTableSet><item>{PROPAGATED}{}</item></routeTableSet>", below("route_table.public"));
     let aws = network(&[("DescribeRouteTables", &tables)]);
     let table = |gateways: &[&str]| crate::model::RouteTable {
-        vpc: Key::new("vpc"),
         propagating_gateways: Input::Known(gateways.iter().map(|id| Input::Known(id.to_string())).collect()),
-        tags: none(),
+        ..crate::model::RouteTable::test()
     };
     let shown = async |known: &[Entry]| match &at(&objects(&aws, known).await, "route_table.public").spec {
         Spec::RouteTable(spec) => spec.propagating_gateways.clone(),
@@ -446,9 +438,8 @@ async fn secondary_addresses_count_for_private_nat_gateways_only() {
 
 #[tokio::test(start_paused = true)]
 async fn objects_without_tag_or_attachment_are_found_by_id() {
-    let vpc = Key::new("vpc");
-    let eip = Entry::new(keys::eip(0), "eipalloc-1", Spec::Eip(Eip { vpc: vpc.clone(), tags: none() }));
-    let spec = crate::model::InternetGateway { vpc: Some(vpc), tags: none() };
+    let eip = Entry::new(keys::eip(0), "eipalloc-1", Spec::Eip(Eip::test()));
+    let spec = crate::model::InternetGateway::test();
     let gateway = Entry::new(keys::internet_gateway(), "igw-1", Spec::InternetGateway(spec));
     let aws = network(&[
         ("DescribeAddresses", "<addressesSet/>"),
@@ -476,10 +467,8 @@ async fn the_default_group_lists_rules_of_managed_directions_only() {
         below("default_security_group")
     );
     let applied = crate::model::DefaultSecurityGroup {
-        vpc: Key::new("vpc"),
         ingress: Input::Known(Some(vec![])),
-        egress: Input::Known(None),
-        tags: none(),
+        ..crate::model::DefaultSecurityGroup::test()
     };
     let entry = Entry::new(keys::default_security_group(), "sg-1", Spec::DefaultSecurityGroup(applied));
     let objects = objects(&network(&[("DescribeSecurityGroups", &group)]), &[entry]).await;

@@ -19,17 +19,7 @@ fn a_new_vpc_needs_no_call_for_awss_defaults() {
 }
 
 fn spec() -> Vpc {
-    Vpc {
-        name: Input::Known("shop".into()),
-        cidr_block: Input::Known(Some("10.0.0.0/16".into())),
-        ipv4_ipam_pool_id: Input::Known(None),
-        ipv4_netmask_length: Input::Known(None),
-        instance_tenancy: Input::Known("default".into()),
-        enable_dns_support: Input::Known(true),
-        enable_dns_hostnames: Input::Known(true),
-        enable_network_address_usage_metrics: Input::Known(false),
-        tags: Input::Known([("Name".to_string(), Input::Known("shop".to_string()))].into()),
-    }
+    Vpc { tags: Input::Known([("Name".to_string(), Input::Known("shop".to_string()))].into()), ..Vpc::test() }
 }
 
 fn key() -> crate::model::Key {

@@ -8,7 +8,7 @@ fn vpc() -> Key {
 }
 
 fn spec(source: Ipv6Source) -> VpcIpv6Block {
-    VpcIpv6Block { vpc: vpc(), source }
+    VpcIpv6Block { source, ..VpcIpv6Block::test() }
 }
 
 fn amazon(group: Option<&str>) -> VpcIpv6Block {

@@ -12,12 +12,10 @@ const NOT_ALLOWED: &str = "The specified KMS key does not exist or is not allowe
 
 fn spec(days: Option<i64>) -> LogGroup {
     LogGroup {
-        kms_key_arn: Input::Known(None),
-        skip_destroy: Input::Known(false),
-        root: Key::new("api"),
         name: Input::Known(NAME.into()),
         retention_in_days: Input::Known(days),
         tags: Input::Known([("team".to_string(), Input::Known("web".to_string()))].into()),
+        ..LogGroup::test()
     }
 }
 

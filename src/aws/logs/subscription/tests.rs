@@ -21,10 +21,8 @@ fn to_function() -> LogSubscription {
     LogSubscription {
         log_group: group_key(),
         destination_arn: Input::Known(FUNCTION.into()),
-        filter_pattern: Input::Known(String::new()),
-        role_arn: Input::Known(None),
-        distribution: Input::Known(None),
         permission: Some(Key::new("subscription_permission")),
+        ..LogSubscription::test()
     }
 }
 
@@ -271,14 +269,7 @@ async fn calls_for_one_group_never_overlap() {
     let calls = ["PutSubscriptionFilter", "DescribeLogGroups", "DeleteLogGroup"];
     let aws = calls.iter().fold(Recorded::default(), |aws, call| aws.on(call, slow.clone()));
     let session = aws.session("overlap");
-    let group = crate::model::LogGroup {
-        root: Key::new("api"),
-        name: Input::Known(GROUP.into()),
-        retention_in_days: Input::Known(None),
-        kms_key_arn: Input::Known(None),
-        skip_destroy: Input::Known(false),
-        tags: Input::Known(Default::default()),
-    };
+    let group = crate::model::LogGroup { name: Input::Known(GROUP.into()), ..crate::model::LogGroup::test() };
     let entry = Entry::new(group_key(), GROUP, Spec::LogGroup(group));
     let (spec, key) = (to_function(), key());
     let (one, two) =

@@ -13,12 +13,7 @@ fn domain() -> Key {
 }
 
 fn spec() -> DnsRecord {
-    DnsRecord {
-        zone_id: Input::Known("Z1".into()),
-        name: Input::Known(NAME.into()),
-        target: Ref::Key(domain()),
-        evaluate_target_health: false,
-    }
+    DnsRecord { name: Input::Known(NAME.into()), target: Ref::Key(domain()), ..DnsRecord::test() }
 }
 
 fn entry() -> Entry {

@@ -129,17 +129,14 @@ mod tests {
     use super::*;
 
     fn rule(rule_no: i64, cidr: &str) -> NetworkAclRule {
-        let (protocol, cidr_block) = ("-1".to_string(), cidr.to_string());
-        NetworkAclRule { rule_no, allow: true, protocol, cidr_block, ports: None, icmp: None }
+        NetworkAclRule { rule_no, cidr_block: cidr.into(), ..NetworkAclRule::test() }
     }
 
     fn acl(ingress: &[NetworkAclRule]) -> DefaultNetworkAcl {
         DefaultNetworkAcl {
-            vpc: Key::new("vpc"),
             ingress: Input::Known(ingress.to_vec()),
             egress: Input::Known(vec![rule(100, "0.0.0.0/0")]),
-            taken: vec![],
-            tags: Input::Known(Default::default()),
+            ..DefaultNetworkAcl::test()
         }
     }
 

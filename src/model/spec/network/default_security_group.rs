@@ -159,8 +159,7 @@ mod tests {
     }
 
     fn group(ingress: Option<Vec<SecurityGroupRule>>) -> DefaultSecurityGroup {
-        let (vpc, tags) = (Key::new("vpc"), Input::Known(Default::default()));
-        DefaultSecurityGroup { vpc, ingress: Input::Known(ingress), egress: Input::Known(None), tags }
+        DefaultSecurityGroup { ingress: Input::Known(ingress), ..DefaultSecurityGroup::test() }
     }
 
     #[test]

@@ -51,10 +51,8 @@ fn private_nat_gateways_set_their_inputs() {
     for slot in ["private_nat_gateway.0", "private_nat_gateway.1"] {
         let gateway = NatGateway {
             subnet: subnet.clone(),
-            allocation: None,
-            internet_gateway: None,
             secondary_private_ip_address_count: Input::Known(3),
-            tags: Input::Known(BTreeMap::new()),
+            ..NatGateway::test()
         };
         add(&mut inventory, slot, Spec::NatGateway(gateway));
     }
@@ -89,8 +87,7 @@ fn ipv6_blocks_at_their_computed_place_need_no_entry() {
 }
 
 fn acl_rule(rule_no: i64, cidr_block: &str) -> NetworkAclRule {
-    let (protocol, cidr_block) = ("-1".to_string(), cidr_block.to_string());
-    NetworkAclRule { rule_no, allow: true, protocol, cidr_block, ports: None, icmp: None }
+    NetworkAclRule { rule_no, cidr_block: cidr_block.into(), ..NetworkAclRule::test() }
 }
 
 #[test]
@@ -101,8 +98,7 @@ fn acl_rules_keep_their_numbers_and_default_rules_their_names() {
         vpc: vpc_key(&inventory),
         ingress: Input::Known(vec![ping, acl_rule(101, "::/0")]),
         egress: Input::Known(vec![acl_rule(100, "0.0.0.0/0"), acl_rule(101, "::/0")]),
-        taken: vec![],
-        tags: Input::Known(BTreeMap::new()),
+        ..DefaultNetworkAcl::test()
     };
     add(&mut inventory, "default_network_acl", Spec::DefaultNetworkAcl(acl));
     let found = import(&inventory);
@@ -118,11 +114,9 @@ fn acl_rules_keep_their_numbers_and_default_rules_their_names() {
 fn group_rules_that_differ_only_in_source_share_an_entry() {
     let mut inventory = of(&config(&[("enable_default_security_group", false.into())]));
     let rule = |source: RuleSource, description: Option<&str>| SecurityGroupRule {
-        protocol: "tcp".into(),
-        from_port: Some(443),
-        to_port: Some(443),
         source,
         description: description.map(str::to_string),
+        ..SecurityGroupRule::test()
     };
     let group = DefaultSecurityGroup {
         vpc: vpc_key(&inventory),
@@ -131,8 +125,7 @@ fn group_rules_that_differ_only_in_source_share_an_entry() {
             rule(RuleSource::CidrIpv6("::/0".into()), None),
             rule(RuleSource::ItSelf, Some("among us")),
         ])),
-        egress: Input::Known(None),
-        tags: Input::Known(BTreeMap::new()),
+        ..DefaultSecurityGroup::test()
     };
     add(&mut inventory, "default_security_group", Spec::DefaultSecurityGroup(group.clone()));
     let found = import(&inventory);

@@ -117,7 +117,7 @@ mod tests {
 
     fn cidr(text: &str) -> SecurityGroupRule {
         let source = RuleSource::CidrIpv4(text.into());
-        SecurityGroupRule { protocol: "tcp".into(), from_port: Some(80), to_port: Some(80), source, description: None }
+        SecurityGroupRule { from_port: Some(80), to_port: Some(80), source, ..SecurityGroupRule::test() }
     }
 
     /// The map of rules after the rules of the group were changed to these outside Terraform.
@@ -186,7 +186,7 @@ mod tests {
             protocol: "6".into(),
             cidr_block: "10.9.0.0/16".into(),
             ports: Some((22, 22)),
-            icmp: None,
+            ..NetworkAclRule::test()
         };
         for entry in &mut inventory.entries {
             let mut spec = entry.applied.clone();

@@ -63,9 +63,7 @@ fn mapping(api: &str, stage: &str, path: &str) -> Value {
 /// Reads a gateway of which state contains only the API, with these entries of `adopt`.
 async fn seen(aws: &Recorded, named: &[(&str, &str)]) -> Seen {
     let name = Input::Known("shop".to_string());
-    let none = || Input::Known(None);
-    let tags = Input::Known(BTreeMap::new());
-    let api = Api { name, description: none(), version: none(), cors: Input::Known(None), tags };
+    let api = Api { name, ..Api::test() };
     let entries = [Entry::new(keys::api(), "api1", Spec::Api(api))];
     let named: BTreeMap<String, String> =
         named.iter().map(|(slot, id)| ((*id).to_string(), (*slot).to_string())).collect();

@@ -102,9 +102,8 @@ async fn import_finds_filter_and_statement_with_blueprint_keys() {
             log_group: group.clone(),
             destination_arn: Input::Known(SINK.into()),
             filter_pattern: Input::Known("500".into()),
-            role_arn: Input::Known(None),
-            distribution: Input::Known(None),
             permission: Some(permission),
+            ..LogSubscription::test()
         })
     );
     let Spec::Stage(StageSpec { access_log: Some(log), .. }) = &seen.objects[4].spec else { panic!("{seen:?}") };
@@ -183,15 +182,7 @@ async fn group_filter_and_statement_outlive_the_api() {
 async fn group_of_an_interrupted_run_is_found_by_name_and_tags() {
     let (region, arn) = ("logs-leftovers", "arn:aws:logs:logs-leftovers:123456789012:log-group:/http/shop");
     let name = Input::Known(GROUP.to_string());
-    let (retention_in_days, kms_key_arn) = (Input::Known(None), Input::Known(None));
-    let spec = LogGroup {
-        root: keys::api(),
-        name: name.clone(),
-        retention_in_days,
-        kms_key_arn,
-        skip_destroy: Input::Known(false),
-        tags: Input::Known([].into()),
-    };
+    let spec = LogGroup { name: name.clone(), ..LogGroup::test() };
     let wanted = Object::new(keys::log_group(&name), Spec::LogGroup(spec));
     let tags = |root: &str, slot: &str| json!({ "fgw:resource": format!("http_gateway/{root}"), "fgw:object": slot });
     let found = async |aws: &Recorded, objects: &[&Object]| {
@@ -210,18 +201,8 @@ async fn group_of_an_interrupted_run_is_found_by_name_and_tags() {
         assert_eq!(ids == [GROUP], is_found, "{tags}");
     }
     assert_eq!(found(&with_groups(Recorded::default(), arn, &json!({}), None), &[&wanted]).await, []);
-    let (aws, api) = (Recorded::default(), Object::new(keys::stage(), Spec::Api(api())));
+    let (aws, api) = (Recorded::default(), Object::new(keys::stage(), Spec::Api(crate::model::Api::test())));
     assert_eq!((found(&aws, &[&api]).await, aws.calls()), (vec![], vec![]), "a read finds all other kinds");
-}
-
-fn api() -> crate::model::Api {
-    crate::model::Api {
-        name: Input::Known("shop".into()),
-        description: Input::Known(None),
-        version: Input::Known(None),
-        cors: Input::Known(None),
-        tags: Input::Known([].into()),
-    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -12,17 +12,10 @@ async fn refreshed(answers: &[(&str, &str)]) -> Seen {
 async fn refreshed_with_consent(answers: &[(&str, &str)], named: &[(&str, &str)]) -> Seen {
     let subnet = keys::subnet(Tier::Public, 0, "use1-az6", &Input::Known("10.0.0.0/21".into()));
     let spec = crate::model::Subnet {
-        vpc: Key::new("vpc"),
-        tier: Tier::Public,
-        index: 0,
-        availability_zone: "us-east-1a".into(),
         availability_zone_id: "use1-az6".into(),
         cidr_block: Input::Known("10.0.0.0/21".into()),
         map_public_ip_on_launch: Input::Known(true),
-        ipv6_block: None,
-        ipv6_cidr_block: Input::Known(None),
-        assign_ipv6_address_on_creation: Input::Known(false),
-        tags: none(),
+        ..crate::model::Subnet::test()
     };
     let known = [Entry::new(subnet, "subnet-1", Spec::Subnet(spec)), public_table()];
     let aws = network(answers);

@@ -70,7 +70,7 @@ fn pool(id: Option<&str>) -> Ipv6Source {
 fn known(id: &str) -> Entry {
     let source = pool(Some("ipam-pool-1"));
     let key = keys::ipv6_cidr_block(&source);
-    Entry::new(key, id, Spec::VpcIpv6Block(VpcIpv6Block { vpc: Key::new("vpc"), source }))
+    Entry::new(key, id, Spec::VpcIpv6Block(VpcIpv6Block { source, ..VpcIpv6Block::test() }))
 }
 
 #[tokio::test(start_paused = true)]

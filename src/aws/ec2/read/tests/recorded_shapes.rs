@@ -250,14 +250,8 @@ async fn the_rules_of_the_default_objects_are_read() {
     else {
         panic!("no ACL")
     };
-    let rule = |rule_no: i64, range: &str| NetworkAclRule {
-        rule_no,
-        allow: true,
-        protocol: "-1".into(),
-        cidr_block: range.into(),
-        ports: None,
-        icmp: None,
-    };
+    let rule =
+        |rule_no: i64, range: &str| NetworkAclRule { rule_no, cidr_block: range.into(), ..NetworkAclRule::test() };
     let original = Input::Known(vec![rule(100, "0.0.0.0/0"), rule(101, "::/0")]);
     assert_eq!((ingress, egress), (&original, &original));
     assert_eq!(taken, &[]);
@@ -272,7 +266,7 @@ async fn the_rules_of_the_default_objects_are_read() {
         from_port: ports.map(|(from, _)| from),
         to_port: ports.map(|(_, to)| to),
         source,
-        description: None,
+        ..SecurityGroupRule::test()
     };
     let ping = rule("icmp", Some((8, -1)), RuleSource::CidrIpv4("10.0.0.0/8".into()));
     assert_eq!(ingress, &Input::Known(Some(vec![rule("-1", None, RuleSource::ItSelf), ping])));

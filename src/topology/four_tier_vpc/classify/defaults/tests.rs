@@ -11,13 +11,12 @@ use crate::topology::four_tier_vpc::config::{Config, tests::config};
 use crate::topology::four_tier_vpc::fixtures::{applied, next_objects, objects, scope};
 
 fn allow_all(rule_no: i64, cidr: &str) -> NetworkAclRule {
-    let (protocol, cidr_block) = ("-1".to_string(), cidr.to_string());
-    NetworkAclRule { rule_no, allow: true, protocol, cidr_block, ports: None, icmp: None }
+    NetworkAclRule { rule_no, cidr_block: cidr.into(), ..NetworkAclRule::test() }
 }
 
 fn group_rule(protocol: &str, ports: Option<(i64, i64)>, source: RuleSource) -> SecurityGroupRule {
     let (from_port, to_port) = ports.unzip();
-    SecurityGroupRule { protocol: protocol.into(), from_port, to_port, source, description: None }
+    SecurityGroupRule { protocol: protocol.into(), from_port, to_port, source, ..SecurityGroupRule::test() }
 }
 
 fn range(cidr: &str) -> RuleSource {

@@ -23,21 +23,19 @@ fn routes<'a>(pairs: &[(&'a str, &str)]) -> Routes<'a> {
 
 fn integration(content: &Content) -> Spec {
     Spec::Integration(Integration {
-        api: keys::api(),
         function_arn: Input::Known(content.function_arn.clone()),
         payload_format_version: Input::Known(content.payload_format_version.clone()),
         timeout_in_millis: Input::Known(content.timeout_in_millis),
         description: Input::Known(content.description.clone()),
-        permission: None,
+        ..Integration::test()
     })
 }
 
 fn route(key: &str, integration: &Key) -> Spec {
     Spec::ApiRoute(ApiRoute {
-        api: keys::api(),
         route_key: key.to_string(),
         integration: Some(Ref::Key(integration.clone())),
-        authorizer: None,
+        ..ApiRoute::test()
     })
 }
 
@@ -182,14 +180,7 @@ fn drift_of_a_route_counts_as_its_use() {
 /// Adds an unmanaged route to an inventory.
 fn with_unmanaged(mut inventory: Inventory, route_key: &str, integration: &str) -> Inventory {
     let id = inventory.at(integration).expect("it is in the inventory").id.clone();
-    let api = crate::model::Api {
-        name: Input::Known("shop".into()),
-        description: Input::Known(None),
-        version: Input::Known(None),
-        cors: Input::Known(None),
-        tags: Input::Known(BTreeMap::new()),
-    };
-    let mut api = Entry::new(keys::api(), "api1", Spec::Api(api));
+    let mut api = Entry::new(keys::api(), "api1", Spec::Api(crate::model::Api::test()));
     let route = crate::model::UnmanagedRoute {
         route_key: route_key.into(),
         id: "r9".into(),
