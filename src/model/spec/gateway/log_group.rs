@@ -29,7 +29,17 @@ impl Kind for LogGroup {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_cloudwatch_log_group", import_id: "NAME" }
+        Counterpart {
+            resource: "aws_cloudwatch_log_group",
+            import_id: "NAME",
+            attributes: &[
+                ("api", &[]),
+                ("name", &["name"]),
+                ("retention_in_days", &["retention_in_days"]),
+                ("kms_key_arn", &["kms_key_id"]),
+                ("tags", &["tags"]),
+            ],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {
