@@ -36,7 +36,7 @@ use ipnet::Ipv6Net;
 
 pub(crate) use dependents::dependents;
 pub(crate) use pollers::Pollers;
-pub(crate) use read::read;
+pub(crate) use read::{discover, read};
 pub(crate) use vpc::{mark_root, namesakes, roots};
 
 /// A filter for a `Describe` call. Filters are preferred to lists of ids, because one missing id in such a list fails

@@ -74,6 +74,11 @@ impl Recorded {
         self.calls.lock().unwrap().iter().filter(|call| call["Action"] == action).cloned().collect()
     }
 
+    /// The parameters of every call.
+    pub(crate) fn all_calls(&self) -> Vec<BTreeMap<String, String>> {
+        self.calls.lock().unwrap().clone()
+    }
+
     /// The actions that were called, in order.
     pub(crate) fn actions(&self) -> Vec<String> {
         self.calls.lock().unwrap().iter().map(|call| call["Action"].clone()).collect()

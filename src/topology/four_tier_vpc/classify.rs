@@ -14,15 +14,13 @@ use ipnet::Ipv4Net;
 use super::zones::SubnetSlot;
 use crate::model::keys::network as keys;
 use crate::model::keys::network::EndpointService;
-use crate::model::{Classification, FoundRouteTable, FoundSubnet, Landscape, Tier, TopologyKind};
+use crate::model::{Classification, FoundRouteTable, FoundSubnet, NetworkLandscape, RESOURCE, Tier, TopologyKind};
 
-/// The tag with the topology of an object.
-const RESOURCE: &str = "fgw:resource";
 /// The tag with the slot of an object.
 const OBJECT: &str = "fgw:object";
 
 /// Decides.
-pub(super) fn classify(landscape: &Landscape) -> Classification {
+pub(super) fn classify(landscape: &NetworkLandscape) -> Classification {
     let mut classifier = Classifier { landscape, result: Classification::default() };
     classifier.reject_others();
     if classifier.result.unmanaged.contains_key(&landscape.vpc_id) {
@@ -46,7 +44,7 @@ pub(super) fn classify(landscape: &Landscape) -> Classification {
 type Placed<'a> = BTreeMap<SubnetSlot, &'a FoundSubnet>;
 
 struct Classifier<'a> {
-    landscape: &'a Landscape,
+    landscape: &'a NetworkLandscape,
     result: Classification,
 }
 
@@ -185,7 +183,7 @@ impl<'a> Classifier<'a> {
 }
 
 /// Why no input can express the addresses of a subnet.
-fn fault_of_block(subnet: &FoundSubnet, landscape: &Landscape) -> Option<String> {
+fn fault_of_block(subnet: &FoundSubnet, landscape: &NetworkLandscape) -> Option<String> {
     let Ok(block) = subnet.cidr_block.parse::<Ipv4Net>() else {
         return Some("it has no IPv4 CIDR block, and no input expresses an IPv6-only subnet".to_string());
     };
