@@ -6,16 +6,18 @@ use std::sync::{Arc, Mutex, RwLock};
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use crate::model::{Classify, Entry, Ids, Key, Learned, Object, Spec, TopologyKind};
+use crate::model::{Entry, Ids, Key, Learned, Object, Spec, TopologyKind};
 use crate::model::{Facts, Lookup, Scope, TagSettings, Timeouts};
 
 mod cases;
+mod discovery;
 mod failure;
 #[cfg(debug_assertions)]
 pub mod panic_on_demand;
 pub mod retries;
 
 pub use cases::Case;
+pub use discovery::{Discovery, Members, adoptable};
 pub use failure::{Cause, Failure};
 
 /// The AWS account, or a simulation of it.
@@ -31,6 +33,15 @@ pub trait Cloud: Send + Sync + 'static {
     /// nor any object that outlives it exists. Objects that `known` does not contain are returned too if they have the
     /// root's ownership tag and nothing is known against their ownership.
     async fn read(&self, owner: TopologyKind, root_id: &str, known: Known<'_>) -> Result<Option<Seen>, Failure>;
+
+    /// Reads a root of which nothing is known, for an import, or for an adoption. Returns `None` if it does not exist.
+    /// `consented` are further objects that `adopt` names: their slots by id.
+    async fn discover<'a>(
+        &'a self,
+        owner: TopologyKind,
+        root_id: &'a str,
+        consented: Option<&'a BTreeMap<String, String>>,
+    ) -> Result<Option<Box<dyn Discovery + 'a>>, Failure>;
 
     /// Finds, among the objects that a plan creates below a root, those that exist with the root's ownership tags and
     /// that no read finds, because AWS lists them only by name: an interrupted run created them. Sends one or two calls
@@ -178,16 +189,13 @@ pub struct Recorder<'a> {
     pub usable: &'a (dyn Fn() + Send + Sync),
 }
 
-/// What is known of a topology before it is read. Nothing is known before an import, in which the ownership tags alone
-/// identify the objects.
+/// What is known of a topology before it is read.
 #[derive(Clone, Copy, Default)]
 pub struct Known<'a> {
     /// The objects in state.
     pub entries: &'a [Entry],
     /// The slots of the objects by id, if only the user-visible state is known. Tags then identify no object.
     pub slots: Option<&'a BTreeMap<String, String>>,
-    /// Identifies the objects of a topology that something else built. Used only if nothing else is known.
-    pub classify: Option<Classify>,
     /// Further objects that `adopt` names: their slots by id. Objects of a network are returned whatever uses them.
     pub consented: Option<&'a BTreeMap<String, String>>,
 }

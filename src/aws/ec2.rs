@@ -39,7 +39,7 @@ use ipnet::Ipv6Net;
 
 pub(crate) use dependents::dependents;
 pub(crate) use pollers::Pollers;
-pub(crate) use read::{leftovers, read};
+pub(crate) use read::{discover, leftovers, read};
 pub(crate) use vpc::{mark_root, namesakes, roots};
 
 /// A filter for a `Describe` call. Filters are preferred to lists of ids, because one missing id in such a list fails

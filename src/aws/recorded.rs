@@ -19,10 +19,13 @@ use crate::aws::calls::Operation;
 use crate::aws::calls::deployed_changes::RecordDeployedChanges;
 use crate::aws::calls::process_state::ProcessState;
 use crate::aws::calls::retry::budget;
-use crate::cloud::{Deadlines, Failure, OpContext, Recorder};
+use crate::cloud::{Connected, Connection, Deadlines, Failure, OpContext, Recorder, Regions};
+use crate::composite::Composite;
 use crate::model::TopologyKind;
 use crate::model::{Ids, Key, Learned, ResolvedObject};
 use crate::model::{Scope, Timeouts};
+use crate::plugin::{ImportResponse, ImportTarget, Resource};
+use crate::topology::Topology;
 
 /// The owner of all objects in these tests.
 pub(crate) const OWNER: TopologyKind = TopologyKind::HttpGateway;
@@ -81,6 +84,13 @@ pub(crate) struct RecordedRequest {
     pub(crate) body: Value,
     /// The time of the request, and that of the response.
     pub(crate) times: (Instant, Option<Instant>),
+}
+
+/// Imports a root through the resource of its topology.
+pub(crate) async fn imported<P: Topology>(session: Session, id: &str) -> ImportResponse {
+    let connection = Connection::default();
+    connection.set(Connected::Ready(Regions::new(Arc::new(session), |region| panic!("nothing is in {region}"))));
+    Composite::<P>::new(connection).import(ImportTarget::Id(id.to_string())).await
 }
 
 impl Recorded {

@@ -1,6 +1,6 @@
 //! The [`Cloud`] that the executor calls. Each operation is implemented in the file of its kind.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 
@@ -9,11 +9,11 @@ use super::{apigateway, ec2, logs, lookups};
 use crate::aws::calls::Operation;
 use crate::aws::calls::ownership;
 use crate::cloud::{
-    Cause, Cloud, Deadlines, DependentScope, Dependents, Failure, Known, Namesake, Observed, OpContext, Recorder, Root,
-    RootState, Seen,
+    Cause, Cloud, Deadlines, DependentScope, Dependents, Discovery, Failure, Known, Namesake, Observed, OpContext,
+    Recorder, Root, RootState, Seen,
 };
 use crate::model::TopologyKind;
-use crate::model::{Api, Classify, Entry, Key, Object, Spec, Vpc};
+use crate::model::{Api, Entry, Key, Object, Spec, Vpc};
 use crate::model::{Facts, Lookup, Scope};
 
 /// The file of each kind. Runs a body for the kind of a spec, with the names of its struct, its file and its type.
@@ -72,10 +72,19 @@ impl Cloud for Session {
     async fn read(&self, owner: TopologyKind, root_id: &str, known: Known<'_>) -> Result<Option<Seen>, Failure> {
         match owner {
             TopologyKind::FourTierVpc => ec2::read(self, owner, root_id, known).await,
-            TopologyKind::HttpGateway => match known.classify {
-                Some(Classify::Api) => apigateway::read::adoptable(self, owner, root_id).await,
-                _ => apigateway::read::read(self, owner, root_id, known).await,
-            },
+            TopologyKind::HttpGateway => apigateway::read::read(self, owner, root_id, known).await,
+        }
+    }
+
+    async fn discover<'a>(
+        &'a self,
+        owner: TopologyKind,
+        root_id: &'a str,
+        consented: Option<&'a BTreeMap<String, String>>,
+    ) -> Result<Option<Box<dyn Discovery + 'a>>, Failure> {
+        match owner {
+            TopologyKind::FourTierVpc => ec2::discover(self, owner, root_id, consented).await,
+            TopologyKind::HttpGateway => apigateway::read::discover(self, owner, root_id).await,
         }
     }
 

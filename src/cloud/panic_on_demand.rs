@@ -6,13 +6,13 @@
 //! `settle` (the check of a deployment) and `mark`. Moments are `before` and `after` the call and, during a create,
 //! `answered` and `recorded`: before and after the executor records the id.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 
 use super::{
-    Cloud, Deadlines, DependentScope, Dependents, Failure, Known, Namesake, Observed, OpContext, Recorder, Root,
-    RootState, Seen,
+    Cloud, Deadlines, DependentScope, Dependents, Discovery, Failure, Known, Namesake, Observed, OpContext, Recorder,
+    Root, RootState, Seen,
 };
 use crate::model::TopologyKind;
 use crate::model::{Entry, Key, Object, Spec};
@@ -55,6 +55,16 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
     async fn read(&self, owner: TopologyKind, root_id: &str, known: Known<'_>) -> Result<Option<Seen>, Failure> {
         self.at("before", "read", owner.root());
         self.account.read(owner, root_id, known).await
+    }
+
+    async fn discover<'a>(
+        &'a self,
+        owner: TopologyKind,
+        root_id: &'a str,
+        consented: Option<&'a BTreeMap<String, String>>,
+    ) -> Result<Option<Box<dyn Discovery + 'a>>, Failure> {
+        self.at("before", "read", owner.root());
+        self.account.discover(owner, root_id, consented).await
     }
 
     async fn lost_parts(&self, owner: TopologyKind, root_id: &str, parts: &[Entry]) -> Result<BTreeSet<Key>, Failure> {

@@ -4,7 +4,7 @@ use super::observe::unmanaged_objects;
 use super::private_state::Private;
 use super::refresh::Foreign;
 use super::{diagnostics, refresh};
-use crate::cloud::{Cloud, Known};
+use crate::cloud::{Cloud, Discovery, Failure, Members};
 use crate::model::Entry;
 use crate::plugin::{Diagnostics, ImportResponse, Mode, Nested, PlanEffect, Value};
 use crate::topology::{IgnoredDrift, Topology};
@@ -12,55 +12,77 @@ use crate::topology::{IgnoredDrift, Topology};
 /// Reads a root and its objects, and builds the state of a configuration that would create them.
 pub(super) async fn import<P: Topology>(cloud: &dyn Cloud, id: &str) -> ImportResponse {
     let mut diagnostics = Diagnostics::default();
-    let nothing = |diagnostics| ImportResponse { state: None, private: Vec::new(), diagnostics };
-    let found = match cloud.read(P::KIND, id, Known::default()).await {
-        Ok(seen) => seen.map(|seen| {
-            let created = seen.created.clone();
-            (refresh::observed(None, seen, cloud.scope(), &IgnoredDrift::default()), created)
-        }),
+    let imported = match found::<P>(cloud, id, &mut diagnostics).await {
+        Ok(imported) => imported,
         Err(failure) => {
             diagnostics::failed(format!("Could not import {} {id}", P::TYPE_NAME), &failure, &mut diagnostics);
-            return nothing(diagnostics);
+            None
         }
     };
-    let is_root_there = |(private, _): &(Private, _)| private.inventory.at(P::KIND.root()).is_some();
-    let Some((mut private, created)) = found.filter(is_root_there) else {
-        diagnostics::no_such_root::<P>(id, cloud.scope(), &mut diagnostics);
-        return nothing(diagnostics);
+    let (state, private) = imported.map(|(state, private)| (Some(state), private.encode())).unwrap_or_default();
+    ImportResponse { state, private, diagnostics }
+}
+
+/// The imported root; `None` if it cannot be imported, which is reported.
+async fn found<P: Topology>(
+    cloud: &dyn Cloud,
+    id: &str,
+    diagnostics: &mut Diagnostics,
+) -> Result<Option<(Value, Private)>, Failure> {
+    let Some(discovery) = cloud.discover(P::KIND, id, None).await? else {
+        diagnostics::no_such_root::<P>(id, cloud.scope(), diagnostics);
+        return Ok(None);
     };
+    match discovery.landscape().is_own() {
+        true => own::<P>(discovery, cloud, id, diagnostics).await,
+        false => foreign::<P>(discovery, cloud, id, diagnostics).await,
+    }
+}
+
+/// Imports a root that this provider created.
+async fn own<P: Topology>(
+    discovery: Box<dyn Discovery + '_>,
+    cloud: &dyn Cloud,
+    id: &str,
+    diagnostics: &mut Diagnostics,
+) -> Result<Option<(Value, Private)>, Failure> {
+    let seen = discovery.read(Members::Tagged).await?;
+    let created = seen.created.clone();
+    let mut private = refresh::observed(None, seen, cloud.scope(), &IgnoredDrift::default());
     let Some(attributes) = P::imported(&private.inventory, cloud.scope()) else {
-        return foreign::<P>(cloud, id, diagnostics).await;
+        diagnostics::no_such_root::<P>(id, cloud.scope(), diagnostics);
+        return Ok(None);
     };
-    diagnostics::found_by_tags::<P>(id, &private.inventory, &created, &mut diagnostics);
+    diagnostics::found_by_tags::<P>(id, &private.inventory, &created, diagnostics);
     private.imported = true;
     let state = refresh::state::<P>(&attributes, id, &private, cloud.scope());
-    ImportResponse { state: Some(state), private: private.encode(), diagnostics }
+    Ok(Some((state, private)))
 }
 
 /// Imports a root that something else built, so that the next apply can adopt it.
-async fn foreign<P: Topology>(cloud: &dyn Cloud, id: &str, mut diagnostics: Diagnostics) -> ImportResponse {
-    let failed = |diagnostics| ImportResponse { state: None, private: Vec::new(), diagnostics };
-    let private = match refresh::read_foreign::<P>(cloud, id, &Value::Null, None).await {
-        Ok(Foreign::Adoptable(private)) => private,
-        Ok(Foreign::Rejected(reason)) => {
-            diagnostics::cannot_be_adopted::<P>(id, &reason, &mut diagnostics);
-            return failed(diagnostics);
+async fn foreign<P: Topology>(
+    discovery: Box<dyn Discovery + '_>,
+    cloud: &dyn Cloud,
+    id: &str,
+    diagnostics: &mut Diagnostics,
+) -> Result<Option<(Value, Private)>, Failure> {
+    let private = match refresh::classified::<P>(discovery, cloud.scope(), id, &Value::Null).await? {
+        Foreign::Adoptable(private) => *private,
+        Foreign::Rejected(reason) => {
+            diagnostics::cannot_be_adopted::<P>(id, &reason, diagnostics);
+            return Ok(None);
         }
-        Ok(Foreign::Missing) => {
-            diagnostics::no_such_root::<P>(id, cloud.scope(), &mut diagnostics);
-            return failed(diagnostics);
-        }
-        Err(failure) => {
-            diagnostics::failed(format!("Could not import {} {id}", P::TYPE_NAME), &failure, &mut diagnostics);
-            return failed(diagnostics);
+        Foreign::Missing => {
+            diagnostics::no_such_root::<P>(id, cloud.scope(), diagnostics);
+            return Ok(None);
         }
     };
     let Some(state) = refresh::state_of_foreign::<P>(&Value::Null, id, &private, cloud) else {
-        diagnostics::cannot_be_adopted::<P>(id, "no inputs reproduce it", &mut diagnostics);
-        return failed(diagnostics);
+        diagnostics::cannot_be_adopted::<P>(id, "no inputs reproduce it", diagnostics);
+        return Ok(None);
     };
-    diagnostics::not_adopted_yet::<P>(id, &private.inventory, &unmanaged_objects(&private), &mut diagnostics);
-    ImportResponse { state: Some(state), private: private.encode(), diagnostics }
+    diagnostics::not_adopted_yet::<P>(id, &private.inventory, &unmanaged_objects(&private), diagnostics);
+    Ok(Some((state, private)))
 }
 
 /// Removes the objects from an imported inventory that the configuration does not claim, as they may belong to someone

@@ -8,7 +8,7 @@ use super::observe::{missing, named, observe, unmanaged_objects};
 use super::private_state::Private;
 use super::status::{Status, is_not_adopted};
 use super::{facts, location, released, state, takeover};
-use crate::cloud::{Cause, Cloud, Failure, Known, RootState, Seen};
+use crate::cloud::{Cause, Cloud, Discovery, Failure, Known, RootState, Seen, adoptable};
 use crate::model::{Entry, Inventory, Object};
 use crate::model::{Facts, Scope};
 use crate::plugin::Value;
@@ -296,12 +296,25 @@ pub(super) async fn read_foreign<P: Topology>(
     before: &Value,
     consented: Option<&BTreeMap<String, String>>,
 ) -> Result<Foreign, Failure> {
-    let known = Known { classify: Some(P::CLASSIFY), consented, ..Known::default() };
-    let Some(seen) = cloud.read(P::KIND, root_id, known).await? else { return Ok(Foreign::Missing) };
-    let mut private = observed(None, seen, cloud.scope(), &IgnoredDrift::default());
-    if let Some(rejected) = private.unmanaged.iter().find(|it| it.id == root_id) {
-        return Ok(Foreign::Rejected(rejected.reason.clone()));
+    match cloud.discover(P::KIND, root_id, consented).await? {
+        Some(discovery) => classified::<P>(discovery, cloud.scope(), root_id, before).await,
+        None => Ok(Foreign::Missing),
     }
+}
+
+/// The same for a root that was discovered already.
+pub(super) async fn classified<P: Topology>(
+    discovery: Box<dyn Discovery + '_>,
+    scope: &Scope,
+    root_id: &str,
+    before: &Value,
+) -> Result<Foreign, Failure> {
+    let classification = P::classify(discovery.landscape());
+    if let Some(reason) = classification.unmanaged.get(root_id) {
+        return Ok(Foreign::Rejected(reason.clone()));
+    }
+    let seen = adoptable(discovery, &classification).await?;
+    let mut private = observed(None, seen, scope, &IgnoredDrift::default());
     if private.inventory.at(P::KIND.root()).is_none() {
         return Ok(Foreign::Missing);
     }

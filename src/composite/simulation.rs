@@ -1,6 +1,7 @@
 //! A simulated account for tests. It panics on calls that AWS would reject, in whatever order they arrive.
 
 mod connectivity;
+mod discovered;
 mod effects;
 mod outside;
 mod people;
@@ -15,12 +16,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use shapes::{as_known, is_found, learned, may_be_adopted, named, outlives_root, simulated_failure, without_name};
+use discovered::{Discovered, landscape};
+use shapes::{as_known, is_found, learned, may_be_adopted, named, outlives_root, simulated_failure};
 
 use crate::cloud::retries::RetryLimits;
 use crate::cloud::{
-    Cause, Cloud, Deadlines, Dependent, DependentScope, Dependents, Failure, GuardDutyObjects, Known, Namesake,
-    Observed, OpContext, Recorder, Root, RootState, Seen, Unmanaged,
+    Cause, Cloud, Deadlines, Dependent, DependentScope, Dependents, Discovery, Failure, GuardDutyObjects, Known,
+    Namesake, Observed, OpContext, Recorder, Root, RootState, Seen, Unmanaged,
 };
 use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
@@ -299,7 +301,7 @@ impl Cloud for Simulation {
         if self.hanging.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
         }
-        let Known { entries: known, slots, classify, consented } = known;
+        let Known { entries: known, slots, consented } = known;
         let mut objects = self.objects().clone();
         let untagged = self.hide_further(&mut objects, known, consented);
         for position in 0..objects.len() {
@@ -369,14 +371,24 @@ impl Cloud for Simulation {
             let known = known.iter().find(|entry| entry.id == api.id);
             self.learn_unmanaged((&objects, &ids), known, &mut api.learned);
         }
-        let mut objects = seen;
-        if self.is_foreign.load(Ordering::Relaxed) && known.is_empty() && slots.is_none() && classify.is_none() {
-            objects.retain(|object| object.key.slot == owner.root());
-            without_name(&mut objects);
-        }
+        let objects = seen;
         let stacks = self.stacks.lock().unwrap().clone();
         let seen = Seen { objects, root_state, unmanaged, requires, stacks, untagged, ..Seen::default() };
         Ok((!seen.objects.is_empty()).then_some(seen))
+    }
+
+    async fn discover<'a>(
+        &'a self,
+        owner: TopologyKind,
+        root_id: &'a str,
+        consented: Option<&'a BTreeMap<String, String>>,
+    ) -> Result<Option<Box<dyn Discovery + 'a>>, Failure> {
+        let seen = self.read(owner, root_id, Known { consented, ..Known::default() }).await?;
+        let is_own = !self.is_foreign.load(Ordering::Relaxed)
+            && (owner == TopologyKind::FourTierVpc || !self.is_unowned.load(Ordering::Relaxed));
+        let landscape = landscape(owner, root_id, is_own);
+        let seen = seen.filter(|seen| seen.objects.iter().any(|it| it.key.slot == owner.root()));
+        Ok(seen.map(|seen| Box::new(Discovered { landscape, seen }) as Box<dyn Discovery>))
     }
 
     async fn leftovers(&self, _: TopologyKind, root_id: &str, objects: &[&Object]) -> Result<Vec<Observed>, Failure> {

@@ -1,184 +1,55 @@
-//! A network that something else built: the objects in a VPC, before it is decided which of them can be adopted.
+//! A root and the objects in it as AWS returned them, before a topology decides which of them belong to it.
+
+mod api;
+mod network;
 
 use std::collections::BTreeMap;
 
-use super::{NetworkAclRule, SecurityGroupRule};
+pub use api::{ApiLandscape, FoundAuthorizer, FoundIntegration, FoundRoute, FoundStage};
+pub use network::{
+    FoundEndpoint, FoundFlowLog, FoundNatGateway, FoundNetworkAcl, FoundObject, FoundRouteTable, FoundSecurityGroup,
+    FoundSubnet, NetworkLandscape,
+};
+
+use super::TopologyKind;
 
 /// The tags of an object, with the ownership tags.
 pub type FoundTags = BTreeMap<String, String>;
 
-/// The objects in a VPC, as far as a network can contain them.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Landscape {
-    /// The ID of the VPC.
-    pub vpc_id: String,
-    /// Its tags.
-    pub vpc_tags: FoundTags,
-    /// Its primary IPv4 CIDR block.
-    pub vpc_cidr_block: String,
-    /// The account that owns the VPC.
-    pub vpc_owner: String,
-    /// The subnets.
-    pub subnets: Vec<FoundSubnet>,
-    /// The route tables.
-    pub route_tables: Vec<FoundRouteTable>,
-    /// The internet gateways.
-    pub internet_gateways: Vec<FoundObject>,
-    /// The NAT gateways that have neither failed nor been deleted.
-    pub nat_gateways: Vec<FoundNatGateway>,
-    /// The gateway endpoints.
-    pub endpoints: Vec<FoundEndpoint>,
-    /// The flow logs of the VPC.
-    pub flow_logs: Vec<FoundFlowLog>,
-    /// The default network ACL of the VPC.
-    pub default_network_acl: Option<FoundNetworkAcl>,
-    /// The default security group of the VPC.
-    pub default_security_group: Option<FoundSecurityGroup>,
-}
-
 /// The tag with which CloudFormation marks the objects of a stack: the name of the stack.
 pub const STACK: &str = "aws:cloudformation:stack-name";
 
+/// The tag with the topology of an object: `<topology kind>/<name>` on a root, `<topology kind>/<root ID>` on every
+/// other object.
+pub const RESOURCE: &str = "fgw:resource";
+
+/// A root and the objects in it, as far as a topology can contain them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Landscape {
+    /// A VPC.
+    Network(NetworkLandscape),
+    /// An API.
+    Api(ApiLandscape),
+}
+
 impl Landscape {
-    /// The IDs and the tags of all objects.
-    pub fn tags(&self) -> impl Iterator<Item = (&String, &FoundTags)> {
-        [(&self.vpc_id, &self.vpc_tags)].into_iter().chain(self.tags_below())
-    }
-
-    /// The same without the VPC.
-    pub fn tags_below(&self) -> impl Iterator<Item = (&String, &FoundTags)> {
-        (self.subnets.iter().map(|it| (&it.id, &it.tags)))
-            .chain(self.route_tables.iter().map(|it| (&it.id, &it.tags)))
-            .chain(self.internet_gateways.iter().map(|it| (&it.id, &it.tags)))
-            .chain(self.nat_gateways.iter().map(|it| (&it.id, &it.tags)))
-            .chain(self.endpoints.iter().map(|it| (&it.id, &it.tags)))
-            .chain(self.flow_logs.iter().map(|it| (&it.id, &it.tags)))
-            .chain(self.default_network_acl.iter().map(|it| (&it.id, &it.tags)))
-            .chain(self.default_security_group.iter().map(|it| (&it.id, &it.tags)))
-    }
-
-    /// The names of the CloudFormation stacks that objects belong to, by the IDs of these objects.
-    pub fn stacks(&self) -> BTreeMap<String, String> {
-        self.tags().filter_map(|(id, tags)| Some((id.clone(), tags.get(STACK)?.clone()))).collect()
+    /// Whether the root has the ownership tag of this provider.
+    pub fn is_own(&self) -> bool {
+        let (tags, kind) = match self {
+            Landscape::Network(network) => (&network.vpc_tags, TopologyKind::FourTierVpc),
+            Landscape::Api(api) => (&api.tags, TopologyKind::HttpGateway),
+        };
+        let name = tags.get(RESOURCE).and_then(|owner| owner.strip_prefix(kind.name())?.strip_prefix('/'));
+        name.is_some_and(|name| !name.is_empty())
     }
 }
 
-/// An object without further properties.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FoundObject {
-    /// Its ID.
-    pub id: String,
-    /// Its tags.
-    pub tags: FoundTags,
-}
-
-/// A subnet.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FoundSubnet {
-    /// Its ID.
-    pub id: String,
-    /// Its tags.
-    pub tags: FoundTags,
-    /// The name of its AZ.
-    pub zone: String,
-    /// Its IPv4 CIDR block; empty for an IPv6-only subnet.
-    pub cidr_block: String,
-}
-
-/// A route table.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FoundRouteTable {
-    /// Its ID.
-    pub id: String,
-    /// Its tags.
-    pub tags: FoundTags,
-    /// Whether it is the main route table of the VPC, which serves every subnet without a table of its own.
-    pub is_main: bool,
-    /// The IDs of the subnets and gateways that are associated with it explicitly.
-    pub associated: Vec<String>,
-    /// The destinations of its routes, with the IDs of their targets.
-    pub routes: Vec<(String, String)>,
-}
-
-/// A NAT gateway.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FoundNatGateway {
-    /// Its ID.
-    pub id: String,
-    /// Its tags.
-    pub tags: FoundTags,
-    /// The ID of its subnet.
-    pub subnet: String,
-    /// Whether it is private.
-    pub is_private: bool,
-}
-
-/// A gateway endpoint.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FoundEndpoint {
-    /// Its ID.
-    pub id: String,
-    /// Its tags.
-    pub tags: FoundTags,
-    /// The name of its service, such as `com.amazonaws.eu-central-1.s3`.
-    pub service_name: String,
-    /// The IDs of its route tables.
-    pub route_tables: Vec<String>,
-}
-
-/// A flow log.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FoundFlowLog {
-    /// Its ID.
-    pub id: String,
-    /// Its tags.
-    pub tags: FoundTags,
-    /// The name of the log group, or the ARN of the bucket or stream.
-    pub destination: String,
-    /// The account of the role that delivers the records.
-    pub account_of_role: Option<String>,
-}
-
-/// A network ACL.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FoundNetworkAcl {
-    /// Its ID.
-    pub id: String,
-    /// Its tags.
-    pub tags: FoundTags,
-    /// Its inbound rules, sorted by number, without the rules of AWS that deny the rest.
-    pub ingress: Vec<NetworkAclRule>,
-    /// Its outbound rules, in the same form.
-    pub egress: Vec<NetworkAclRule>,
-}
-
-/// A security group.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FoundSecurityGroup {
-    /// Its ID.
-    pub id: String,
-    /// Its tags.
-    pub tags: FoundTags,
-    /// Its inbound rules, sorted, one per source.
-    pub ingress: Vec<SecurityGroupRule>,
-    /// Its outbound rules, sorted, one per destination.
-    pub egress: Vec<SecurityGroupRule>,
-}
-
-/// Which objects of a landscape a network can adopt.
+/// Which objects of a landscape a topology can adopt.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Classification {
-    /// The slots of the objects that can be adopted, by ID.
+    /// The slots of the objects that can be adopted, by ID. An API has other objects too, which follow from them.
     pub slots: BTreeMap<String, String>,
-    /// Why each other object cannot be adopted, by ID: a clause such as "it is the main route table of the VPC".
+    /// Why each other object cannot be adopted, by ID: a clause such as "it is the main route table of the VPC". If the
+    /// root is among them, nothing can be.
     pub unmanaged: BTreeMap<String, String>,
-}
-
-/// How a read finds the objects of a root that something else built.
-#[derive(Clone, Copy, Debug)]
-pub enum Classify {
-    /// This function decides which objects of a VPC can be adopted.
-    Network(fn(&Landscape) -> Classification),
-    /// Every object of an API that the inputs can express can be adopted.
-    Api,
 }

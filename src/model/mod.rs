@@ -42,8 +42,9 @@ pub(crate) use facts::covers;
 pub use facts::{AvailabilityZone, Certificate, CertificateType, Facts, Found, Lookup};
 pub use inventory::{Entry, Ids, Inventory, ResolvedObject, Unfinished};
 pub use landscape::{
-    Classification, Classify, FoundEndpoint, FoundFlowLog, FoundNatGateway, FoundNetworkAcl, FoundObject,
-    FoundRouteTable, FoundSecurityGroup, FoundSubnet, FoundTags, Landscape, STACK,
+    ApiLandscape, Classification, FoundAuthorizer, FoundEndpoint, FoundFlowLog, FoundIntegration, FoundNatGateway,
+    FoundNetworkAcl, FoundObject, FoundRoute, FoundRouteTable, FoundSecurityGroup, FoundStage, FoundSubnet, FoundTags,
+    Landscape, NetworkLandscape, RESOURCE, STACK,
 };
 pub use log_format::{is_same_format, without_newline};
 pub use outside::{Finding, Outside, Reference};

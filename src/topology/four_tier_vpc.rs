@@ -49,8 +49,8 @@ pub use subnet_layout::SubnetLayout;
 
 use crate::model::keys::network as keys;
 use crate::model::{
-    Classify, Entry, Ids, Inventory, Lookup, Object, Reference, Scope, Spec, Tags, Timeouts, TopologyKind,
-    is_same_policy, timeouts,
+    Classification, Entry, Ids, Inventory, Landscape, Lookup, Object, Reference, Scope, Spec, Tags, Timeouts,
+    TopologyKind, is_same_policy, timeouts,
 };
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
@@ -115,7 +115,12 @@ impl Topology for FourTierVpc {
         tags::of_root(config, scope)
     }
 
-    const CLASSIFY: Classify = Classify::Network(classify::classify);
+    fn classify(landscape: &Landscape) -> Classification {
+        match landscape {
+            Landscape::Network(landscape) => classify::classify(landscape),
+            Landscape::Api(_) => Classification::default(),
+        }
+    }
 
     fn adopted_only_by_name(existing: &Inventory) -> BTreeMap<String, String> {
         nat::given_addresses(existing)

@@ -2,6 +2,7 @@
 
 mod alternatives;
 mod blueprint;
+mod classify;
 mod config;
 mod functions;
 mod import;
@@ -20,8 +21,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
 
 use crate::model::{
-    Caller, Classify, Entry, Ids, Inventory, Key, KmsKey, Lookup, Object, Reference, Scope, Spec, Tags, Timeouts,
-    TopologyKind, UnmanagedInApi, is_same_format,
+    Caller, Classification, Entry, Ids, Inventory, Key, KmsKey, Landscape, Lookup, Object, Reference, Scope, Spec,
+    Tags, Timeouts, TopologyKind, UnmanagedInApi, is_same_format,
 };
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
@@ -75,7 +76,12 @@ impl Topology for HttpGateway {
         scope.tags(&[&config.api_tags])
     }
 
-    const CLASSIFY: Classify = Classify::Api;
+    fn classify(landscape: &Landscape) -> Classification {
+        match landscape {
+            Landscape::Api(landscape) => classify::classify(landscape),
+            Landscape::Network(_) => Classification::default(),
+        }
+    }
 
     fn adopt(config: &GatewayConfig) -> Tags {
         config.adopt.clone().map(Option::unwrap_or_default)

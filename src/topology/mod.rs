@@ -17,7 +17,8 @@ pub use ignored::IgnoredDrift;
 pub use protected::{PROTECTED_OBJECTS, ProtectedObjects};
 
 use crate::model::{
-    Classify, Entry, Facts, Ids, Inventory, Key, Lookup, Object, Reference, Scope, Spec, Timeouts, TopologyKind,
+    Classification, Entry, Facts, Ids, Inventory, Key, Landscape, Lookup, Object, Reference, Scope, Spec, Timeouts,
+    TopologyKind,
 };
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Value};
 
@@ -73,8 +74,8 @@ pub trait Topology: Send + Sync + 'static {
     /// `default_tags` merged with the configured tags of the root, without the ignored ones: the value of `tags_all`.
     fn root_tags(config: &Self::Config, scope: &Scope) -> crate::model::Tags;
 
-    /// How a read finds the objects of a root that something else built.
-    const CLASSIFY: Classify;
+    /// Decides which objects of a root that something else built can be adopted.
+    fn classify(landscape: &Landscape) -> Classification;
 
     /// The objects to adopt: their IDs by slot.
     fn adopt(config: &Self::Config) -> Input<BTreeMap<String, Input<String>>>;

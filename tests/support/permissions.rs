@@ -204,8 +204,8 @@ pub(crate) fn rows() -> impl Iterator<Item = Row> {
             }
         })
     });
-    let others =
-        gateway::CALLS.iter().chain(flow_logs::OTHERS).flat_map(|(service, operations, (policy, purpose), action, resources, condition)| {
+    let others = gateway::CALLS.iter().chain(flow_logs::OTHERS).flat_map(
+        |(service, operations, (policy, purpose), action, resources, condition)| {
             operations.iter().map(|operation| Row {
                 service,
                 operation,
@@ -216,7 +216,8 @@ pub(crate) fn rows() -> impl Iterator<Item = Row> {
                 condition: *condition,
                 because: "",
             })
-        });
+        },
+    );
     ec2.chain(others).chain(gateway::IMPLIED.iter().chain(flow_logs::IMPLIED).copied())
 }
 
@@ -228,8 +229,7 @@ fn calls_of_ec2() -> impl Iterator<Item = &'static network::Calls> {
 /// because a row needs `&'static str`.
 fn action_of_ec2(operation: &'static str) -> &'static str {
     static ACTIONS: std::sync::OnceLock<std::collections::BTreeMap<&'static str, String>> = std::sync::OnceLock::new();
-    let all =
-        || calls_of_ec2().flat_map(|row| row.2.iter().map(|name| (*name, format!("ec2:{name}")))).collect();
+    let all = || calls_of_ec2().flat_map(|row| row.2.iter().map(|name| (*name, format!("ec2:{name}")))).collect();
     &ACTIONS.get_or_init(all)[operation]
 }
 

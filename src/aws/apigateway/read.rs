@@ -2,9 +2,10 @@
 //! Each function takes one more call.
 
 mod consented;
+mod discovered;
 mod dns;
 mod domain;
-mod expressible;
+mod listed;
 mod logs;
 mod policies;
 mod unmanaged;
@@ -13,9 +14,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use aws_sdk_apigatewayv2::types;
 
+pub(crate) use discovered::discover;
 pub(crate) use policies::lost_parts;
 use policies::{Policies, places_of, policies, read_permission};
 
+use self::listed::Listed;
+use super::landscape::function_of;
 use super::{api, authorizer, integration, route, stage};
 use crate::aws::Session;
 use crate::aws::apigateway::read::logs::{Logs, reference_to_group};
@@ -25,7 +29,7 @@ use crate::aws::lambda::permission;
 use crate::aws::lambda::permission::{CallerId, FunctionPolicy, statement_id};
 use crate::cloud::{Failure, Known, Namesake, Observed, Root, RootState, Seen, Unmanaged};
 use crate::model::keys::gateway as keys;
-use crate::model::{Api, Caller, Entry, Key, LambdaPermission, Object, Ref, Spec};
+use crate::model::{Api, Caller, Classification, Entry, Key, LambdaPermission, Object, Ref, Spec};
 use crate::model::{FunctionArn, Input, Scope, TopologyKind};
 
 /// Reads a gateway. `None` only if AWS reports that neither the API nor any known object that outlives it exists.
@@ -38,76 +42,28 @@ pub(crate) async fn read(
     root_id: &str,
     known: Known<'_>,
 ) -> Result<Option<Seen>, Failure> {
-    let resource = ownership::resource(owner, root_id);
-    read_as(session, root_id, known, Owner { resource: &resource, or_none: false }).await
-}
-
-/// Reads an API that something else built. Every object that an adoption can take over is returned, with or without
-/// ownership tags. All others in the API are unmanaged.
-pub(crate) async fn adoptable(session: &Session, owner: TopologyKind, root_id: &str) -> Result<Option<Seen>, Failure> {
-    let resource = ownership::resource(owner, root_id);
-    read_as(session, root_id, Known::default(), Owner { resource: &resource, or_none: true }).await
-}
-
-async fn read_as(
-    session: &Session,
-    root_id: &str,
-    known: Known<'_>,
-    owner: Owner<'_>,
-) -> Result<Option<Seen>, Failure> {
     let Known { entries: known, consented, .. } = known;
-    let known_places = places_of(known);
-    let resource = owner.resource;
-    let (api, routes, integrations, authorizers, stage, logs, policies, domains, records) = tokio::join!(
-        api::get(session, root_id),
-        route::list(session, root_id),
-        integration::list(session, root_id),
-        authorizer::list_if_supported(session, root_id),
-        stage::get(session, root_id),
-        Logs::known(session, known, resource),
-        policies(session, known_places),
-        domain::known(session, known, resource),
+    let resource = ownership::resource(owner, root_id);
+    let (listed, logs, found_policies, domains, records) = tokio::join!(
+        Listed::of(session, root_id, known),
+        Logs::known(session, known, &resource),
+        policies(session, places_of(known)),
+        domain::known(session, known, &resource),
         dns::listed(session, known),
     );
-    let Some(api) = api? else {
+    let (logs, policies, domains) = (logs?, found_policies?, domains?);
+    let Some(listed) = listed? else {
         // AWS deletes routes, integrations, authorizers and stages with the API. The log group with its filter, the
         // permissions, the domain and its record may remain after a failed destroy.
-        let mut objects = outliving(&session.scope, root_id, known, &logs?, &policies?, &domains?);
+        let mut objects = outliving(&session.scope, root_id, known, &logs, &policies, &domains);
         objects.extend(dns::known(&records?, known, &objects));
         return Ok((!objects.is_empty()).then_some(Seen { objects, ..Seen::default() }));
     };
-    let root_state = match state_in(api.tags.as_ref()) {
-        Some(RootState::Ready) | None => state_in(api.tags.as_ref()),
-        // The answer may be older than the tag, and would cause a warning about an incomplete creation, so the tag is
-        // read again.
-        Some(_) => api::state(session, root_id).await?,
-    };
-    let routes = routes?;
-    let authorizers = match authorizers? {
-        Ok(authorizers) => authorizers,
-        Err(failure) if uses_authorizers(known, &routes) => return Err(failure),
-        Err(failure) => {
-            tracing::warn!(
-                "nothing in {root_id} uses an authorizer, so this failure to list them has no effect: {failure}"
-            );
-            Vec::new()
-        }
-    };
-    let view = View {
-        scope: &session.scope,
-        root_id,
-        api,
-        routes,
-        integrations: integrations?,
-        authorizers,
-        stage: stage?,
-        logs: logs?,
-        policies: policies?,
-        domains: domains?,
-        owner,
-    };
+    let root_state = listed.root_state(session, root_id).await?;
+    let owner = Owner { resource: &resource, or_none: false };
+    let view = View { logs, policies, domains, ..View::of(session, root_id, listed, owner) };
     let seen = match known.is_empty() {
-        true => view.first_read(session).await?,
+        true => view.first_read(session, None).await?,
         false => view.read_again(session, known, consented, &records?).await?,
     };
     Ok(Some(Seen { root_state, ..seen }))
@@ -134,16 +90,6 @@ fn required_authorizers(objects: &[Observed], known: &[Entry]) -> BTreeMap<Strin
         Some((statement.id.clone(), [authorizer.id.clone()].into()))
     };
     objects.iter().filter(is_unknown).filter_map(pair).collect()
-}
-
-/// Whether state contains an authorizer, or a route uses one.
-fn uses_authorizers(known: &[Entry], routes: &[types::Route]) -> bool {
-    known.iter().any(|entry| matches!(entry.applied, Spec::Authorizer(_)))
-        || routes.iter().any(|route| route.authorizer_id.is_some())
-}
-
-fn state_in(tags: Option<&std::collections::HashMap<String, String>>) -> Option<RootState> {
-    tags?.get(ownership::STATE).and_then(|state| ownership::state_in(state))
 }
 
 /// Lists the APIs that this provider created.
@@ -199,7 +145,15 @@ struct OwnAuthorizer {
     statement: Option<Observed>,
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
+    /// Without logs, policies and domains.
+    fn of(session: &'a Session, root_id: &'a str, listed: Listed, owner: Owner<'a>) -> View<'a> {
+        let Listed { api, routes, integrations, authorizers, stage } = listed;
+        let (logs, policies, domains) = Default::default();
+        let scope = &session.scope;
+        View { scope, root_id, api, routes, integrations, authorizers, stage, logs, policies, domains, owner }
+    }
+
     /// What a read returns for a gateway that is in state.
     async fn read_again(
         self,
@@ -222,26 +176,26 @@ impl View<'_> {
         Ok(seen)
     }
 
-    /// What a read returns for a gateway that is not in state: in an import, or without private state.
-    async fn first_read(mut self, session: &Session) -> Result<Seen, Failure> {
-        let (root_id, is_foreign) = (self.root_id, self.owner.or_none);
-        if let Some(reason) = self.objection_to_api().filter(|_| is_foreign) {
-            let unmanaged = vec![Unmanaged { id: root_id.to_string(), slot: None, is_tagged: false, reason }];
-            return Ok(Seen { objects: self.api(&[]).1, unmanaged, ..Seen::default() });
-        }
+    /// What a read returns for a gateway that is not in state: in an import, or without private state. With a
+    /// classification, something else built it.
+    async fn first_read(mut self, session: &Session, classification: Option<&Classification>) -> Result<Seen, Failure> {
+        let root_id = self.root_id;
         self.logs = Logs::of_stage(session, self.stage.as_ref(), self.owner).await?;
         self.policies = policies_of_functions(session, &self).await?;
-        let (domains, mut unmanaged) = match is_foreign {
-            true => domain::adoptable(session, root_id, self.owner).await?,
-            false => domain::imported(session, root_id, self.owner.resource).await?,
+        let (domains, mut unmanaged) = match classification {
+            Some(_) => domain::adoptable(session, root_id, self.owner).await?,
+            None => domain::imported(session, root_id, self.owner.resource).await?,
         };
         self.domains = domains;
-        let mut objects = self.everything();
-        if is_foreign {
-            unmanaged.extend(self.left_out(&objects, stage::others(session, root_id).await?));
+        let mut objects = self.everything(classification);
+        let mut stacks = BTreeMap::new();
+        if classification.is_some() {
+            let reason = "a gateway has only the stage $default";
+            let others = stage::others(session, root_id).await?.into_iter();
+            unmanaged.extend(others.map(|id| Unmanaged { id, slot: None, is_tagged: false, reason: reason.into() }));
+            stacks = self.stacks();
         }
         objects.extend(dns::imported(session, &objects).await?);
-        let stacks = if is_foreign { self.stacks() } else { BTreeMap::new() };
         Ok(Seen { objects, unmanaged, stacks, ..Seen::default() })
     }
 
@@ -329,12 +283,15 @@ impl View<'_> {
     /// (named after the first route that uses them) and authorizers that they use, unused authorizers that do not lack
     /// a statement, the statements with IDs of this provider, and the stage and the log group with its filter if they
     /// have the tags of their owner.
-    fn everything(&self) -> Vec<Observed> {
+    fn everything(&self, classification: Option<&Classification>) -> Vec<Observed> {
         let (api_key, mut seen) = self.api(&[]);
         seen.extend(self.access_logs(&api_key));
         let group_key = self.logs.group_key();
         let mut ours = BTreeMap::new();
-        let routes = self.expressible_routes();
+        let mut routes = self.expressible_routes();
+        if let Some(Classification { slots, .. }) = classification {
+            routes.retain(|shown| shown.route_id.as_ref().is_some_and(|id| slots.contains_key(id)));
+        }
         let used: BTreeSet<&str> =
             routes.iter().flat_map(|it| [route::integration_id(it), route::protection(it)]).flatten().collect();
         let is_used = |id: &Option<String>| id.as_deref().is_some_and(|id| used.contains(id));
@@ -469,11 +426,6 @@ async fn policies_of_functions(session: &Session, view: &View<'_>) -> Result<Pol
     let own =
         of_integrations.chain(of_authorizers).chain(view.logs.functions()).filter(|function| view.is_own(function));
     policies(session, own.map(|function| FunctionPolicy::of_function(&function)).collect()).await
-}
-
-/// The function that an integration in AWS calls.
-fn function_of(shown: &types::Integration) -> Option<FunctionArn> {
-    FunctionArn::parse(integration::function(shown.integration_uri.as_deref()?)).ok()
 }
 
 /// The function in the spec of an integration.

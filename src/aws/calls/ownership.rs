@@ -7,11 +7,10 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use crate::aws::calls::Operation;
 use crate::cloud::{Failure, Root, RootState};
 use crate::model::Input;
+pub(crate) use crate::model::RESOURCE;
 use crate::model::Tags;
 use crate::model::TopologyKind;
 
-/// The topology: `<topology kind>/<name>` on a root, `<topology kind>/<root ID>` on every other object.
-pub(crate) const RESOURCE: &str = "fgw:resource";
 /// The key of an object in `aws_objects`. Not on roots.
 pub(crate) const OBJECT: &str = "fgw:object";
 /// The progress of the creation of a root. Only on roots.

@@ -7,10 +7,10 @@ use aws_sdk_ec2::types::{
 
 use super::claims::is_main_table;
 use super::{flow_log, network_acl_rules, security_group_rules, tags};
-use crate::cloud::{Observed, Unmanaged};
+use crate::cloud::Observed;
 use crate::model::{
-    Classification, FoundEndpoint, FoundFlowLog, FoundNatGateway, FoundNetworkAcl, FoundObject, FoundRouteTable,
-    FoundSecurityGroup, FoundSubnet, FoundTags, Input, Landscape, Spec,
+    FoundEndpoint, FoundFlowLog, FoundNatGateway, FoundNetworkAcl, FoundObject, FoundRouteTable, FoundSecurityGroup,
+    FoundSubnet, FoundTags, Input, NetworkLandscape, Spec,
 };
 
 /// The landscape. The endpoints are gateway endpoints, and all objects exist.
@@ -21,8 +21,8 @@ pub(super) fn of(
     gateways: &[InternetGateway],
     nats: &[NatGateway],
     endpoints: &[VpcEndpoint],
-) -> Landscape {
-    Landscape {
+) -> NetworkLandscape {
+    NetworkLandscape {
         vpc_id: text(vpc.vpc_id()),
         vpc_tags: all(vpc.tags()),
         vpc_cidr_block: text(vpc.cidr_block()),
@@ -36,12 +36,12 @@ pub(super) fn of(
         // AWS returns a failed gateway for about an hour. It is no part of the network.
         nat_gateways: nats.iter().filter(|it| it.state() != Some(&NatGatewayState::Failed)).map(nat_gateway).collect(),
         endpoints: endpoints.iter().map(endpoint).collect(),
-        ..Landscape::default()
+        ..NetworkLandscape::default()
     }
 }
 
 /// Adds the default network ACL and the default security group.
-pub(super) fn add_defaults(landscape: &mut Landscape, acls: &[NetworkAcl], groups: &[SecurityGroup]) {
+pub(super) fn add_defaults(landscape: &mut NetworkLandscape, acls: &[NetworkAcl], groups: &[SecurityGroup]) {
     landscape.default_network_acl = acls.first().map(network_acl);
     landscape.default_security_group = groups.first().map(security_group);
 }
@@ -52,12 +52,6 @@ pub(super) fn name(root: &mut Observed, vpc: &Vpc) {
     if let Spec::Vpc(spec) = &mut root.spec {
         spec.name = Input::Known(given.unwrap_or(&root.id).to_string());
     }
-}
-
-/// The objects that cannot be adopted, sorted by id.
-pub(super) fn unmanaged(classification: &Classification) -> Vec<Unmanaged> {
-    let all = classification.unmanaged.iter();
-    all.map(|(id, reason)| Unmanaged { id: id.clone(), slot: None, is_tagged: false, reason: reason.clone() }).collect()
 }
 
 fn subnet(it: &Subnet) -> FoundSubnet {

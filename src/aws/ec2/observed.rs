@@ -17,8 +17,6 @@ pub(super) struct Shown<'a> {
     pub(super) vpc: Key,
     /// The entries of state, by id.
     known: &'a HashMap<&'a str, &'a Entry>,
-    /// Whether nothing was known before the read, as in an import.
-    is_first_read: bool,
     claims: Claims<'a>,
     /// The keys of the objects that were added, by id.
     keys: HashMap<String, Key>,
@@ -31,10 +29,9 @@ impl<'a> Shown<'a> {
         root_id: &'a str,
         vpc: Key,
         known: &'a HashMap<&'a str, &'a Entry>,
-        is_first_read: bool,
         claims: Claims<'a>,
     ) -> Shown<'a> {
-        Shown { root_id, vpc, known, is_first_read, claims, keys: HashMap::new(), objects: Vec::new() }
+        Shown { root_id, vpc, known, claims, keys: HashMap::new(), objects: Vec::new() }
     }
 
     /// Why an object is managed; `None` for an unmanaged one.
@@ -92,7 +89,7 @@ impl<'a> Shown<'a> {
 
     /// Whether nothing was known before the read, as in an import.
     pub(super) fn is_first_read(&self) -> bool {
-        self.is_first_read
+        self.known.is_empty()
     }
 
     /// All objects that were added, with those that have the network's tags and are not managed.

@@ -1,6 +1,7 @@
 //! The batched read of a network. The number of calls does not depend on the number of subnets.
 
 mod calls;
+mod discovered;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -25,8 +26,13 @@ use crate::cloud::{Failure, Known, Observed, Seen, Unmanaged};
 use crate::model::Input;
 use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
-use crate::model::{Classify, Entry, Key, Landscape, Learned, NetworkUsers, Object, Spec, Tier, UnmanagedSubnet};
+use crate::model::{
+    Classification, Entry, Key, Learned, NetworkLandscape, NetworkUsers, Object, Spec, Tier, UnmanagedSubnet,
+};
+
 use calls::LogGroup;
+
+pub(crate) use discovered::discover;
 
 /// The network as AWS returns it. `None` only if AWS reports that neither the VPC nor an address of it exists.
 ///
@@ -38,87 +44,115 @@ pub(crate) async fn read(
     root_id: &str,
     known: Known<'_>,
 ) -> Result<Option<Seen>, Failure> {
-    let in_use = calls::flow_logs(session, owner, root_id, &known);
-    let Known { entries, slots, classify, consented } = known;
+    let Known { entries, slots, consented } = known;
     let known: HashMap<&str, &Entry> = entries.iter().map(|entry| (entry.id.as_str(), entry)).collect();
-    let is_first_read = entries.is_empty();
-    let (vpcs, attributes, subnets, tables, gateways, nats, addresses, endpoints, groups, acls, flow_logs) = tokio::join!(
-        vpc::with_id(session, root_id),
-        vpc::read_attributes(session, root_id),
-        subnet::in_vpc(session, root_id),
-        calls::route_tables(session, root_id),
-        calls::internet_gateways(session, owner, root_id, &known, slots),
-        calls::nat_gateways(session, root_id),
-        calls::addresses(session, owner, root_id, &known, [slots, consented]),
-        vpc_endpoint::in_vpc(session, root_id),
-        calls::default_groups(session, root_id),
-        calls::network_acls(session, root_id),
-        in_use,
-    );
-    let (flow_logs, log_groups) = flow_logs?;
-    let claims = |slots| Claims::new(root_id, ownership::resource(owner, root_id), &known, slots, consented);
-    let Some(vpc) = vpcs?.into_iter().find(|vpc| vpc.vpc_id() == Some(root_id)) else {
-        // DescribeVpcs with a filter is authoritative, and the objects in a VPC are deleted before it. Addresses may
-        // remain after a destroy that failed, and AWS charges for them.
-        let addresses = addresses?;
-        let root = known.get(root_id).map_or_else(|| Key::new(keys::VPC), |entry| entry.key.clone());
-        let mut claims = claims(slots);
-        claims.addresses(&addresses, &[], |id| is_given(&known, id));
-        claims.log_groups(&log_groups);
-        let mut shown = Shown::new(root_id, root, &known, is_first_read, claims);
-        add_addresses(&mut shown, &addresses);
-        add_log_groups(&mut shown, &log_groups);
-        let seen = shown.into_seen();
-        return Ok((!seen.objects.is_empty()).then_some(seen));
-    };
-    let attributes = attributes?;
-    let (acls, other_acls) = acls?.into_iter().partition(|acl| acl.is_default() == Some(true));
-    let mut lists = Lists {
-        vpc,
-        subnets: subnets?,
-        tables: tables?,
-        gateways: gateways?,
-        nats: nats?,
-        addresses: addresses?,
-        endpoints: endpoints?,
-        flow_logs,
-        log_groups,
-        groups: groups?,
-        acls,
-        other_acls,
-    };
-    lists.nats.retain(nat_gateway::exists);
-    lists.endpoints.retain(|it| vpc_endpoint::exists(it) && vpc_endpoint::is_gateway(it));
-
-    let (classification, stacks) = match classify {
-        Some(Classify::Network(classify)) => {
-            let landscape = lists.landscape();
-            (Some(classify(&landscape)), landscape.stacks())
+    let network = Network { session, owner, root_id, known: &known, slots, consented };
+    Ok(match network.list().await? {
+        Listed::Vpc(lists) => Some(network.seen(&lists, None)),
+        Listed::Rest { addresses, log_groups } => {
+            let root = known.get(root_id).map_or_else(|| Key::new(keys::VPC), |entry| entry.key.clone());
+            let mut claims = network.claims(slots);
+            claims.addresses(&addresses, &[], |id| is_given(&known, id));
+            claims.log_groups(&log_groups);
+            let mut shown = Shown::new(root_id, root, &known, claims);
+            add_addresses(&mut shown, &addresses);
+            add_log_groups(&mut shown, &log_groups);
+            Some(shown.into_seen()).filter(|seen| !seen.objects.is_empty())
         }
-        Some(Classify::Api) | None => Default::default(),
-    };
-    let slots = classification.as_ref().map(|classification| &classification.slots).or(slots);
-    let vpc = &lists.vpc;
-    let entry = known.get(root_id).copied();
-    let mut root = vpc::read(owner, root_id, entry, vpc, attributes, lists.learned_of_vpc());
-    if classification.is_some() {
-        landscape::name(&mut root, vpc);
+    })
+}
+
+/// A network to read, with what is known of it.
+#[derive(Clone, Copy)]
+struct Network<'a> {
+    session: &'a Session,
+    owner: TopologyKind,
+    root_id: &'a str,
+    known: &'a HashMap<&'a str, &'a Entry>,
+    slots: Option<&'a BTreeMap<String, String>>,
+    consented: Option<&'a BTreeMap<String, String>>,
+}
+
+/// What AWS lists.
+enum Listed {
+    /// The VPC and the objects in it.
+    Vpc(Box<Lists>),
+    /// The VPC does not exist. After a destroy that failed, addresses may remain, for which AWS charges, and log groups.
+    Rest { addresses: Vec<Address>, log_groups: Vec<LogGroup> },
+}
+
+impl<'a> Network<'a> {
+    async fn list(&self) -> Result<Listed, Failure> {
+        let Network { session, owner, root_id, known, slots, consented } = *self;
+        let (vpcs, attributes, subnets, tables, gateways, nats, addresses, endpoints, groups, acls, flow_logs) = tokio::join!(
+            vpc::with_id(session, root_id),
+            vpc::read_attributes(session, root_id),
+            subnet::in_vpc(session, root_id),
+            calls::route_tables(session, root_id),
+            calls::internet_gateways(session, owner, root_id, known, slots),
+            calls::nat_gateways(session, root_id),
+            calls::addresses(session, owner, root_id, known, [slots, consented]),
+            vpc_endpoint::in_vpc(session, root_id),
+            calls::default_groups(session, root_id),
+            calls::network_acls(session, root_id),
+            calls::flow_logs(session, owner, root_id, known, slots, consented),
+        );
+        let (flow_logs, log_groups) = flow_logs?;
+        // DescribeVpcs with a filter is authoritative, and the objects in a VPC are deleted before it.
+        let Some(vpc) = vpcs?.into_iter().find(|vpc| vpc.vpc_id() == Some(root_id)) else {
+            return Ok(Listed::Rest { addresses: addresses?, log_groups });
+        };
+        let attributes = attributes?;
+        let (acls, other_acls) = acls?.into_iter().partition(|acl| acl.is_default() == Some(true));
+        let mut lists = Lists {
+            vpc,
+            attributes,
+            subnets: subnets?,
+            tables: tables?,
+            gateways: gateways?,
+            nats: nats?,
+            addresses: addresses?,
+            endpoints: endpoints?,
+            flow_logs,
+            log_groups,
+            groups: groups?,
+            acls,
+            other_acls,
+        };
+        lists.nats.retain(nat_gateway::exists);
+        lists.endpoints.retain(|it| vpc_endpoint::exists(it) && vpc_endpoint::is_gateway(it));
+        Ok(Listed::Vpc(Box::new(lists)))
     }
-    let mut claims = claims(slots);
-    lists.claim(&mut claims, &known);
-    let mut shown = Shown::new(root_id, root.key.clone(), &known, is_first_read, claims);
-    shown.add(Some(root));
-    let unmanaged = lists.add_to(&mut shown, root_id, &session.scope.region);
-    let root_state = tags::value(vpc.tags(), ownership::STATE).and_then(ownership::state_in);
-    let created = created(&lists.nats, &lists.endpoints);
-    let mut seen = Seen { root_state, incomplete: incomplete(vpc, &lists.nats), created, ..shown.into_seen() };
-    match &classification {
-        Some(classification) => seen.unmanaged.extend(landscape::unmanaged(classification)),
-        None => seen.unmanaged.extend(unmanaged),
+
+    fn claims(&self, slots: Option<&'a BTreeMap<String, String>>) -> Claims<'a> {
+        let resource = ownership::resource(self.owner, self.root_id);
+        Claims::new(self.root_id, resource, self.known, slots, self.consented)
     }
-    seen.stacks.extend(stacks);
-    seen.unmanaged.sort();
-    Ok(Some(seen))
+
+    /// The managed objects. With a classification, something else built the network.
+    fn seen(&self, lists: &Lists, classification: Option<&Classification>) -> Seen {
+        let Network { session, owner, root_id, known, .. } = *self;
+        let Lists { vpc, attributes, nats, endpoints, .. } = lists;
+        let entry = known.get(root_id).copied();
+        let mut root = vpc::read(owner, root_id, entry, vpc, *attributes, lists.learned_of_vpc());
+        if classification.is_some() {
+            landscape::name(&mut root, vpc);
+        }
+        let mut claims = self.claims(classification.map(|it| &it.slots).or(self.slots));
+        lists.claim(&mut claims, known);
+        let mut shown = Shown::new(root_id, root.key.clone(), known, claims);
+        shown.add(Some(root));
+        let unmanaged = lists.add_to(&mut shown, root_id, &session.scope.region);
+        let root_state = tags::value(vpc.tags(), ownership::STATE).and_then(ownership::state_in);
+        let (incomplete, created) = (incomplete(vpc, nats), created(nats, endpoints));
+        let mut seen = Seen { root_state, incomplete, created, ..shown.into_seen() };
+        match classification {
+            Some(_) => seen.stacks.extend(lists.landscape().stacks()),
+            None => seen.unmanaged.extend(unmanaged),
+        }
+        seen.unmanaged.sort();
+        seen
+    }
 }
 
 /// The flow logs and their log groups among `objects` that exist with the tags of this network.
@@ -138,13 +172,12 @@ pub(crate) async fn leftovers(
     if wanted.is_empty() {
         return Ok(Vec::new());
     }
-    let known = Known { consented: Some(&names), ..Known::default() };
-    let (logs, groups) = calls::flow_logs(session, owner, root_id, &known).await?;
     let none = HashMap::new();
+    let (logs, groups) = calls::flow_logs(session, owner, root_id, &none, None, Some(&names)).await?;
     let mut claims = Claims::new(root_id, ownership::resource(owner, root_id), &none, None, None);
     claims.log_groups(&groups);
     claims.flow_logs(&logs);
-    let mut shown = Shown::new(root_id, Key::new(keys::VPC), &none, true, claims);
+    let mut shown = Shown::new(root_id, Key::new(keys::VPC), &none, claims);
     add_log_groups(&mut shown, &groups);
     add_flow_logs(&mut shown, &logs);
     let found = shown.into_seen().objects.into_iter();
@@ -154,6 +187,7 @@ pub(crate) async fn leftovers(
 /// The objects of a VPC as AWS lists them.
 struct Lists {
     vpc: Vpc,
+    attributes: vpc::Attributes,
     subnets: Vec<Subnet>,
     tables: Vec<RouteTable>,
     gateways: Vec<InternetGateway>,
@@ -171,7 +205,7 @@ struct Lists {
 }
 
 impl Lists {
-    fn landscape(&self) -> Landscape {
+    fn landscape(&self) -> NetworkLandscape {
         let Lists { vpc, subnets, tables, gateways, nats, endpoints, groups, acls, .. } = self;
         let mut landscape = landscape::of(vpc, subnets, tables, gateways, nats, endpoints);
         landscape::add_defaults(&mut landscape, acls, groups);

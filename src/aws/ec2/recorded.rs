@@ -60,8 +60,12 @@ impl Recorded {
 
     /// The parameters of every call of an action.
     pub(crate) fn calls(&self, action: &str) -> Vec<BTreeMap<String, String>> {
-        let calls = self.aws.requests().into_iter().filter(|request| request.call == action);
-        calls.map(|request| serde_json::from_value(request.body).expect("EC2 receives forms")).collect()
+        self.all_calls().into_iter().filter(|call| call["Action"] == action).collect()
+    }
+
+    /// The parameters of every call.
+    pub(crate) fn all_calls(&self) -> Vec<BTreeMap<String, String>> {
+        self.aws.requests().into_iter().map(|it| serde_json::from_value(it.body).expect("EC2 receives forms")).collect()
     }
 
     /// The actions that were called, in order.

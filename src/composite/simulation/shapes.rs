@@ -1,6 +1,6 @@
 //! What AWS returns for an object: its name, its spec and further values.
 
-use crate::cloud::{Cause, Failure, Observed};
+use crate::cloud::{Cause, Failure};
 use crate::model::{Caller, Entry, Input, Key, Learned, Object, Ref, Spec};
 
 /// Returns a spec as a read with this known entry does. For a known route table, a read returns only the applied
@@ -123,15 +123,6 @@ pub(super) fn learned(spec: &Spec, id: &str) -> Learned {
     };
     learned.extend(address.map(|address| ("public_ip".to_string(), address)));
     learned
-}
-
-/// Removes the name of a VPC, which AWS returns only in an ownership tag.
-pub(super) fn without_name(objects: &mut [Observed]) {
-    for object in objects {
-        if let Spec::Vpc(vpc) = &mut object.spec {
-            vpc.name = Input::Known(String::new());
-        }
-    }
 }
 
 /// The failure of a call that a test lets fail.

@@ -15,6 +15,9 @@ pub struct Counterpart {
     pub resource: &'static str,
     /// The form of the ID by which it is imported.
     pub import_id: &'static str,
+    /// For each field of the spec, the attributes that contain its value, such as `alias.zone_id`; none if only this
+    /// provider needs the field.
+    pub attributes: &'static [(&'static str, &'static [&'static str])],
 }
 
 /// What a kind of object is. The file of the kind implements it; a default is the answer of most kinds.

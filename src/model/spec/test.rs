@@ -3,9 +3,9 @@
 
 use super::{
     Api, ApiMapping, ApiRoute, Authorizer, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord, DomainName, Eip,
-    Integration, InternetGateway, Ipv6Source, LambdaPermission, LogGroup, LogSubscription, NatGateway, NetworkAclRule,
-    Route, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Stage, Subnet, Tier, Vpc, VpcEndpoint,
-    VpcIpv6Block,
+    FlowLog, Integration, InternetGateway, Ipv6Source, LambdaPermission, LogGroup, LogSubscription, NatGateway,
+    NetworkAclRule, Route, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Stage, Subnet, Tier, Vpc,
+    VpcEndpoint, VpcIpv6Block,
 };
 use crate::model::{Caller, Key, Ref};
 use crate::plugin::Input;
@@ -107,6 +107,24 @@ impl Route {
             route_table: Key::new("route_table.public"),
             destination: "0.0.0.0/0".into(),
             target: Ref::Key(Key::new("internet_gateway")),
+        }
+    }
+}
+
+impl FlowLog {
+    pub(crate) fn test() -> FlowLog {
+        FlowLog {
+            vpc: vpc(),
+            log_group: None,
+            destination_type: text("s3"),
+            destination: text("arn:aws:s3:::logs"),
+            iam_role_arn: Input::default(),
+            cross_account_role_arn: Input::default(),
+            traffic_type: text("ALL"),
+            max_aggregation_interval: 600.into(),
+            log_format: Input::default(),
+            files: Input::default(),
+            tags: Input::default(),
         }
     }
 }

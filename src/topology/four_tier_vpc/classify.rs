@@ -14,15 +14,13 @@ use ipnet::Ipv4Net;
 use super::PARTS;
 use super::zones::SubnetSlot;
 use crate::model::keys::network as keys;
-use crate::model::{Classification, FoundRouteTable, FoundSubnet, Landscape, Tier, TopologyKind};
+use crate::model::{Classification, FoundRouteTable, FoundSubnet, NetworkLandscape, RESOURCE, Tier, TopologyKind};
 
-/// The tag with the topology of an object.
-const RESOURCE: &str = "fgw:resource";
 /// The tag with the slot of an object.
 const OBJECT: &str = "fgw:object";
 
 /// Decides.
-pub(super) fn classify(landscape: &Landscape) -> Classification {
+pub(super) fn classify(landscape: &NetworkLandscape) -> Classification {
     let mut classifier = Classifier { landscape, result: Classification::default() };
     classifier.reject_others();
     if classifier.result.unmanaged.contains_key(&landscape.vpc_id) {
@@ -49,7 +47,7 @@ type Placed<'a> = BTreeMap<SubnetSlot, &'a FoundSubnet>;
 
 /// A classification under construction.
 pub(super) struct Classifier<'a> {
-    pub(super) landscape: &'a Landscape,
+    pub(super) landscape: &'a NetworkLandscape,
     pub(super) result: Classification,
 }
 
@@ -162,7 +160,7 @@ impl<'a> Classifier<'a> {
 }
 
 /// Why no input can express the addresses of a subnet.
-fn fault_of_block(subnet: &FoundSubnet, landscape: &Landscape) -> Option<String> {
+fn fault_of_block(subnet: &FoundSubnet, landscape: &NetworkLandscape) -> Option<String> {
     let Ok(block) = subnet.cidr_block.parse::<Ipv4Net>() else {
         return Some("it has no IPv4 CIDR block, and no input expresses an IPv6-only subnet".to_string());
     };

@@ -105,7 +105,7 @@ fn chapter(name: &str, about: &str, objects: &[Object]) -> String {
         let keys: Vec<&str> = keys.collect();
         let (example, more) = (keys[0], if keys.len() > 1 { ", ..." } else { "" });
         let waves = if first == last { first.to_string() } else { format!("{first} to {last}") };
-        let Counterpart { resource, import_id } = counterpart;
+        let Counterpart { resource, import_id, .. } = counterpart;
         let import_id = import_id.replace('|', "\\|");
         writeln!(text, "| {kind} | `{example}`{more} | {waves} | `{resource}` (`{import_id}`) | {about} |")
             .expect("a text can be written to");
@@ -226,15 +226,30 @@ fn the_guide_describes_every_kind_of_object() {
     assert_eq!(sentences.len(), 25, "{sentences:#?}");
 }
 
-/// With the folder of the provider in `FGW_BENCH_AWS_PROVIDER`, its schema must contain the resources.
+/// The objects of both chapters, which include every kind.
+fn all_objects() -> impl Iterator<Item = Object> {
+    let network = first_objects::<FourTierVpc>(&network(), network_changes::facts);
+    network.into_iter().chain(first_objects::<HttpGateway>(&gateway(), gateway_changes::facts))
+}
+
+#[test]
+fn each_field_of_a_spec_has_a_row_in_its_counterpart() {
+    for Object { spec, .. } in all_objects() {
+        let json = serde_json::to_value(&spec).expect("a spec is JSON");
+        // The tag of the enum is not a field.
+        let fields = json.as_object().expect("an object").keys().map(String::as_str).filter(|name| *name != "kind");
+        let mut rows: Vec<&str> = spec.counterpart().attributes.iter().map(|(field, _)| *field).collect();
+        rows.sort_unstable();
+        assert_eq!(rows, fields.collect::<Vec<_>>(), "{}", spec.kind());
+    }
+}
+
+/// With the folder of the provider in `FGW_BENCH_AWS_PROVIDER`, its schema must contain the resources and attributes.
 #[test]
 fn each_counterpart_is_a_resource_of_hashicorp_aws() {
-    let objects = [
-        first_objects::<FourTierVpc>(&network(), network_changes::facts),
-        first_objects::<HttpGateway>(&gateway(), gateway_changes::facts),
-    ];
-    let resources: BTreeSet<&str> = objects.iter().flatten().map(|it| it.spec.counterpart().resource).collect();
-    assert!(resources.len() >= 22 && resources.iter().all(|it| it.starts_with("aws_")), "{resources:?}");
+    let counterparts: BTreeMap<&str, Counterpart> =
+        all_objects().map(|it| it.spec.counterpart()).map(|it| (it.resource, it)).collect();
+    assert!(counterparts.len() >= 22 && counterparts.keys().all(|it| it.starts_with("aws_")), "{counterparts:?}");
     let proxy = Proxy::moto();
     let workspace = Workspace::new(&proxy);
     if !install_hashicorp_aws(&workspace, &proxy, &[]) {
@@ -244,6 +259,19 @@ fn each_counterpart_is_a_resource_of_hashicorp_aws() {
         .expect("Terraform writes JSON");
     let mut providers = schemas["provider_schemas"].as_object().expect("an object").iter();
     let (_, aws) = providers.find(|(name, _)| name.ends_with("/hashicorp/aws")).expect("it is installed");
-    let missing: Vec<&&str> = resources.iter().filter(|it| aws["resource_schemas"][**it].is_null()).collect();
-    assert!(missing.is_empty(), "{missing:?}");
+    for Counterpart { resource, attributes, .. } in counterparts.values() {
+        let block = &aws["resource_schemas"][resource]["block"];
+        assert!(!block.is_null(), "{resource}");
+        for path in attributes.iter().flat_map(|(_, paths)| *paths) {
+            assert!(has_attribute(block, path), "{resource}.{path}");
+        }
+    }
+}
+
+/// Whether a block of a schema contains an attribute, which may be in a block below it, or a block.
+fn has_attribute(block: &Json, path: &str) -> bool {
+    match path.split_once('.') {
+        Some((name, below)) => has_attribute(&block["block_types"][name]["block"], below),
+        None => !block["attributes"][path].is_null() || !block["block_types"][path].is_null(),
+    }
 }

@@ -37,7 +37,8 @@ pub(super) const OTHERS: &[OtherCalls] = &[
     ("logs", &["DisassociateKmsKey"], (FlowLogs, "LogKey"), "logs:DisassociateKmsKey", &["log-group-parts"], Ours),
 ];
 
-const DELIVERED: &str = "`CreateFlowLogs` to a bucket or a stream sets up the delivery with the permissions of the caller";
+const DELIVERED: &str =
+    "`CreateFlowLogs` to a bucket or a stream sets up the delivery with the permissions of the caller";
 
 pub(super) const IMPLIED: &[Row] = &[
     implied(

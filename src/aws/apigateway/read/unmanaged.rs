@@ -2,8 +2,8 @@
 
 use aws_sdk_apigatewayv2::types;
 
-use super::expressible::objection_to_integration;
-use super::{View, function_of};
+use super::View;
+use crate::aws::apigateway::landscape::{found_integration, function_of};
 use crate::aws::apigateway::{authorizer, integration, route, text};
 use crate::model::keys::gateway as keys;
 use crate::model::{Entry, Integration, Key, Spec, UnmanagedAuthorizer, UnmanagedInApi, UnmanagedRoute};
@@ -30,13 +30,18 @@ impl View<'_> {
             id: shown.route_id.clone()?,
             integration: id.map(str::to_string),
             function: function.map(|function| function.to_string()),
-            content: integration.filter(|it| objection_to_integration(it).is_none()).and_then(content),
+            content: integration.and_then(content),
             protection: route::protection(shown).map(str::to_string),
         })
     }
 }
 
+/// The spec of an integration; `None` if a spec does not express everything of it.
 fn content(shown: &types::Integration) -> Option<Integration> {
+    let found = found_integration(shown)?;
+    if !found.calls_function || found.is_managed_by_aws || found.has_role || found.maps_parameters {
+        return None;
+    }
     let read = integration::read(shown, keys::api(), Key::new(""), None)?;
     if let Spec::Integration(integration) = read.spec { Some(integration) } else { None }
 }

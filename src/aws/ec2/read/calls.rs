@@ -10,7 +10,7 @@ use crate::aws::calls::{OrFailure, list_all, ownership};
 use crate::aws::ec2::{filter, filter_any, flow_log, tags};
 use crate::aws::logs::group;
 use crate::aws::logs::group::FoundGroup;
-use crate::cloud::{Failure, Known};
+use crate::cloud::Failure;
 use crate::model::keys::network as keys;
 use crate::model::{Entry, Spec, TopologyKind};
 
@@ -109,13 +109,15 @@ pub(super) async fn flow_logs(
     session: &Session,
     owner: TopologyKind,
     root_id: &str,
-    known: &Known<'_>,
+    known: &HashMap<&str, &Entry>,
+    slots: Option<&BTreeMap<String, String>>,
+    consented: Option<&BTreeMap<String, String>>,
 ) -> Result<(Vec<FlowLog>, Vec<LogGroup>), Failure> {
-    let named = [known.slots, known.consented].into_iter().flatten().flatten().map(|(id, slot)| (slot, id));
-    let in_state = known.entries.iter().map(|entry| (&entry.key.slot, &entry.id));
+    let named = [slots, consented].into_iter().flatten().flatten().map(|(id, slot)| (slot, id));
+    let in_state = known.values().map(|entry| (&entry.key.slot, &entry.id));
     let all: Vec<(&String, &String)> = in_state.chain(named).collect();
     let of = |prefix: &'static str| all.iter().filter(move |(slot, _)| slot.starts_with(prefix));
-    let is_first_read = known.entries.is_empty() && known.slots.is_none();
+    let is_first_read = known.is_empty() && slots.is_none();
     let mut groups: BTreeSet<String> = of(keys::FLOW_LOG_GROUP).map(|(_, name)| (*name).clone()).collect();
     let mut logs = Vec::new();
     if is_first_read || of(keys::FLOW_LOG).next().is_some() {
@@ -128,7 +130,7 @@ pub(super) async fn flow_logs(
     }
     let found = try_join_all(groups.iter().map(|name| group::find(session, name))).await?;
     let is_the_same = |found: &FoundGroup| {
-        let entry = known.entries.iter().find(|it| found.shown.log_group_name.as_ref() == Some(&it.id));
+        let entry = found.shown.log_group_name.as_deref().and_then(|name| known.get(name));
         entry.is_none_or(|entry| group::is_the_same(&found.shown, &entry.learned))
     };
     let found = found.into_iter().flatten().filter(is_the_same);

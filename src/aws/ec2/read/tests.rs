@@ -1,8 +1,10 @@
 use super::*;
 use crate::aws::ec2::recorded::{OWNER, Recorded};
-use crate::cloud::{Observed, RootState};
+use crate::aws::recorded::imported;
+use crate::cloud::{Members, Observed, RootState};
 use crate::model::{Eip, RouteTableAssociation, RuleSource, TakenSubnet, Tier};
 use crate::model::{Ref, Route};
+use crate::topology::four_tier_vpc::FourTierVpc;
 
 fn tags(pairs: &[(&str, &str)]) -> String {
     let items: String =
@@ -49,9 +51,14 @@ fn network_with(inside: &str, answers: &[(&str, &str)]) -> Recorded {
          </instanceTenancy><ownerId>123456789012</ownerId><state>available</state>{inside}{}</item></vpcSet>",
         tags(&[("Name", "shop"), ("fgw:resource", "four_tier_vpc/shop"), ("fgw:state", "ready")])
     );
+    network_of(&vpc, answers)
+}
+
+/// Like [`network`], with this list of VPCs.
+fn network_of(vpcs: &str, answers: &[(&str, &str)]) -> Recorded {
     let attribute = "<enableDnsSupport><value>true</value></enableDnsSupport><enableDnsHostnames><value>true</value>\
         </enableDnsHostnames><enableNetworkAddressUsageMetrics><value>false</value></enableNetworkAddressUsageMetrics>";
-    let mut aws = Recorded::default().on("DescribeVpcs", &vpc).on("DescribeVpcAttribute", attribute);
+    let mut aws = Recorded::default().on("DescribeVpcs", vpcs).on("DescribeVpcAttribute", attribute);
     for (action, inside) in answers {
         aws = aws.on(action, inside);
     }
@@ -88,13 +95,31 @@ async fn a_vpc_that_aws_does_not_return_reads_as_none() {
 async fn a_read_for_an_adoption_names_the_stacks_of_objects() {
     let stack = tags(&[("aws:cloudformation:stack-name", "legacy")]);
     let subnets = format!("<subnetSet>{}</subnetSet>", subnet_item("subnet-1", &stack, "10.0.0.0/24"));
-    let classify = Classify::Network(|_| Default::default());
-    for (classify, stacks) in [(Some(classify), vec![("subnet-1", "legacy")]), (None, vec![])] {
-        let aws = network(&[("DescribeSubnets", &subnets)]);
-        let known = Known { classify, ..Known::default() };
-        let seen = read(&aws.session(), OWNER, "vpc-1", known).await.unwrap().expect("the VPC exists");
+    let nothing = Classification::default();
+    for (members, stacks) in [(Members::Classified(&nothing), vec![("subnet-1", "legacy")]), (Members::Tagged, vec![])]
+    {
+        let session = network(&[("DescribeSubnets", &subnets)]).session();
+        let discovery = discover(&session, OWNER, "vpc-1", None).await.unwrap().expect("the VPC exists");
+        let seen = discovery.read(members).await.unwrap();
         let named: Vec<(&str, &str)> = seen.stacks.iter().map(|(id, stack)| (id.as_str(), stack.as_str())).collect();
         assert_eq!(named, stacks);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_import_of_a_network_repeats_no_call() {
+    let subnets = format!("<subnetSet>{}</subnetSet>", subnet_item("subnet-1", "", "10.0.0.0/24"));
+    let foreign = "<vpcSet><item><vpcId>vpc-1</vpcId><cidrBlock>10.0.0.0/16</cidrBlock></item></vpcSet>";
+    let own = network(&[("DescribeSubnets", &subnets)]);
+    let foreign = network_of(foreign, &[("DescribeSubnets", &subnets)]);
+    for (aws, is_foreign) in [(foreign, true), (own, false)] {
+        let response = imported::<FourTierVpc>(aws.session(), "vpc-1").await;
+        let state = response.state.unwrap_or_else(|| panic!("{:?}", response.diagnostics));
+        assert_eq!(state.get("adopt").as_map().is_some(), is_foreign);
+        let calls = aws.all_calls();
+        let once: BTreeSet<_> = calls.iter().collect();
+        assert_eq!(calls.len(), once.len(), "{calls:#?}");
+        assert!(calls.len() >= 12, "{calls:#?}");
     }
 }
 

@@ -45,7 +45,17 @@ impl Kind for Api {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_apigatewayv2_api", import_id: "API_ID" }
+        Counterpart {
+            resource: "aws_apigatewayv2_api",
+            import_id: "API_ID",
+            attributes: &[
+                ("name", &["name"]),
+                ("description", &["description"]),
+                ("version", &["version"]),
+                ("cors", &["cors_configuration"]),
+                ("tags", &["tags"]),
+            ],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

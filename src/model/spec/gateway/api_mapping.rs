@@ -25,7 +25,16 @@ impl Kind for ApiMapping {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_apigatewayv2_api_mapping", import_id: "MAPPING_ID/DOMAIN" }
+        Counterpart {
+            resource: "aws_apigatewayv2_api_mapping",
+            import_id: "MAPPING_ID/DOMAIN",
+            attributes: &[
+                ("api", &["api_id"]),
+                ("stage", &["stage"]),
+                ("domain", &["domain_name"]),
+                ("mapping_key", &["api_mapping_key"]),
+            ],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

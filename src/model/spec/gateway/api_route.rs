@@ -25,7 +25,16 @@ impl Kind for ApiRoute {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_apigatewayv2_route", import_id: "API_ID/ROUTE_ID" }
+        Counterpart {
+            resource: "aws_apigatewayv2_route",
+            import_id: "API_ID/ROUTE_ID",
+            attributes: &[
+                ("api", &["api_id"]),
+                ("route_key", &["route_key"]),
+                ("integration", &["target"]),
+                ("authorizer", &["authorization_type", "authorizer_id"]),
+            ],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

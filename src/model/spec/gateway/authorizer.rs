@@ -35,7 +35,20 @@ impl Kind for Authorizer {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_apigatewayv2_authorizer", import_id: "API_ID/AUTHORIZER_ID" }
+        Counterpart {
+            resource: "aws_apigatewayv2_authorizer",
+            import_id: "API_ID/AUTHORIZER_ID",
+            attributes: &[
+                ("api", &["api_id"]),
+                ("name", &["name"]),
+                ("authorizer_uri", &["authorizer_uri"]),
+                ("payload_format_version", &["authorizer_payload_format_version"]),
+                ("identity_sources", &["identity_sources"]),
+                ("result_ttl_in_seconds", &["authorizer_result_ttl_in_seconds"]),
+                ("enable_simple_responses", &["enable_simple_responses"]),
+                ("credentials_arn", &["authorizer_credentials_arn"]),
+            ],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -26,7 +26,16 @@ impl Kind for DnsRecord {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_route53_record", import_id: "ZONE_ID_NAME_TYPE" }
+        Counterpart {
+            resource: "aws_route53_record",
+            import_id: "ZONE_ID_NAME_TYPE",
+            attributes: &[
+                ("zone_id", &["zone_id"]),
+                ("name", &["name"]),
+                ("target", &["alias.name", "alias.zone_id"]),
+                ("evaluate_target_health", &["alias.evaluate_target_health"]),
+            ],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

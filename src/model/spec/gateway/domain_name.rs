@@ -30,7 +30,18 @@ impl Kind for DomainName {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_apigatewayv2_domain_name", import_id: "DOMAIN" }
+        Counterpart {
+            resource: "aws_apigatewayv2_domain_name",
+            import_id: "DOMAIN",
+            attributes: &[
+                ("api", &[]),
+                ("domain_name", &["domain_name"]),
+                ("certificate_arn", &["domain_name_configuration.certificate_arn"]),
+                ("endpoint_type", &["domain_name_configuration.endpoint_type"]),
+                ("security_policy", &["domain_name_configuration.security_policy"]),
+                ("tags", &["tags"]),
+            ],
+        }
     }
 
     /// AWS rejects the deletion of an API to which a path of a domain is mapped, and there may be unmanaged mappings.

@@ -31,7 +31,18 @@ impl Kind for Integration {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_apigatewayv2_integration", import_id: "API_ID/INTEGRATION_ID" }
+        Counterpart {
+            resource: "aws_apigatewayv2_integration",
+            import_id: "API_ID/INTEGRATION_ID",
+            attributes: &[
+                ("api", &["api_id"]),
+                ("function_arn", &["integration_uri"]),
+                ("payload_format_version", &["payload_format_version"]),
+                ("timeout_in_millis", &["timeout_milliseconds"]),
+                ("description", &["description"]),
+                ("permission", &[]),
+            ],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

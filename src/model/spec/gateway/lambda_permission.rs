@@ -28,7 +28,16 @@ impl Kind for LambdaPermission {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_lambda_permission", import_id: "FUNCTION/STATEMENT_ID" }
+        Counterpart {
+            resource: "aws_lambda_permission",
+            import_id: "FUNCTION/STATEMENT_ID",
+            attributes: &[
+                ("api", &["source_arn"]),
+                ("function_arn", &["function_name"]),
+                ("qualifier", &["qualifier"]),
+                ("caller", &["principal", "source_arn"]),
+            ],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -69,7 +69,18 @@ impl Kind for LogGroup {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_cloudwatch_log_group", import_id: "NAME" }
+        Counterpart {
+            resource: "aws_cloudwatch_log_group",
+            import_id: "NAME",
+            attributes: &[
+                ("root", &[]),
+                ("name", &["name"]),
+                ("retention_in_days", &["retention_in_days"]),
+                ("kms_key_arn", &["kms_key_id"]),
+                ("skip_destroy", &["skip_destroy"]),
+                ("tags", &["tags"]),
+            ],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -31,7 +31,18 @@ impl Kind for LogSubscription {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_cloudwatch_log_subscription_filter", import_id: "GROUP|NAME" }
+        Counterpart {
+            resource: "aws_cloudwatch_log_subscription_filter",
+            import_id: "GROUP|NAME",
+            attributes: &[
+                ("log_group", &["log_group_name"]),
+                ("destination_arn", &["destination_arn"]),
+                ("filter_pattern", &["filter_pattern"]),
+                ("role_arn", &["role_arn"]),
+                ("distribution", &["distribution"]),
+                ("permission", &[]),
+            ],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

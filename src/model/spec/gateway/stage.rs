@@ -40,7 +40,17 @@ impl Kind for Stage {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_apigatewayv2_stage", import_id: "API_ID/STAGE" }
+        Counterpart {
+            resource: "aws_apigatewayv2_stage",
+            import_id: "API_ID/STAGE",
+            attributes: &[
+                ("api", &["api_id"]),
+                ("auto_deploy", &["auto_deploy"]),
+                ("deployment_failure", &[]),
+                ("access_log", &["access_log_settings.destination_arn", "access_log_settings.format"]),
+                ("tags", &["tags"]),
+            ],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

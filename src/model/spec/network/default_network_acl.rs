@@ -57,7 +57,17 @@ impl Kind for DefaultNetworkAcl {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_default_network_acl", import_id: "ACL_ID" }
+        Counterpart {
+            resource: "aws_default_network_acl",
+            import_id: "ACL_ID",
+            attributes: &[
+                ("vpc", &["default_network_acl_id"]),
+                ("ingress", &["ingress"]),
+                ("egress", &["egress"]),
+                ("taken", &["subnet_ids"]),
+                ("tags", &["tags"]),
+            ],
+        }
     }
 
     /// The list only records associations, so the subnets are deleted in any order.

@@ -59,7 +59,16 @@ impl Kind for DefaultSecurityGroup {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_default_security_group", import_id: "GROUP_ID" }
+        Counterpart {
+            resource: "aws_default_security_group",
+            import_id: "GROUP_ID",
+            attributes: &[
+                ("vpc", &["vpc_id"]),
+                ("ingress", &["ingress"]),
+                ("egress", &["egress"]),
+                ("tags", &["tags"]),
+            ],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -22,7 +22,11 @@ impl Kind for Eip {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_eip", import_id: "ALLOCATION_ID" }
+        Counterpart {
+            resource: "aws_eip",
+            import_id: "ALLOCATION_ID",
+            attributes: &[("vpc", &[]), ("tags", &["tags"])],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -90,7 +90,23 @@ impl Kind for FlowLog {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_flow_log", import_id: "FLOW_LOG_ID" }
+        Counterpart {
+            resource: "aws_flow_log",
+            import_id: "FLOW_LOG_ID",
+            attributes: &[
+                ("vpc", &["vpc_id"]),
+                ("log_group", &["log_destination"]),
+                ("destination_type", &["log_destination_type"]),
+                ("destination", &["log_destination"]),
+                ("iam_role_arn", &["iam_role_arn"]),
+                ("cross_account_role_arn", &["deliver_cross_account_role"]),
+                ("traffic_type", &["traffic_type"]),
+                ("max_aggregation_interval", &["max_aggregation_interval"]),
+                ("log_format", &["log_format"]),
+                ("files", &["destination_options"]),
+                ("tags", &["tags"]),
+            ],
+        }
     }
 
     /// A log group that AWS finds missing when it delivers records is created by AWS, without a retention period.

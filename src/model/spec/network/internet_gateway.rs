@@ -21,7 +21,11 @@ impl Kind for InternetGateway {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_internet_gateway", import_id: "GATEWAY_ID" }
+        Counterpart {
+            resource: "aws_internet_gateway",
+            import_id: "GATEWAY_ID",
+            attributes: &[("vpc", &["vpc_id"]), ("tags", &["tags"])],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

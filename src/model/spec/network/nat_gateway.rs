@@ -29,7 +29,17 @@ impl Kind for NatGateway {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_nat_gateway", import_id: "GATEWAY_ID" }
+        Counterpart {
+            resource: "aws_nat_gateway",
+            import_id: "GATEWAY_ID",
+            attributes: &[
+                ("subnet", &["subnet_id"]),
+                ("allocation", &["allocation_id", "connectivity_type"]),
+                ("internet_gateway", &[]),
+                ("secondary_private_ip_address_count", &["secondary_private_ip_address_count"]),
+                ("tags", &["tags"]),
+            ],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -23,7 +23,15 @@ impl Kind for Route {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_route", import_id: "TABLE_ID_DESTINATION" }
+        Counterpart {
+            resource: "aws_route",
+            import_id: "TABLE_ID_DESTINATION",
+            attributes: &[
+                ("route_table", &["route_table_id"]),
+                ("destination", &["destination_cidr_block", "destination_ipv6_cidr_block"]),
+                ("target", &["gateway_id", "nat_gateway_id"]),
+            ],
+        }
     }
 
     /// AWS allows deleting the target first and keeps the route as a blackhole.

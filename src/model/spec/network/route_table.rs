@@ -26,7 +26,11 @@ impl Kind for RouteTable {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_route_table", import_id: "TABLE_ID" }
+        Counterpart {
+            resource: "aws_route_table",
+            import_id: "TABLE_ID",
+            attributes: &[("vpc", &["vpc_id"]), ("propagating_gateways", &["propagating_vgws"]), ("tags", &["tags"])],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -21,7 +21,11 @@ impl Kind for RouteTableAssociation {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_route_table_association", import_id: "SUBNET_ID/TABLE_ID" }
+        Counterpart {
+            resource: "aws_route_table_association",
+            import_id: "SUBNET_ID/TABLE_ID",
+            attributes: &[("subnet", &["subnet_id"]), ("route_table", &["route_table_id"])],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

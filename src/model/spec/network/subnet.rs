@@ -51,7 +51,23 @@ impl Kind for Subnet {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_subnet", import_id: "SUBNET_ID" }
+        Counterpart {
+            resource: "aws_subnet",
+            import_id: "SUBNET_ID",
+            attributes: &[
+                ("vpc", &["vpc_id"]),
+                ("tier", &[]),
+                ("index", &[]),
+                ("availability_zone", &["availability_zone"]),
+                ("availability_zone_id", &["availability_zone_id"]),
+                ("cidr_block", &["cidr_block"]),
+                ("map_public_ip_on_launch", &["map_public_ip_on_launch"]),
+                ("ipv6_block", &[]),
+                ("ipv6_cidr_block", &["ipv6_cidr_block"]),
+                ("assign_ipv6_address_on_creation", &["assign_ipv6_address_on_creation"]),
+                ("tags", &["tags"]),
+            ],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

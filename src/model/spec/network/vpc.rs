@@ -36,7 +36,21 @@ impl Kind for Vpc {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_vpc", import_id: "VPC_ID" }
+        Counterpart {
+            resource: "aws_vpc",
+            import_id: "VPC_ID",
+            attributes: &[
+                ("name", &[]),
+                ("cidr_block", &["cidr_block"]),
+                ("ipv4_ipam_pool_id", &["ipv4_ipam_pool_id"]),
+                ("ipv4_netmask_length", &["ipv4_netmask_length"]),
+                ("instance_tenancy", &["instance_tenancy"]),
+                ("enable_dns_support", &["enable_dns_support"]),
+                ("enable_dns_hostnames", &["enable_dns_hostnames"]),
+                ("enable_network_address_usage_metrics", &["enable_network_address_usage_metrics"]),
+                ("tags", &["tags"]),
+            ],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

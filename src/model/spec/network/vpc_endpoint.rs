@@ -30,7 +30,17 @@ impl Kind for VpcEndpoint {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_vpc_endpoint", import_id: "ENDPOINT_ID" }
+        Counterpart {
+            resource: "aws_vpc_endpoint",
+            import_id: "ENDPOINT_ID",
+            attributes: &[
+                ("vpc", &["vpc_id"]),
+                ("service_name", &["service_name"]),
+                ("route_tables", &["route_table_ids"]),
+                ("policy", &["policy"]),
+                ("tags", &["tags"]),
+            ],
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -43,7 +43,22 @@ impl Kind for VpcIpv6Block {
     }
 
     fn counterpart(&self) -> Counterpart {
-        Counterpart { resource: "aws_vpc_ipv6_cidr_block_association", import_id: "ASSOCIATION_ID" }
+        Counterpart {
+            resource: "aws_vpc_ipv6_cidr_block_association",
+            import_id: "ASSOCIATION_ID",
+            attributes: &[
+                ("vpc", &["vpc_id"]),
+                (
+                    "source",
+                    &[
+                        "assign_generated_ipv6_cidr_block",
+                        "ipv6_ipam_pool_id",
+                        "ipv6_cidr_block",
+                        "ipv6_netmask_length",
+                    ],
+                ),
+            ],
+        }
     }
 
     /// A pool releases the range after the deletion of the VPC, so the wait for it comes last.

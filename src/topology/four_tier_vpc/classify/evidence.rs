@@ -2,7 +2,7 @@
 
 use super::OBJECT;
 use crate::model::keys::network::tier_of as tier_of_slot;
-use crate::model::{FoundRouteTable, FoundSubnet, Landscape, Tier};
+use crate::model::{FoundRouteTable, FoundSubnet, NetworkLandscape, Tier};
 
 /// The tags with which builders of networks mark the kind of a subnet.
 const KIND_TAGS: [&str; 3] = ["aws-cdk:subnet-type", "SubnetType", "cpco.io/subnet/type"];
@@ -39,7 +39,7 @@ enum Way {
 pub(super) fn tier_of(
     subnet: &FoundSubnet,
     table: Option<&FoundRouteTable>,
-    landscape: &Landscape,
+    landscape: &NetworkLandscape,
 ) -> Result<Tier, String> {
     if let Some(tier) = subnet.tags.get(OBJECT).and_then(|slot| tier_of_slot("subnet.", slot)) {
         return Ok(tier);
@@ -88,7 +88,7 @@ fn by_tags(subnet: &FoundSubnet) -> Option<(Tier, String)> {
 }
 
 /// Whether a subnet of a tier can have this default route.
-fn is_possible(tier: Tier, way: Way, landscape: &Landscape) -> bool {
+fn is_possible(tier: Tier, way: Way, landscape: &NetworkLandscape) -> bool {
     match (tier, way) {
         (_, Way::Elsewhere) => true,
         (Tier::Public, way) => way == Way::InternetGateway || landscape.internet_gateways.is_empty(),

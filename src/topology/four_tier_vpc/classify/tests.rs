@@ -24,8 +24,8 @@ fn table(id: &str, target: Option<&str>, subnets: &[&str]) -> FoundRouteTable {
 }
 
 /// Two AZs with public, private and database subnets, one NAT gateway, and one table for all private subnets.
-pub(super) fn landscape() -> Landscape {
-    Landscape {
+pub(super) fn landscape() -> NetworkLandscape {
+    NetworkLandscape {
         vpc_id: "vpc-1".into(),
         vpc_tags: tags(&[("Name", "shop")]),
         vpc_cidr_block: "10.0.0.0/16".into(),
@@ -49,7 +49,7 @@ pub(super) fn landscape() -> Landscape {
             subnet: "subnet-pa".into(),
             ..FoundNatGateway::default()
         }],
-        ..Landscape::default()
+        ..NetworkLandscape::default()
     }
 }
 
@@ -328,7 +328,7 @@ fn a_mixture_of_nat_gateways_is_not_proposed() {
 }
 
 /// A network that no blueprint describes: any subnets with any names and tables, and any gateways.
-fn some_landscape() -> impl Strategy<Value = Landscape> {
+fn some_landscape() -> impl Strategy<Value = NetworkLandscape> {
     let names = ["public", "private", "db", "x-intra", "tgw", "n", "app-private-0", "app-private-1", ""];
     let some_subnet = (prop::sample::select(names.to_vec()), 0..3_u8, prop::option::of(0..4_usize), 0..10_u8);
     let some_table = (prop::sample::select(vec!["", "igw-1", "nat-0", "nat-1", "tgw-1", "eni-1"]), any::<bool>());
@@ -366,7 +366,7 @@ fn some_landscape() -> impl Strategy<Value = Landscape> {
                 subnet: format!("subnet-{subnet}"),
                 is_private: *is_private,
             });
-            Landscape {
+            NetworkLandscape {
                 vpc_id: "vpc-1".into(),
                 subnets: found.collect(),
                 route_tables: tables.collect(),
@@ -375,7 +375,7 @@ fn some_landscape() -> impl Strategy<Value = Landscape> {
                     true => vec![FoundObject { id: "igw-1".into(), ..FoundObject::default() }],
                     false => Vec::new(),
                 },
-                ..Landscape::default()
+                ..NetworkLandscape::default()
             }
         })
 }

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::super::classify;
 use super::super::tests::{landscape, reason, slot};
 use super::*;
-use crate::model::{Classification, Input, Landscape, RuleSource, Spec};
+use crate::model::{Classification, Input, NetworkLandscape, RuleSource, Spec};
 use crate::plugin::{AttributePath, Nested};
 use crate::topology::Topology;
 use crate::topology::four_tier_vpc::FourTierVpc;
@@ -44,7 +44,7 @@ fn original_group() -> FoundSecurityGroup {
 }
 
 fn classified(acl: FoundNetworkAcl, group: FoundSecurityGroup) -> Classification {
-    classify(&Landscape { default_network_acl: Some(acl), default_security_group: Some(group), ..landscape() })
+    classify(&NetworkLandscape { default_network_acl: Some(acl), default_security_group: Some(group), ..landscape() })
 }
 
 /// Panics unless both are proposed, and the inputs that an import sets require exactly what exists.

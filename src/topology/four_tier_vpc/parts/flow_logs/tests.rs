@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::model::{FoundFlowLog, Landscape};
+use crate::model::{FoundFlowLog, NetworkLandscape};
 use crate::topology::Blueprint;
 use crate::topology::four_tier_vpc::classify::classify;
 use crate::topology::four_tier_vpc::config::tests::{config, decode};
@@ -208,7 +208,7 @@ fn logs_are_adopted_under_their_names_unless_others_deliver_them() {
         destination: destination.into(),
         account_of_role: account.map(str::to_string),
     };
-    let landscape = Landscape {
+    let landscape = NetworkLandscape {
         vpc_id: "vpc-1".into(),
         vpc_cidr_block: "10.0.0.0/16".into(),
         vpc_owner: "123456789012".into(),
@@ -219,7 +219,7 @@ fn logs_are_adopted_under_their_names_unless_others_deliver_them() {
             log("fl-4", None, "arn:aws:s3:::x/net/", None),
             log("fl-5", None, "/other", Some("999999999999")),
         ],
-        ..Landscape::default()
+        ..NetworkLandscape::default()
     };
     let found = classify(&landscape);
     let slot = |id: &str| found.slots.get(id).map(String::as_str);

@@ -1,9 +1,11 @@
 use serde_json::{Value, json};
 
-use crate::aws::apigateway::read::adoptable;
-use crate::aws::recorded::{Answer, OWNER, Recorded};
-use crate::cloud::Seen;
+use super::discover;
+use crate::aws::recorded::{Answer, OWNER, Recorded, imported};
+use crate::cloud::{Seen, adoptable};
 use crate::model::STACK;
+use crate::topology::Topology;
+use crate::topology::http_gateway::HttpGateway;
 
 const FUNCTION: &str = "arn:aws:lambda:eu-west-1:123456789012:function:orders";
 
@@ -109,14 +111,21 @@ fn api_with_tags(stage: &Value, tags: &Value) -> Recorded {
     aws
 }
 
-async fn seen(stage: &Value) -> Seen {
-    adoptable(&api(stage).session("r"), OWNER, "api1").await.unwrap().expect("the API exists")
+/// What an adoption of the API finds, or why the API cannot be adopted.
+async fn found(aws: &Recorded) -> Result<Seen, String> {
+    let session = aws.session("r");
+    let discovery = discover(&session, OWNER, "api1").await.unwrap().expect("the API exists");
+    let classification = HttpGateway::classify(discovery.landscape());
+    match classification.unmanaged.get("api1") {
+        Some(reason) => Err(reason.clone()),
+        None => Ok(adoptable(discovery, &classification).await.unwrap()),
+    }
 }
 
 #[tokio::test(start_paused = true)]
 async fn objects_that_no_input_expresses_stay_unmanaged() {
     let stage = json!({ "stageName": "$default", "autoDeploy": true });
-    let seen = seen(&stage).await;
+    let seen = found(&api(&stage)).await.unwrap();
     let mut keys: Vec<&str> = seen.objects.iter().map(|it| it.key.slot.as_str()).collect();
     keys.sort_unstable();
     assert_eq!(keys, ["api", "api_mapping", "domain", "integration.GET /a", "route.GET /a", "stage"]);
@@ -156,7 +165,7 @@ async fn stacks_are_reported_for_all_kinds_with_tags() {
         .on("DescribeLogGroups", Answer::Json(200, json!({ "logGroups": [group] })))
         .on("ListTagsForResource", Answer::Json(200, json!({ "tags": { STACK: "logs" } })))
         .on("DescribeSubscriptionFilters", Answer::Json(200, json!({ "subscriptionFilters": [] })));
-    let seen = adoptable(&aws.session("r"), OWNER, "api1").await.unwrap().expect("the API exists");
+    let seen = found(&aws).await.unwrap();
     let stacks: Vec<(&str, &str)> = seen.stacks.iter().map(|(id, stack)| (id.as_str(), stack.as_str())).collect();
     assert_eq!(
         stacks,
@@ -177,10 +186,10 @@ async fn an_api_without_a_stage_of_its_own_is_rejected() {
         (default(&json!({ "apiGatewayManaged": true })), "quick create"),
         (default(&json!({ "tags": { "fgw:resource": "http_gateway/api2" } })), "another resource"),
     ] {
-        let seen = seen(&stage).await;
-        assert_eq!(seen.unmanaged.len(), 1, "{:?}", seen.unmanaged);
-        assert_eq!(seen.unmanaged[0].id, "api1");
-        assert!(seen.unmanaged[0].reason.contains(reason), "{:?}", seen.unmanaged);
+        let aws = api(&stage);
+        let rejected = found(&aws).await.unwrap_err();
+        assert!(rejected.contains(reason), "{rejected}");
+        assert_eq!(aws.calls().len(), 5, "nothing else is read: {:?}", aws.calls());
     }
 }
 
@@ -190,8 +199,27 @@ async fn an_api_that_an_unsaved_adoption_has_tagged_can_be_adopted() {
         "tags": { "fgw:resource": "http_gateway/api1", "fgw:object": "stage" } });
     for (owner, is_rejected) in [("http_gateway/legacy", false), ("four_tier_vpc/legacy", true)] {
         let aws = api_with_tags(&stage, &json!({ "fgw:resource": owner, "fgw:state": "ready" }));
-        let seen = adoptable(&aws.session("r"), OWNER, "api1").await.unwrap().expect("the API exists");
-        assert_eq!(seen.unmanaged.iter().any(|it| it.id == "api1"), is_rejected, "{:?}", seen.unmanaged);
-        assert_eq!(seen.objects.iter().any(|it| it.key.slot == "stage"), !is_rejected, "{:?}", seen.objects);
+        let found = found(&aws).await;
+        assert_eq!(found.is_err(), is_rejected, "{found:?}");
+        let has_stage = found.is_ok_and(|seen| seen.objects.iter().any(|it| it.key.slot == "stage"));
+        assert_eq!(has_stage, !is_rejected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_import_of_an_api_repeats_no_call() {
+    let stage = json!({ "stageName": "$default", "autoDeploy": true });
+    let own = json!({ "fgw:resource": "http_gateway/shop", "fgw:state": "ready" });
+    for (tags, is_foreign) in [(json!({}), true), (own, false)] {
+        let aws = api_with_tags(&stage, &tags);
+        let response = imported::<HttpGateway>(aws.session("r"), "api1").await;
+        let state = response.state.unwrap_or_else(|| panic!("{:?}", response.diagnostics));
+        assert_eq!(state.get("adopt").as_map().is_some(), is_foreign);
+        let mut calls = aws.calls();
+        calls.sort();
+        let mut once = calls.clone();
+        once.dedup();
+        assert_eq!(calls, once);
+        assert!(calls.iter().any(|call| call.contains("/policy")) && calls.len() >= 7, "{calls:?}");
     }
 }

@@ -1,0 +1,70 @@
+//! The objects in an API as AWS returns them, for their classification.
+
+use std::collections::HashMap;
+
+use aws_sdk_apigatewayv2::types::{Api, Authorizer, Integration, Route, Stage};
+
+use super::{authorizer, integration, route};
+use crate::model::keys::gateway as keys;
+use crate::model::{
+    ApiLandscape, FoundAuthorizer, FoundIntegration, FoundRoute, FoundStage, FoundTags, FunctionArn, Key,
+};
+
+/// The landscape. `stage` is the stage `$default`.
+pub(super) fn of(
+    (api_id, api, stage): (&str, &Api, Option<&Stage>),
+    routes: &[Route],
+    integrations: &[Integration],
+    authorizers: &[Authorizer],
+) -> ApiLandscape {
+    ApiLandscape {
+        api_id: api_id.to_string(),
+        tags: all(api.tags.as_ref()),
+        protocol: api.protocol_type.as_ref().map_or("HTTP", |protocol| protocol.as_str()).to_string(),
+        stage: stage.map(|stage| FoundStage {
+            tags: all(stage.tags.as_ref()),
+            is_managed_by_aws: stage.api_gateway_managed == Some(true),
+            auto_deploy: stage.auto_deploy == Some(true),
+        }),
+        routes: routes.iter().filter_map(found_route).collect(),
+        integrations: integrations.iter().filter_map(found_integration).collect(),
+        authorizers: authorizers.iter().filter_map(found_authorizer).collect(),
+    }
+}
+
+fn found_route(shown: &Route) -> Option<FoundRoute> {
+    Some(FoundRoute {
+        id: shown.route_id.clone()?,
+        route_key: shown.route_key.clone().unwrap_or_default(),
+        is_managed_by_aws: shown.api_gateway_managed == Some(true),
+        integration: route::integration_id(shown).map(str::to_string),
+        protection: route::protection(shown).map(str::to_string),
+    })
+}
+
+pub(super) fn found_integration(shown: &Integration) -> Option<FoundIntegration> {
+    let is_empty = |map: Option<&HashMap<String, String>>| map.is_none_or(HashMap::is_empty);
+    let maps_response = shown.response_parameters.as_ref().is_some_and(|all| !all.is_empty());
+    Some(FoundIntegration {
+        id: shown.integration_id.clone()?,
+        is_managed_by_aws: shown.api_gateway_managed == Some(true),
+        calls_function: integration::read(shown, keys::api(), Key::new(""), None).is_some()
+            && function_of(shown).is_some(),
+        has_role: shown.credentials_arn.as_deref().is_some_and(|role| !role.is_empty()),
+        maps_parameters: !is_empty(shown.request_parameters.as_ref()) || maps_response,
+    })
+}
+
+fn found_authorizer(shown: &Authorizer) -> Option<FoundAuthorizer> {
+    let is_request = authorizer::read(shown, keys::api(), None).is_some();
+    Some(FoundAuthorizer { id: shown.authorizer_id.clone()?, is_request })
+}
+
+/// The function that an integration in AWS calls.
+pub(super) fn function_of(shown: &Integration) -> Option<FunctionArn> {
+    FunctionArn::parse(integration::function(shown.integration_uri.as_deref()?)).ok()
+}
+
+fn all(tags: Option<&HashMap<String, String>>) -> FoundTags {
+    tags.into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())).collect()
+}

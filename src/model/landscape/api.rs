@@ -1,0 +1,72 @@
+//! An API with its stage, routes, integrations and authorizers.
+
+use super::FoundTags;
+
+/// An API and the objects in it, as far as a gateway can contain them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ApiLandscape {
+    /// The ID of the API.
+    pub api_id: String,
+    /// Its tags.
+    pub tags: FoundTags,
+    /// Its protocol, `HTTP` or `WEBSOCKET`.
+    pub protocol: String,
+    /// Its stage `$default`.
+    pub stage: Option<FoundStage>,
+    /// Its routes.
+    pub routes: Vec<FoundRoute>,
+    /// Its integrations.
+    pub integrations: Vec<FoundIntegration>,
+    /// Its authorizers.
+    pub authorizers: Vec<FoundAuthorizer>,
+}
+
+/// A stage.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FoundStage {
+    /// Its tags.
+    pub tags: FoundTags,
+    /// Whether AWS manages it, because it is part of a quick create.
+    pub is_managed_by_aws: bool,
+    /// Whether AWS deploys changes to it.
+    pub auto_deploy: bool,
+}
+
+/// A route.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FoundRoute {
+    /// Its ID.
+    pub id: String,
+    /// `<METHOD> <path>` or `$default`.
+    pub route_key: String,
+    /// Whether AWS manages it, because it is part of a quick create.
+    pub is_managed_by_aws: bool,
+    /// The ID of its integration.
+    pub integration: Option<String>,
+    /// The ID of its authorizer, or the authorization type of a route without one; `None` for a public route.
+    pub protection: Option<String>,
+}
+
+/// An integration.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FoundIntegration {
+    /// Its ID.
+    pub id: String,
+    /// Whether AWS manages it, because it is part of a quick create.
+    pub is_managed_by_aws: bool,
+    /// Whether it passes requests to a Lambda function.
+    pub calls_function: bool,
+    /// Whether it calls the function with a role instead of a permission.
+    pub has_role: bool,
+    /// Whether it maps parameters of requests or responses.
+    pub maps_parameters: bool,
+}
+
+/// An authorizer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FoundAuthorizer {
+    /// Its ID.
+    pub id: String,
+    /// Whether it passes requests to a Lambda function.
+    pub is_request: bool,
+}

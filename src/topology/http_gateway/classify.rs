@@ -1,0 +1,111 @@
+//! Which objects of an API that something else built can be adopted.
+//!
+//! A route can be adopted if the inputs of the resource can express it. An integration or an authorizer is adopted with
+//! a route that uses it.
+
+use std::collections::BTreeSet;
+
+use crate::model::keys::gateway as keys;
+use crate::model::{ApiLandscape, Classification, FoundIntegration, FoundRoute, RESOURCE, RouteKey, TopologyKind};
+
+/// Decides.
+pub(super) fn classify(api: &ApiLandscape) -> Classification {
+    let mut result = Classification::default();
+    if let Some(reason) = objection_to_api(api) {
+        result.unmanaged.insert(api.api_id.clone(), reason);
+        return result;
+    }
+    result.slots.insert(api.api_id.clone(), keys::API.to_string());
+    let mut used = BTreeSet::new();
+    for route in &api.routes {
+        if let Some(reason) = objection_to_route(route, api) {
+            let reason = format!("it is the route {:?}, and {reason}", route.route_key);
+            result.unmanaged.insert(route.id.clone(), reason);
+        } else {
+            used.extend([&route.integration, &route.protection].into_iter().flatten().map(String::as_str));
+            result.slots.insert(route.id.clone(), keys::route(&route.route_key).slot);
+        }
+    }
+    for integration in api.integrations.iter().filter(|it| !used.contains(it.id.as_str())) {
+        let reason = objection_to_integration(integration);
+        let reason = reason.unwrap_or("no route that can be adopted uses this integration");
+        result.unmanaged.insert(integration.id.clone(), reason.to_string());
+    }
+    // A read also returns an unused authorizer, if the provider created it.
+    for authorizer in api.authorizers.iter().filter(|it| !used.contains(it.id.as_str())) {
+        let reason = match authorizer.is_request {
+            true => "no route that can be adopted uses this authorizer",
+            false => "it is not a request authorizer",
+        };
+        result.unmanaged.insert(authorizer.id.clone(), reason.to_string());
+    }
+    result
+}
+
+/// Why the API cannot be adopted, if there is a reason. An API without a stage that this resource could manage cannot,
+/// because an adoption creates no stage.
+fn objection_to_api(api: &ApiLandscape) -> Option<String> {
+    if api.protocol != "HTTP" {
+        return Some(format!("its protocol is {}", api.protocol));
+    }
+    let kind = TopologyKind::HttpGateway.name();
+    // An adoption whose state was not saved has tagged the API as a gateway.
+    let is_of_gateway = |owner: &&String| owner.starts_with(&format!("{kind}/"));
+    if let Some(owner) = api.tags.get(RESOURCE).filter(|owner| !is_of_gateway(owner)) {
+        return Some(format!("its tag fgw:resource is {owner:?}"));
+    }
+    let Some(stage) = &api.stage else { return Some("it has no stage $default".to_string()) };
+    let is_of_api = |owner: &String| *owner == format!("{kind}/{}", api.api_id);
+    let reason = if stage.is_managed_by_aws {
+        "AWS manages its stage $default, because it is part of a quick create"
+    } else if !stage.auto_deploy {
+        "its stage $default does not deploy changes automatically"
+    } else if !stage.tags.get(RESOURCE).is_none_or(is_of_api) {
+        "its stage $default has the tag fgw:resource of another resource"
+    } else {
+        return None;
+    };
+    Some(reason.to_string())
+}
+
+/// Why a route cannot be adopted, if there is a reason.
+fn objection_to_route(route: &FoundRoute, api: &ApiLandscape) -> Option<String> {
+    if route.is_managed_by_aws {
+        return Some("AWS manages it, because it is part of a quick create".to_string());
+    }
+    if let Err((problem, _)) = RouteKey::parse(&route.route_key) {
+        return Some(format!("this resource does not accept its key: {}", problem.trim_end_matches('.')));
+    }
+    let Some(id) = &route.integration else { return Some("it has no integration".to_string()) };
+    let objection = match api.integrations.iter().find(|it| it.id == *id) {
+        Some(integration) => objection_to_integration(integration),
+        None => Some("it does not exist"),
+    };
+    if let Some(objection) = objection {
+        return Some(format!("its integration {id} cannot be adopted: {objection}"));
+    }
+    let protection = route.protection.as_ref()?;
+    match api.authorizers.iter().find(|it| it.id == *protection) {
+        Some(authorizer) if authorizer.is_request => None,
+        Some(_) => Some(format!("its authorizer {protection} is not a request authorizer")),
+        None => Some(format!("it uses the authorization type {protection}")),
+    }
+}
+
+/// Why an integration cannot be adopted, if there is a reason.
+fn objection_to_integration(integration: &FoundIntegration) -> Option<&'static str> {
+    if !integration.calls_function {
+        Some("it does not call a Lambda function")
+    } else if integration.is_managed_by_aws {
+        Some("AWS manages it, because it is part of a quick create")
+    } else if integration.has_role {
+        Some("it calls the function with a role")
+    } else if integration.maps_parameters {
+        Some("it maps parameters")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;

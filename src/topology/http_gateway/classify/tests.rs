@@ -1,0 +1,60 @@
+use super::*;
+use crate::model::{FoundAuthorizer, FoundStage, FoundTags};
+
+/// An API with a function behind the integration `i1`, a request authorizer `a1`, and this route.
+fn api(route: FoundRoute) -> ApiLandscape {
+    ApiLandscape {
+        api_id: "api1".into(),
+        tags: FoundTags::new(),
+        protocol: "HTTP".into(),
+        stage: Some(FoundStage { auto_deploy: true, ..FoundStage::default() }),
+        routes: vec![route],
+        integrations: vec![FoundIntegration { id: "i1".into(), calls_function: true, ..Default::default() }],
+        authorizers: vec![FoundAuthorizer { id: "a1".into(), is_request: true }],
+    }
+}
+
+fn route() -> FoundRoute {
+    let (integration, protection) = (Some("i1".into()), Some("a1".into()));
+    FoundRoute { id: "r1".into(), route_key: "GET /a".into(), is_managed_by_aws: false, integration, protection }
+}
+
+#[test]
+fn a_route_is_adopted_with_everything_that_it_uses() {
+    let result = classify(&api(route()));
+    assert_eq!(
+        result.slots,
+        [("api1", "api"), ("r1", "route.GET /a")].map(|(id, slot)| (id.into(), slot.into())).into()
+    );
+    assert_eq!(result.unmanaged.len(), 0, "{:?}", result.unmanaged);
+}
+
+#[test]
+fn a_route_that_no_input_expresses_leaves_what_it_uses() {
+    for (route, reason) in [
+        (FoundRoute { is_managed_by_aws: true, ..route() }, "quick create"),
+        (FoundRoute { route_key: "GET a".into(), ..route() }, "does not accept its key"),
+        (FoundRoute { integration: None, ..route() }, "no integration"),
+        (FoundRoute { integration: Some("i2".into()), ..route() }, "it does not exist"),
+        (FoundRoute { protection: Some("AWS_IAM".into()), ..route() }, "AWS_IAM"),
+    ] {
+        let result = classify(&api(route));
+        assert!(result.unmanaged["r1"].contains(reason), "{reason}: {:?}", result.unmanaged);
+        assert!(result.unmanaged["i1"].contains("no route") && result.unmanaged["a1"].contains("no route"));
+        assert_eq!(result.slots.keys().collect::<Vec<_>>(), ["api1"]);
+    }
+}
+
+#[test]
+fn an_api_of_another_protocol_or_owner_is_rejected_as_a_whole() {
+    let owner = FoundTags::from([(RESOURCE.to_string(), "four_tier_vpc/shop".to_string())]);
+    for (api, reason) in [
+        (ApiLandscape { protocol: "WEBSOCKET".into(), ..api(route()) }, "its protocol is WEBSOCKET"),
+        (ApiLandscape { tags: owner, ..api(route()) }, "its tag fgw:resource is"),
+        (ApiLandscape { stage: None, ..api(route()) }, "it has no stage $default"),
+    ] {
+        let result = classify(&api);
+        assert!(result.unmanaged["api1"].contains(reason), "{:?}", result.unmanaged);
+        assert_eq!((result.slots.len(), result.unmanaged.len()), (0, 1));
+    }
+}
