@@ -225,7 +225,7 @@ impl View<'_> {
     /// What a read returns for a gateway that is not in state: in an import, or without private state.
     async fn first_read(mut self, session: &Session) -> Result<Seen, Failure> {
         let (root_id, is_foreign) = (self.root_id, self.owner.or_none);
-        if let Some(reason) = self.objection_to_api().filter(|_| is_foreign) {
+        if let Some(reason) = self.reason_against_api().filter(|_| is_foreign) {
             let unmanaged = vec![Unmanaged { id: root_id.to_string(), slot: None, is_tagged: false, reason }];
             return Ok(Seen { objects: self.api(&[]).1, unmanaged, ..Seen::default() });
         }

@@ -28,7 +28,7 @@ fn request() -> String {
 
 /// Why the ownership tags of an object forbid that a resource manages it under a slot. `resource` is the value of
 /// [`RESOURCE`] for this resource, and `tag` returns the values of the object's tags.
-pub(crate) fn objection<'a>(resource: &str, slot: &str, tag: impl Fn(&str) -> Option<&'a str>) -> Option<String> {
+pub(crate) fn reason_against<'a>(resource: &str, slot: &str, tag: impl Fn(&str) -> Option<&'a str>) -> Option<String> {
     if let Some(owner) = tag(RESOURCE).filter(|owner| *owner != resource) {
         return Some(format!("its tag fgw:resource is {owner:?}, so another resource manages it"));
     }

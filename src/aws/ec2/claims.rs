@@ -62,9 +62,9 @@ struct Found<'a> {
     /// Whether a slot is one of this kind of object.
     is_slot: fn(&str) -> bool,
     /// Why its tags alone do not make it managed.
-    objection: Option<String>,
+    needs_consent: Option<String>,
     /// Why it cannot be managed even if the user consents: a clause such as "it is not attached to this VPC".
-    obstacle: Option<String>,
+    impossible: Option<String>,
     /// The objects that it is in, or that use it. They must be managed too.
     requires: Vec<&'a str>,
 }
@@ -117,7 +117,7 @@ impl<'a> Claims<'a> {
                 continue;
             }
             if let Some(slot) = self.consented.and_then(|slots| slots.get(id)) {
-                match self.obstacle(&it, slot) {
+                match self.impossible(&it, slot) {
                     Some(reason) => self.reject(id, None, reason),
                     None => {
                         self.consent(id, slot, it.tags);
@@ -137,8 +137,8 @@ impl<'a> Claims<'a> {
                 continue;
             }
             match tag {
-                Some(slot) if (it.is_slot)(slot) => match it.objection {
-                    Some(objection) => self.reject(id, Some(slot), objection),
+                Some(slot) if (it.is_slot)(slot) => match it.needs_consent {
+                    Some(reason) => self.reject(id, Some(slot), reason),
                     None => {
                         requires.insert(id, self.only_tagged(it.requires));
                         // In an import, no configuration tells which of several objects is the right one.
@@ -179,11 +179,11 @@ impl<'a> Claims<'a> {
     }
 
     /// Why an object cannot be managed under a slot, although the user consents.
-    fn obstacle(&self, found: &Found<'_>, slot: &str) -> Option<String> {
-        let of_tags = ownership::objection(&self.resource, slot, |key| tags::value(found.tags, key));
+    fn impossible(&self, found: &Found<'_>, slot: &str) -> Option<String> {
+        let of_tags = ownership::reason_against(&self.resource, slot, |key| tags::value(found.tags, key));
         of_tags.or_else(|| match (found.is_slot)(slot) {
             false => Some(not_a_key(slot, found.kind)),
-            true => found.obstacle.clone(),
+            true => found.impossible.clone(),
         })
     }
 

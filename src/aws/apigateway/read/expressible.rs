@@ -14,7 +14,7 @@ use crate::model::{Key, RouteKey, STACK, TopologyKind};
 impl View<'_> {
     /// Why the API cannot be adopted, if there is a reason. An API without a stage that this resource could manage
     /// cannot, because an adoption creates no stage.
-    pub(super) fn objection_to_api(&self) -> Option<String> {
+    pub(super) fn reason_against_api(&self) -> Option<String> {
         if let Some(protocol) = self.api.protocol_type.as_ref().filter(|protocol| **protocol != ProtocolType::Http) {
             return Some(format!("its protocol is {}", protocol.as_str()));
         }
@@ -58,7 +58,7 @@ impl View<'_> {
             route.api_gateway_managed != Some(true)
                 && route::integration_id(route).is_some_and(|id| functions.contains(id))
                 && route::protection(route).is_none_or(|id| authorizers.contains(id))
-                && !(self.owner.or_none && self.objection_to_route(route).is_some())
+                && !(self.owner.or_none && self.reason_against_route(route).is_some())
         };
         self.routes.iter().filter(is_expressible).collect()
     }
@@ -74,7 +74,7 @@ impl View<'_> {
     }
 
     /// Why a route cannot be adopted, if there is a reason.
-    fn objection_to_route(&self, shown: &Route) -> Option<String> {
+    fn reason_against_route(&self, shown: &Route) -> Option<String> {
         if shown.api_gateway_managed == Some(true) {
             return Some("AWS manages it, because it is part of a quick create".to_string());
         }
@@ -83,12 +83,12 @@ impl View<'_> {
         }
         let Some(id) = route::integration_id(shown) else { return Some("it has no integration".to_string()) };
         let integration = self.integrations.iter().find(|it| it.integration_id.as_deref() == Some(id));
-        let objection = match integration {
-            Some(integration) => objection_to_integration(integration),
+        let reason = match integration {
+            Some(integration) => reason_against_integration(integration),
             None => Some("it does not exist".to_string()),
         };
-        if let Some(objection) = objection {
-            return Some(format!("its integration {id} cannot be adopted: {objection}"));
+        if let Some(reason) = reason {
+            return Some(format!("its integration {id} cannot be adopted: {reason}"));
         }
         let protection = route::protection(shown)?;
         let is_it = |it: &&Authorizer| it.authorizer_id.as_deref() == Some(protection);
@@ -103,12 +103,12 @@ impl View<'_> {
     pub(super) fn left_out(&self, seen: &[Observed], other_stages: Vec<String>) -> Vec<Unmanaged> {
         let is_seen = |id: &str| seen.iter().any(|it| it.id == id);
         let routes = self.routes.iter().filter_map(|shown| {
-            let objection = self.objection_to_route(shown)?;
+            let reason = self.reason_against_route(shown)?;
             let name = shown.route_key.clone().unwrap_or_default();
-            Some((shown.route_id.clone()?, format!("it is the route {name:?}, and {objection}")))
+            Some((shown.route_id.clone()?, format!("it is the route {name:?}, and {reason}")))
         });
         let integrations = self.integrations.iter().filter_map(|shown| {
-            let reason = objection_to_integration(shown)
+            let reason = reason_against_integration(shown)
                 .unwrap_or_else(|| "no route that can be adopted uses this integration".to_string());
             Some((shown.integration_id.clone()?, reason))
         });
@@ -131,7 +131,7 @@ impl View<'_> {
 }
 
 /// Why an integration cannot be adopted, if there is a reason.
-pub(super) fn objection_to_integration(shown: &Integration) -> Option<String> {
+pub(super) fn reason_against_integration(shown: &Integration) -> Option<String> {
     let is_empty = |map: Option<&HashMap<String, String>>| map.is_none_or(|it| it.is_empty());
     let reason = if integration::read(shown, keys::api(), Key::new(""), None).is_none() || function_of(shown).is_none()
     {

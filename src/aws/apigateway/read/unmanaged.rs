@@ -2,7 +2,7 @@
 
 use aws_sdk_apigatewayv2::types;
 
-use super::expressible::objection_to_integration;
+use super::expressible::reason_against_integration;
 use super::{View, function_of};
 use crate::aws::apigateway::{authorizer, integration, route, text};
 use crate::model::keys::gateway as keys;
@@ -30,7 +30,7 @@ impl View<'_> {
             id: shown.route_id.clone()?,
             integration: id.map(str::to_string),
             function: function.map(|function| function.to_string()),
-            content: integration.filter(|it| objection_to_integration(it).is_none()).and_then(content),
+            content: integration.filter(|it| reason_against_integration(it).is_none()).and_then(content),
             protection: route::protection(shown).map(str::to_string),
         })
     }
