@@ -68,7 +68,7 @@ pub(super) fn consent<P: Topology>(
     }
     let inventory = &mut private.inventory;
     if let Some(root) = inventory.at(P::KIND.root()).filter(|root| given(&root.key.slot) != Some(&root.id)) {
-        debug_assert!(root.not_adopted, "the root is adopted last");
+        debug_assert!(root.is_foreign(), "the root is adopted last");
         let missing = named(inventory).filter(|entry| given(&entry.key.slot) != Some(&entry.id)).map(by_slot).collect();
         diagnostics::adoption_would_change::<P>(&[], &missing, &[], diagnostics);
         return None;
@@ -81,7 +81,7 @@ pub(super) fn consent<P: Topology>(
         let needs_removed = || entry.applied.needs().iter().any(|need| removed.contains(&need.key));
         let is_left = match is_named(&entry.applied) {
             true => left.get(&entry.key.slot) == Some(&entry.id),
-            false => entry.not_adopted && needs_removed(),
+            false => entry.is_foreign() && needs_removed(),
         };
         removed.extend(is_left.then(|| entry.key.clone()));
         is_left
@@ -156,7 +156,7 @@ fn refused(inventory: &Inventory, decision: &Decision) -> Vec<Difference> {
         Action::Delete { entry, .. } => difference(&entry.key, format!("{} would be deleted", entry.id), false),
         Action::Update { before, to, id, .. } => {
             let changes = changes(before, &to.spec);
-            let is_adoption = inventory.awaits_adoption(&to.key) && changes.is_empty();
+            let is_adoption = inventory.foreign(&to.key).is_some() && changes.is_empty();
             let what = format!("{id} would be changed: {}", changes.join("; "));
             difference(&to.key, what, true).filter(|_| !is_adoption)
         }
@@ -169,7 +169,7 @@ fn without_room(inventory: &Inventory, plan: &Plan) -> Vec<WrongEntry> {
     let known = |spec: &Spec| spec.tags().and_then(Input::known).cloned().unwrap_or_default();
     let of_op = |action: &Action| {
         let Action::Update { to, id, .. } = action else { return None };
-        let entry = inventory.present().find(|entry| entry.key == to.key && entry.not_adopted)?;
+        let entry = inventory.present().find(|entry| entry.key == to.key && entry.is_foreign())?;
         let (existing, mut added) = (known(entry.spec()), known(&to.spec));
         added.retain(|key, _| !existing.contains_key(key));
         let (count, new) = (existing.len(), added.len() + OWNERSHIP_TAGS);
@@ -197,7 +197,7 @@ pub(super) fn leave_unlisted<P: Topology>(basis: &Basis<'_, P>, inventory: &mut 
     let ops = decision.map(|decision| decision.plan.ops).unwrap_or_default();
     let is_unlisted = |entry: &Entry| {
         let deletes = |action: &Action| matches!(action, Action::Delete { entry: it, .. } if it.key == entry.key && it.id == entry.id);
-        entry.not_adopted && P::may_stay_unmanaged(&entry.applied) && ops.iter().any(|op| deletes(&op.action))
+        entry.is_foreign() && P::may_stay_unmanaged(&entry.applied) && ops.iter().any(|op| deletes(&op.action))
     };
     inventory.entries.retain(|entry| !is_unlisted(entry));
 }

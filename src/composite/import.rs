@@ -72,7 +72,7 @@ pub(super) fn remove_unclaimed<P: Topology>(
 ) -> bool {
     let is_imported = private.imported;
     let all = private.inventory.clone();
-    let is_unclaimed = |entry: &Entry| is_imported && entry.adopted && !P::may_own(configuration, entry, &all);
+    let is_unclaimed = |entry: &Entry| is_imported && !entry.is_applied() && !P::may_own(configuration, entry, &all);
     let mut has_removed = false;
     for entry in private.inventory.entries.extract_if(.., |entry| is_unclaimed(entry)) {
         has_removed = true;

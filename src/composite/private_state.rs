@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::{RootState, Unmanaged};
-use crate::model::{Entry, Facts, Inventory, Key, Object, kept_with_shared_domains};
+use crate::model::{Drift, Entry, Facts, Inventory, Key, Object, kept_with_shared_domains};
 use crate::plugin::Value;
 use crate::reconcile::Plan;
 use crate::topology::ProtectedObjects;
@@ -164,16 +164,16 @@ impl Private {
     /// Removes the objects that no apply has adopted, if the root is managed. The next plan finds them again by
     /// `adopt`.
     pub(super) fn forget_unadopted(&mut self) {
-        let is_managed_root = |entry: &Entry| entry.applied.is_root() && !entry.not_adopted;
+        let is_managed_root = |entry: &Entry| entry.applied.is_root() && !entry.is_foreign();
         if !self.inventory.entries.iter().any(is_managed_root) {
             return;
         }
         self.candidates.retain(|it| !it.consented);
-        let forgotten = self.inventory.entries.extract_if(.., |entry| entry.not_adopted);
+        let forgotten = self.inventory.entries.extract_if(.., |entry| entry.is_foreign());
         let forgotten: BTreeMap<Key, String> = forgotten.map(|entry| (entry.key, entry.id)).collect();
         for entry in &mut self.inventory.entries {
             entry.applied.refer_by_id(&forgotten);
-            if let Some(observed) = &mut entry.observed {
+            if let Drift::Changed(observed) = &mut entry.drift {
                 observed.refer_by_id(&forgotten);
             }
         }
@@ -204,7 +204,7 @@ impl Private {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Eip, NatGateway, Ref, Spec, Vpc, keys};
+    use crate::model::{Eip, NatGateway, Origin, Ref, Spec, Vpc, keys};
     use crate::plugin::Input;
 
     #[test]
@@ -243,10 +243,12 @@ mod tests {
                 Entry::new(Key::new("nat_gateway.0"), "nat-1", Spec::NatGateway(nat)),
             ],
         };
-        inventory.entries[0].not_adopted = true;
+        inventory.entries[0].origin = Origin::Foreign;
         let pending = Private::of(inventory.clone());
         assert_eq!(Private::decode(&pending.encode()), Some(pending), "nothing is managed before the root");
-        inventory.entries.iter_mut().for_each(|entry| entry.not_adopted = entry.key.slot == "eip.0");
+        for entry in &mut inventory.entries {
+            entry.origin = if entry.key.slot == "eip.0" { Origin::Foreign } else { Origin::Applied };
+        }
         let decoded = Private::decode(&Private::of(inventory).encode()).unwrap().inventory;
         assert!(decoded.at("eip.0").is_none());
         let Spec::NatGateway(nat) = &decoded.at("nat_gateway.0").unwrap().applied else { unreachable!() };

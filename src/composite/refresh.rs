@@ -9,8 +9,7 @@ use super::private_state::Private;
 use super::status::{Status, is_not_adopted};
 use super::{facts, location, released, state, takeover};
 use crate::cloud::{Cause, Cloud, Failure, Known, RootState, Seen};
-use crate::model::{Entry, Inventory, Object};
-use crate::model::{Facts, Scope};
+use crate::model::{Drift, Entry, Facts, Inventory, Object, Origin, Scope};
 use crate::plugin::Value;
 use crate::topology::{Context, IgnoredDrift, Topology};
 
@@ -179,7 +178,7 @@ pub(super) async fn find_lost<P: Topology>(
     let mut lost = false;
     for entry in private.inventory.entries.iter_mut().filter(|entry| entry.is_present()) {
         if is_lost(entry) {
-            (entry.missing, lost) = (true, true);
+            (entry.drift, lost) = (Drift::Missing, true);
         }
     }
     Ok(lost)
@@ -215,9 +214,9 @@ pub(super) async fn rebuild<P: Topology>(
     if let Some(private) = &mut found {
         // The observed specs count as applied, as in an import.
         let all = private.inventory.clone();
-        private.inventory.entries.retain(|entry| !entry.missing && P::may_own(state, entry, &all));
+        private.inventory.entries.retain(|entry| !entry.is_missing() && P::may_own(state, entry, &all));
         for entry in &mut private.inventory.entries {
-            if let Some(observed) = entry.observed.take() {
+            if let Some(observed) = entry.take_observed() {
                 entry.applied = observed;
             }
         }
@@ -307,7 +306,8 @@ pub(super) async fn read_foreign<P: Topology>(
     }
     let adopted = before.get("aws_objects");
     for entry in &mut private.inventory.entries {
-        entry.not_adopted = adopted.get(&entry.key.slot).as_str() != Some(entry.id.as_str());
+        let is_adopted = adopted.get(&entry.key.slot).as_str() == Some(entry.id.as_str());
+        entry.origin = if is_adopted { Origin::Found } else { Origin::Foreign };
     }
     private.imported = true;
     Ok(Foreign::Adoptable(Box::new(private)))

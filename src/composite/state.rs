@@ -143,7 +143,7 @@ pub(super) fn tags_all<P: Topology>(config: &P::Config, scope: Option<&Scope>) -
 }
 
 fn aws_objects(inventory: &Inventory) -> BTreeMap<String, String> {
-    by_slot(inventory.current().filter(|entry| !entry.not_adopted))
+    by_slot(inventory.current().filter(|entry| !entry.is_foreign()))
 }
 
 fn pending_deletion(inventory: &Inventory) -> BTreeMap<String, String> {

@@ -34,7 +34,7 @@ impl Status {
 
     /// The status that a private state describes.
     pub(super) fn of(private: &Private) -> Status {
-        let is_foreign_root = |entry: &Entry| entry.applied.is_root() && entry.not_adopted;
+        let is_foreign_root = |entry: &Entry| entry.applied.is_root() && entry.is_foreign();
         match private.in_creation {
             _ if private.inventory.present().any(is_foreign_root) => Status::NotAdopted,
             true => Status::Creating,

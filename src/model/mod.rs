@@ -40,7 +40,7 @@ pub use claim::Claim;
 pub use destination::Destination;
 pub(crate) use facts::covers;
 pub use facts::{AvailabilityZone, Certificate, CertificateType, Facts, Found, Lookup};
-pub use inventory::{Entry, Ids, Inventory, ResolvedObject, Unfinished};
+pub use inventory::{Drift, Entry, Ids, Inventory, Origin, ResolvedObject, Unfinished};
 pub use landscape::{
     Classification, Classify, FoundEndpoint, FoundNatGateway, FoundNetworkAcl, FoundObject, FoundRouteTable,
     FoundSecurityGroup, FoundSubnet, FoundTags, Landscape, STACK,

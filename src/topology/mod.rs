@@ -250,7 +250,7 @@ fn in_existing_form<'a>(
     of: fn(&'a Spec) -> Option<&'a String>,
     is_same: fn(&str, &str) -> bool,
 ) -> String {
-    let specs = existing.into_iter().flat_map(|entry| [Some(&entry.applied), entry.observed.as_ref()]).flatten();
+    let specs = existing.into_iter().flat_map(|entry| [Some(&entry.applied), entry.observed()]).flatten();
     let same = specs.filter_map(of).find(|text| is_same(text, &configured));
     same.cloned().unwrap_or(configured)
 }

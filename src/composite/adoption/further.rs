@@ -65,7 +65,9 @@ impl Further {
             let entry = inventory.entries.iter().find(has_id);
             match (entry, holder) {
                 // AWS may have an object of this name again, which something else created.
-                (Some(entry), None) if entry.missing && entry.is_identified_by_name() && entry.key.slot == *slot => {
+                (Some(entry), None)
+                    if entry.is_missing() && entry.is_identified_by_name() && entry.key.slot == *slot =>
+                {
                     further.applied.insert(id.clone());
                     further.slots.insert(id.clone(), slot.clone());
                 }
@@ -150,7 +152,7 @@ impl Further {
         }
         let not_required = |id: &str, slot: &str| not_required::<P>(id, slot, self.only_by_name.contains_key(slot));
         wrong.extend(new.into_iter().map(|(id, slot)| not_required(id, slot)));
-        private.candidates.retain(|it| !it.consented && !it.entry.not_adopted);
+        private.candidates.retain(|it| !it.consented && !it.entry.is_foreign());
         let (inventory, Some(decision)) = (&private.inventory, decision) else { return true };
         wrong.extend(without_room(inventory, &decision.plan));
         if !wrong.is_empty() {
@@ -225,7 +227,7 @@ fn wrong_entry(slot: &str, reason: String) -> WrongEntry {
 
 /// What a plan would do to the objects that it adopts besides adding tags. What is part of them counts too.
 fn refused(inventory: &Inventory, decision: &Decision) -> Vec<Difference> {
-    let not_adopted = |key: &Key| inventory.present().find(|entry| entry.key == *key && entry.not_adopted);
+    let not_adopted = |key: &Key| inventory.present().find(|entry| entry.key == *key && entry.is_foreign());
     let of_op = |action: &Action| {
         let (slot, what) = match action {
             Action::Create(object) if inventory.allows_in_adoption(&object.spec) => return None,
@@ -233,7 +235,7 @@ fn refused(inventory: &Inventory, decision: &Decision) -> Vec<Difference> {
                 let parent = object.spec.parent().and_then(not_adopted)?;
                 (&object.key.slot, format!("would be created for {}", parent.id))
             }
-            Action::Delete { entry, .. } if entry.not_adopted => {
+            Action::Delete { entry, .. } if entry.is_foreign() => {
                 let instead = decision.objects.iter().find(|object| object.key.slot == entry.key.slot);
                 let what = match instead {
                     Some(object) => replacement(entry, &object.spec),

@@ -19,7 +19,7 @@ use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
 use crate::composite::status::is_not_adopted;
 use crate::composite::{adoption, dependents, diagnostics, facts, guardduty, import, outside, state, takeover};
-use crate::model::{Entry, Facts, Inventory, Key, Scope};
+use crate::model::{Drift, Entry, Facts, Inventory, Key, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Severity, Value};
 use crate::reconcile::{Outcome, Plan};
 use crate::topology::{ProtectedObjects, Topology};
@@ -172,7 +172,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         let failed = |failure| diagnostics::failed(format!("Could not apply {}", P::TYPE_NAME), &failure, diagnostics);
         let lost = self.cloud.lost_parts(P::KIND, root_id, &parts).await.map_err(failed).ok()?;
         for entry in self.private.inventory.entries.iter_mut().filter(|entry| lost.contains(&entry.key)) {
-            entry.missing = true;
+            entry.drift = Drift::Missing;
         }
         Some(())
     }

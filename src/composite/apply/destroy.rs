@@ -30,7 +30,7 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
     let limits = || RetryLimits { stop: request.stop.clone(), ..shared.retry_limits() };
     let private = match limits().scope(existing::<P>(cloud, root_id, &request)).await {
         Ok(Some(mut private)) => {
-            private.inventory.entries.retain(|entry| !entry.not_adopted);
+            private.inventory.entries.retain(|entry| !entry.is_foreign());
             import::keep_rules(&mut private);
             private.inventory.entries.iter_mut().for_each(Entry::forget_deployment);
             released::reclaim(&mut private);

@@ -122,7 +122,7 @@ fn defer_late_updates(plan: &Plan, outcome: &mut Outcome, inventory: &mut Invent
             && let Some(entry) = inventory.entries.iter_mut().find(|entry| entry.is_present() && entry.key == to.key)
         {
             entry.applied = before.clone();
-            entry.observed = None;
+            entry.observe(before.clone());
         }
     }
 }

@@ -121,7 +121,7 @@ fn without_named(
     named: &BTreeMap<String, String>,
     inventory: &Inventory,
 ) -> BTreeMap<Key, String> {
-    let others = taken.iter().filter(|(key, id)| !named.contains_key(*id) && !inventory.awaits_adoption(key));
+    let others = taken.iter().filter(|(key, id)| !named.contains_key(*id) && inventory.foreign(key).is_none());
     others.map(|(key, id)| (key.clone(), id.clone())).collect()
 }
 

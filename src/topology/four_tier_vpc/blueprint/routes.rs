@@ -148,7 +148,7 @@ impl Draft<'_> {
         }
         let Some(entry) = existing.present().find(|entry| entry.key == *table) else { return false };
         let Some(current) = foreign_target(entry, family.destination()) else { return false };
-        if entry.not_adopted {
+        if entry.is_foreign() {
             let message = format!(
                 "{table} ({}) keeps its route for {} to {current}, which this resource does not manage, and gets none to \
                  {target}.",
@@ -232,6 +232,7 @@ mod tests {
     use super::super::super::config::tests::config;
     use super::super::super::fixtures::{applied, blueprint, objects};
     use super::*;
+    use crate::model::Origin;
     use crate::plugin::Value;
     use crate::topology::Blueprint;
 
@@ -265,7 +266,7 @@ mod tests {
 
         // The plan of the adoption names it.
         for entry in &mut existing.entries {
-            entry.not_adopted = true;
+            entry.origin = Origin::Foreign;
         }
         let (_, warnings) = decided(&existing);
         assert!(
