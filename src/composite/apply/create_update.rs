@@ -17,7 +17,6 @@ use crate::composite::managed_roots::{BegunCreate, Found as FoundRoots};
 use crate::composite::observe::unmanaged_objects;
 use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
-use crate::composite::status::is_not_adopted;
 use crate::composite::{adoption, dependents, diagnostics, facts, guardduty, import, outside, state, takeover};
 use crate::model::{Drift, Entry, Facts, Inventory, Key, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Severity, Value};
@@ -205,11 +204,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
             return None;
         }
         let inventory = &self.private.inventory;
-        let is_permitted = match is_not_adopted(&self.request.prior) {
-            true => adoption::check_at_apply::<P>(inventory, &decision, diagnostics),
-            false => adoption::further::check_at_apply(inventory, &decision, diagnostics),
-        };
-        is_permitted.then_some(decision)
+        adoption::check_at_apply::<P>(inventory, &decision, diagnostics).then_some(decision)
     }
 
     /// Stops the apply if others have mapped their APIs to a domain that it deletes. The plan keeps such a domain, so
