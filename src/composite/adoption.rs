@@ -10,7 +10,6 @@ mod differing;
 use std::collections::BTreeMap;
 
 pub(super) use self::consent::{Consent, only_by_name};
-use self::differing::{differing, texts};
 use super::decision::{Basis, Decision};
 use super::diagnostics::{self, Difference, InvalidEntry};
 use super::observe::named;
@@ -25,15 +24,10 @@ const MOST_TAGS: usize = 50;
 /// The number of ownership tags on an adopted object.
 const OWNERSHIP_TAGS: usize = 2;
 
-/// Whether the root of an inventory is foreign. Nothing of it is managed then.
-fn is_root_foreign<P: Topology>(inventory: &Inventory) -> bool {
-    inventory.at(P::KIND.root()).is_some_and(Entry::is_foreign)
-}
-
 /// The changes of a plan that an adoption may not make: of a foreign root, all but new tags; below a managed root, all
 /// but new tags of the foreign objects, and of what is part of them.
-fn forbidden<P: Topology>(inventory: &Inventory, decision: &Decision) -> Vec<Difference> {
-    let is_whole = is_root_foreign::<P>(inventory);
+fn forbidden(inventory: &Inventory, decision: &Decision) -> Vec<Difference> {
+    let is_whole = inventory.has_foreign_root();
     let of_op = |action: &Action| {
         let what = match action {
             Action::Create(object) if inventory.allows_in_adoption(&object.spec) => return None,
@@ -117,55 +111,19 @@ pub(super) fn leave_unlisted<P: Topology>(basis: &Basis<'_, P>, inventory: &mut 
     inventory.entries.retain(|entry| !is_unlisted(entry));
 }
 
-/// Whether an apply may execute a decision that adopts objects. The plan has made the same check.
-pub(super) fn check_at_apply<P: Topology>(
+/// Reports a decision that would do more to the objects that it adopts than add tags. `inputs` returns the inputs that
+/// avoid these changes. Returns whether there is nothing to report.
+pub(super) fn check_changes<P: Topology>(
     inventory: &Inventory,
     decision: &Decision,
+    inputs: impl FnOnce(&[Difference]) -> Vec<String>,
     diagnostics: &mut Diagnostics,
 ) -> bool {
-    let forbidden = forbidden::<P>(inventory, decision);
-    if !forbidden.is_empty() {
-        diagnostics::adoption_would_change::<P>(is_root_foreign::<P>(inventory), &forbidden, &[], diagnostics);
+    let found = forbidden(inventory, decision);
+    if !found.is_empty() {
+        diagnostics::adoption_would_change::<P>(inventory.has_foreign_root(), &found, &inputs(&found), diagnostics);
     }
-    forbidden.is_empty()
-}
-
-/// Reports a decision that would do more than add tags to the objects that it adopts, with the inputs that reproduce
-/// what exists. `filled` is the configuration with defaults, `before` is the state. Returns whether there is nothing to
-/// report.
-fn check_changes<P: Topology>(
-    basis: &Basis<'_, P>,
-    filled: &Value,
-    before: &Value,
-    inventory: &Inventory,
-    decision: &Decision,
-    diagnostics: &mut Diagnostics,
-) -> bool {
-    let found = forbidden::<P>(inventory, decision);
-    if found.is_empty() {
-        return true;
-    }
-    let is_whole = is_root_foreign::<P>(inventory);
-    let compared = |before: &Value| differing::<P>(basis, filled, before, (inventory, found.len()));
-    let inputs = match is_whole {
-        // The import has set the inputs in the state.
-        true => compared(before).or_all(),
-        false => {
-            let mut causes = reproductions::<P>(inventory, filled, basis).into_iter().map(|it| compared(&it).causes);
-            causes.find(|it| !it.is_empty()).unwrap_or_default()
-        }
-    };
-    diagnostics::adoption_would_change::<P>(is_whole, &found, &texts(&inputs), diagnostics);
-    false
-}
-
-/// The inputs that reproduce an inventory: first with those that AWS does not return as configured, then as an import
-/// returns them, in which an absent value, such as no retention period, is null.
-fn reproductions<P: Topology>(inventory: &Inventory, filled: &Value, basis: &Basis<'_, P>) -> Vec<Value> {
-    let Some(imported) = P::imported(inventory, basis.scope) else { return Vec::new() };
-    let mut as_configured = imported.clone();
-    P::take_as_applied(&mut as_configured, filled, inventory);
-    vec![as_configured, imported]
+    found.is_empty()
 }
 
 /// The objects that an interrupted apply has adopted, according to a state.

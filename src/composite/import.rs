@@ -42,7 +42,7 @@ async fn foreign<P: Topology>(cloud: &dyn Cloud, id: &str, mut diagnostics: Diag
     let failed = |diagnostics| ImportResponse { state: None, private: Vec::new(), diagnostics };
     let private = match refresh::read_foreign::<P>(cloud, id, &Value::Null, None).await {
         Ok(Foreign::Adoptable(private)) => private,
-        Ok(Foreign::Rejected(reason)) => {
+        Ok(Foreign::NotAdoptable(reason)) => {
             diagnostics::cannot_be_adopted::<P>(id, &reason, &mut diagnostics);
             return failed(diagnostics);
         }

@@ -121,7 +121,7 @@ pub(super) fn unmanaged_objects(private: &Private) -> BTreeMap<String, String> {
     let has_own_line = |it: &&Candidate| !it.entry.applied.parent().is_some_and(is_candidate);
     let candidates = private.candidates.iter().filter(has_own_line).map(|it| {
         let (slot, id) = (&it.entry.key.slot, &it.entry.id);
-        let (reason, adopt) = match &it.refused {
+        let (reason, adopt) = match &it.reason {
             Some(reason) => {
                 let may_be_named = is_named(&it.entry.applied) && is_free(slot);
                 (format!(": {}.", printable(reason)), may_be_named.then(|| advice_to_adopt(slot, id)))

@@ -105,7 +105,7 @@ pub(super) struct Candidate {
     pub(super) requires: BTreeSet<String>,
     /// Why it is not taken over, although the configuration requires it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) refused: Option<String>,
+    pub(super) reason: Option<String>,
     /// The managed objects whose lists of references contain it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) referrers: Vec<Key>,
@@ -117,7 +117,7 @@ pub(super) struct Candidate {
 impl Candidate {
     /// Creates a candidate that nothing refers to and that requires no other.
     pub(super) fn of(entry: Entry) -> Candidate {
-        Candidate { entry, requires: BTreeSet::new(), refused: None, referrers: Vec::new(), consented: false }
+        Candidate { entry, requires: BTreeSet::new(), reason: None, referrers: Vec::new(), consented: false }
     }
 }
 
@@ -157,13 +157,13 @@ impl Private {
     pub(super) fn decode(stored: &[u8]) -> Option<Private> {
         let mut private = Private::decode_plan(stored).filter(|private| !private.of_create)?;
         // An apply that fails before its first operation leaves the private data of its plan.
-        private.forget_unadopted();
+        private.forget_foreign();
         Some(private)
     }
 
     /// Removes the objects that no apply has adopted, if the root is managed. The next plan finds them again by
     /// `adopt`.
-    pub(super) fn forget_unadopted(&mut self) {
+    pub(super) fn forget_foreign(&mut self) {
         let is_managed_root = |entry: &Entry| entry.applied.is_root() && !entry.is_foreign();
         if !self.inventory.entries.iter().any(is_managed_root) {
             return;

@@ -72,7 +72,7 @@ pub(super) async fn with_consent<P: Topology>(
         let Some(seen) = cloud.read(P::KIND, root_id, objects).await? else { return Ok(None) };
         let untagged = seen.untagged.clone();
         let mut private = observed(Some(known.clone()), seen, cloud.scope(), &ignored_in::<P>(state));
-        takeover::consent(&mut private, consented, &untagged);
+        takeover::mark_named(&mut private, consented, &untagged);
         Ok(Some(private))
     };
     limited::<P, _>(state, read).await
@@ -95,7 +95,7 @@ pub(super) async fn with_facts<P: Topology>(
             true => match read_foreign::<P>(cloud, root_id, before, None).await? {
                 Foreign::Adoptable(private) => Ok(Some(*private)),
                 // Nothing of it belongs to this resource.
-                Foreign::Missing | Foreign::Rejected(_) => Ok(None),
+                Foreign::Missing | Foreign::NotAdoptable(_) => Ok(None),
             },
             false => read::<P>(cloud, before, root_id, known).await,
         }
@@ -282,7 +282,7 @@ pub(super) enum Foreign {
     /// The root does not exist.
     Missing,
     /// The root cannot be adopted, with the reason: a clause such as "its protocol is WEBSOCKET".
-    Rejected(String),
+    NotAdoptable(String),
     /// The objects that can be adopted, and those that stay unmanaged.
     Adoptable(Box<Private>),
 }
@@ -298,8 +298,8 @@ pub(super) async fn read_foreign<P: Topology>(
     let known = Known { classify: Some(P::CLASSIFY), consented, ..Known::default() };
     let Some(seen) = cloud.read(P::KIND, root_id, known).await? else { return Ok(Foreign::Missing) };
     let mut private = observed(None, seen, cloud.scope(), &IgnoredDrift::default());
-    if let Some(rejected) = private.unmanaged.iter().find(|it| it.id == root_id) {
-        return Ok(Foreign::Rejected(rejected.reason.clone()));
+    if let Some(unmanaged) = private.unmanaged.iter().find(|it| it.id == root_id) {
+        return Ok(Foreign::NotAdoptable(unmanaged.reason.clone()));
     }
     if private.inventory.at(P::KIND.root()).is_none() {
         return Ok(Foreign::Missing);

@@ -21,7 +21,7 @@ pub(super) fn decide<P: Topology>(
 ) -> Result<(Option<Decision>, BTreeMap<Key, String>), ()> {
     let before = private.inventory.clone();
     let is_free = |it: &&Candidate| {
-        it.consented || (it.refused.is_none() && !before.present().any(|entry| entry.key == it.entry.key))
+        it.consented || (it.reason.is_none() && !before.present().any(|entry| entry.key == it.entry.key))
     };
     // The first blueprint may use the ranges of all candidates. Those that it does not require are then avoided, which
     // may change the blueprint, so that it requires fewer of the others. Those that the user names determine the
@@ -82,7 +82,7 @@ pub(super) fn decide<P: Topology>(
 
 /// Marks the candidates that `adopt` names, by ID with their slots, and those that are part of them or lead to them.
 /// `untagged` are the IDs of those that something else built.
-pub(super) fn consent(private: &mut Private, consented: &BTreeMap<String, String>, untagged: &BTreeSet<String>) {
+pub(super) fn mark_named(private: &mut Private, consented: &BTreeMap<String, String>, untagged: &BTreeSet<String>) {
     let mut foreign: BTreeMap<String, Key> = BTreeMap::new();
     for candidate in &mut private.candidates {
         let entry = &mut candidate.entry;
@@ -144,7 +144,7 @@ pub(super) fn add(private: &mut Private, found: Vec<Observed>, ignore: &IgnoreTa
 pub(super) fn refuse(private: &mut Private, reasons: &BTreeMap<String, String>) {
     for candidate in &mut private.candidates {
         if let Some(reason) = reasons.get(&candidate.entry.id) {
-            candidate.refused = Some(reason.clone());
+            candidate.reason = Some(reason.clone());
         }
     }
 }

@@ -317,6 +317,11 @@ impl Inventory {
         self.present().find(|entry| entry.id == *id && matches!(entry.applied, Spec::RouteTable(_)))
     }
 
+    /// Whether the root is foreign. Nothing of it is managed then.
+    pub fn has_foreign_root(&self) -> bool {
+        self.present().any(|entry| entry.is_foreign() && entry.applied.is_root())
+    }
+
     /// The object with a key, if it is foreign.
     pub fn foreign(&self, key: &Key) -> Option<&Entry> {
         self.present().find(|entry| entry.key == *key && entry.is_foreign())

@@ -96,9 +96,8 @@ impl<'a> Ordering<'a> {
     /// Whether an operation waits for the adoption of the objects that it uses: if that fails, a managed root must not
     /// get objects that use them. Until the root is adopted, nothing is managed.
     fn follows_adoptions(&self, action: &Action) -> bool {
-        let is_pending_root = |entry: &Entry| entry.is_foreign() && entry.applied.is_root();
         let uses_objects = matches!(action, Action::Create(_)) || action.spec().tags().is_none();
-        uses_objects && !self.existing.present().any(is_pending_root)
+        uses_objects && !self.existing.has_foreign_root()
     }
 
     /// Lets the adoption of the root wait for that of all other objects, and for what the adoption creates: it is the

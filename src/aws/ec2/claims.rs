@@ -118,7 +118,7 @@ impl<'a> Claims<'a> {
             }
             if let Some(slot) = self.consented.and_then(|slots| slots.get(id)) {
                 match self.impossible(&it, slot) {
-                    Some(reason) => self.reject(id, None, reason),
+                    Some(reason) => self.leave_unmanaged(id, None, reason),
                     None => {
                         self.consent(id, slot, it.tags);
                         held.insert((slot, it.fixed), id);
@@ -138,7 +138,7 @@ impl<'a> Claims<'a> {
             }
             match tag {
                 Some(slot) if (it.is_slot)(slot) => match it.needs_consent {
-                    Some(reason) => self.reject(id, Some(slot), reason),
+                    Some(reason) => self.leave_unmanaged(id, Some(slot), reason),
                     None => {
                         requires.insert(id, self.only_tagged(it.requires));
                         // In an import, no configuration tells which of several objects is the right one.
@@ -146,8 +146,8 @@ impl<'a> Claims<'a> {
                         tagged.entry((slot, fixed)).or_default().push(id);
                     }
                 },
-                Some(slot) => self.reject(id, None, not_a_key(slot, it.kind)),
-                None if below_root => self.reject(id, None, "it has no tag fgw:object".to_string()),
+                Some(slot) => self.leave_unmanaged(id, None, not_a_key(slot, it.kind)),
+                None if below_root => self.leave_unmanaged(id, None, "it has no tag fgw:object".to_string()),
                 None => {}
             }
         }
@@ -155,7 +155,7 @@ impl<'a> Claims<'a> {
             match (held.get(&(slot, fixed)), ids.as_slice()) {
                 (Some(other), ids) => {
                     for id in ids {
-                        self.reject(id, Some(slot), format!("{other} is {slot}"));
+                        self.leave_unmanaged(id, Some(slot), format!("{other} is {slot}"));
                     }
                 }
                 (None, [id]) => {
@@ -165,7 +165,7 @@ impl<'a> Claims<'a> {
                 (None, ids) => {
                     let all = ids.join(" and ");
                     for id in ids {
-                        self.reject(id, Some(slot), format!("{all} have the same tags"));
+                        self.leave_unmanaged(id, Some(slot), format!("{all} have the same tags"));
                     }
                 }
             }
@@ -203,7 +203,7 @@ impl<'a> Claims<'a> {
         ids.into_iter().filter(is_only_tagged).map(str::to_string).collect()
     }
 
-    fn reject(&mut self, id: &str, slot: Option<&str>, reason: String) {
+    fn leave_unmanaged(&mut self, id: &str, slot: Option<&str>, reason: String) {
         let slot = slot.map(str::to_string);
         self.result.unmanaged.push(Unmanaged { id: id.to_string(), slot, is_tagged: true, reason });
     }

@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{check_changes, is_root_foreign, warn_of_stacks, without_room};
+use super::differing::inputs_to_change;
+use super::{check_changes, warn_of_stacks, without_room};
 use crate::cloud::Unmanaged;
 use crate::composite::decision::{Basis, Decision};
-use crate::composite::diagnostics::{self, InvalidEntry};
+use crate::composite::diagnostics::{self, Difference, InvalidEntry};
 use crate::composite::observe::{is_named, named};
 use crate::composite::private_state::Private;
 use crate::composite::state::by_slot;
@@ -193,70 +194,42 @@ impl Consent {
         decision: Option<&Decision>,
         diagnostics: &mut Diagnostics,
     ) -> bool {
-        let Some(decision) = decision else { return self.check_undecided(private, diagnostics) };
-        let mut invalid = self.check_required::<P>(private, decision, diagnostics);
+        let requires = |slot: &str| decision.is_some_and(|decision| decision.requires(slot));
+        let is_left =
+            |it: &(&String, &String)| !is_taken(&private.inventory, it) || (decision.is_some() && !requires(it.1));
+        let left: Vec<(&String, &String)> = self.named.iter().filter(is_left).collect();
+        if decision.is_none() && left.iter().any(|(id, _)| is_candidate(private, id)) {
+            diagnostics::adopt_is_undecided(diagnostics);
+            return false;
+        }
+        let (mut invalid, mut inert) = (Vec::new(), self.inert.clone());
+        for (id, slot) in left {
+            let unmanaged = private.unmanaged.iter().find(|it| it.id == *id).filter(|_| requires(slot));
+            match (self.applied.contains(id), unmanaged) {
+                (false, _) => invalid.push(self.not_required::<P>(id, slot)),
+                (true, Some(unmanaged)) => invalid.push(invalid_entry(slot, cannot_be_adopted(unmanaged))),
+                (true, None) => drop(inert.insert(slot.clone())),
+            }
+        }
+        if !inert.is_empty() {
+            let others = self.named.values().any(|slot| !inert.contains(slot));
+            diagnostics::adopt_has_no_effect(&inert, others, diagnostics);
+        }
         private.candidates.retain(|it| !it.consented && !it.entry.is_foreign());
-        let inventory = &private.inventory;
+        warn_of_stacks(private, diagnostics);
+        let (inventory, Some(decision)) = (&private.inventory, decision) else { return true };
         invalid.extend(without_room(inventory, &decision.plan));
         if !report(&invalid, diagnostics) {
             return false;
         }
-        let mut missing = self.left.clone();
-        missing.retain(|slot, _| decision.requires(slot));
+        let missing: BTreeMap<String, String> =
+            self.left.iter().filter(|(slot, _)| requires(slot)).map(|(slot, id)| (slot.clone(), id.clone())).collect();
         if !missing.is_empty() {
-            diagnostics::not_named_in_adopt::<P>(is_root_foreign::<P>(inventory), &missing, diagnostics);
+            diagnostics::not_named_in_adopt::<P>(inventory.has_foreign_root(), &missing, diagnostics);
             return false;
         }
-        let is_permitted = check_changes(basis, filled, before, inventory, decision, diagnostics);
-        if is_permitted {
-            warn_of_stacks(private, diagnostics);
-        }
-        is_permitted
-    }
-
-    /// Checks a plan whose set of objects is unknown.
-    fn check_undecided(&self, private: &mut Private, diagnostics: &mut Diagnostics) -> bool {
-        let unread = self.unread(&private.inventory);
-        if unread.keys().any(|id| is_candidate(private, id)) {
-            diagnostics::adopt_is_undecided(diagnostics);
-            return false;
-        }
-        let inert = unread.into_values().chain(self.inert.iter().cloned()).collect();
-        self.warn_of_inert(&inert, diagnostics);
-        private.candidates.retain(|it| !it.consented && !it.entry.is_foreign());
-        warn_of_stacks(private, diagnostics);
-        true
-    }
-
-    /// Returns the entries whose objects the configuration does not require, and warns of those without effect.
-    fn check_required<P: Topology>(
-        &self,
-        private: &Private,
-        decision: &Decision,
-        diagnostics: &mut Diagnostics,
-    ) -> Vec<InvalidEntry> {
-        let (mut invalid, mut inert) = (Vec::new(), self.inert.clone());
-        let is_left = |it: &(&String, &String)| !is_taken(&private.inventory, it) || !decision.requires(it.1);
-        for (id, slot) in self.named.iter().filter(is_left) {
-            if !self.applied.contains(id) {
-                invalid.push(self.not_required::<P>(id, slot));
-                continue;
-            }
-            let unmanaged = private.unmanaged.iter().find(|it| it.id == *id);
-            match unmanaged.filter(|_| decision.requires(slot)) {
-                Some(unmanaged) => invalid.push(invalid_entry(slot, cannot_be_adopted(unmanaged))),
-                None => drop(inert.insert(slot.clone())),
-            }
-        }
-        self.warn_of_inert(&inert, diagnostics);
-        invalid
-    }
-
-    fn warn_of_inert(&self, inert: &BTreeSet<String>, diagnostics: &mut Diagnostics) {
-        if !inert.is_empty() {
-            let others = self.named.values().any(|slot| !inert.contains(slot));
-            diagnostics::adopt_has_no_effect(inert, others, diagnostics);
-        }
+        let inputs = |found: &[Difference]| inputs_to_change(basis, filled, before, (inventory, found.len()));
+        check_changes::<P>(inventory, decision, inputs, diagnostics)
     }
 
     /// An entry for a slot that the configuration does not require.

@@ -13,8 +13,7 @@ use crate::plugin::{Attribute, AttributeType, Diagnostics, Nested, Nesting, Type
 use crate::topology::Topology;
 
 /// An input, or an element of a map, that differs from what exists.
-#[derive(Clone)]
-pub(super) struct DifferingInput {
+struct DifferingInput {
     name: String,
     /// The key of the element. `None` if this is a whole input.
     key: Option<String>,
@@ -69,32 +68,38 @@ impl Display for DifferingInput {
     }
 }
 
-/// The inputs that differ from those which reproduce the existing objects.
-pub(super) struct DifferingInputs {
-    all: Vec<DifferingInput>,
-    /// Those without which the plan would change less.
-    pub(super) causes: Vec<DifferingInput>,
-}
-
-impl DifferingInputs {
-    /// The causes or, if no single input is one, all.
-    pub(super) fn or_all(self) -> Vec<DifferingInput> {
-        if self.causes.is_empty() { self.all } else { self.causes }
-    }
-}
-
-pub(super) fn texts(inputs: &[DifferingInput]) -> Vec<String> {
-    inputs.iter().map(ToString::to_string).collect()
-}
-
-/// Compares the inputs with those in `before`. `count` is the number of changes that the plan for the inventory makes
-/// and may not make.
-pub(super) fn differing<P: Topology>(
+/// The inputs that reproduce the existing objects and differ from those in the configuration: those without which the
+/// plan would make fewer than `count` forbidden changes. For a foreign root, all of them if there is no such input.
+/// `filled` is the configuration with defaults, `before` is the state.
+pub(super) fn inputs_to_change<P: Topology>(
     basis: &Basis<'_, P>,
     filled: &Value,
     before: &Value,
     (inventory, count): (&Inventory, usize),
-) -> DifferingInputs {
+) -> Vec<String> {
+    let differing = |before: &Value| differing::<P>(basis, filled, before, (inventory, count));
+    if inventory.has_foreign_root() {
+        // The import has set the inputs in the state.
+        let [all, causes] = differing(before);
+        return if causes.is_empty() { all } else { causes };
+    }
+    let Some(imported) = P::imported(inventory, basis.scope) else { return Vec::new() };
+    // First with the inputs that AWS does not return as configured, then as an import returns them, in which an absent
+    // value, such as no retention period, is null.
+    let mut as_configured = imported.clone();
+    P::take_as_applied(&mut as_configured, filled, inventory);
+    let causes = [as_configured, imported].map(|before| differing(&before)[1].clone());
+    causes.into_iter().find(|causes| !causes.is_empty()).unwrap_or_default()
+}
+
+/// The inputs that differ from those in `before`: all of them, and those without which the plan would make fewer than
+/// `count` forbidden changes.
+fn differing<P: Topology>(
+    basis: &Basis<'_, P>,
+    filled: &Value,
+    before: &Value,
+    (inventory, count): (&Inventory, usize),
+) -> [Vec<String>; 2] {
     // The elements of a map are compared with none, not with null.
     let [filled, before] = [filled, before].map(|inputs| with_defaults(&P::Config::attributes(), inputs));
     let inputs = P::Config::attributes().into_iter().filter(|Attribute { name, .. }| {
@@ -112,8 +117,8 @@ pub(super) fn differing<P: Topology>(
         let basis = Basis::<P> { config: &config, prior, scope, facts, protection };
         let (mut inventory, mut reported) = (inventory.clone(), Diagnostics::default());
         let decision = basis.decide(&mut inventory, &mut reported).ok().flatten();
-        decision.is_some_and(|decision| forbidden::<P>(&inventory, &decision).len() < count)
+        decision.is_some_and(|decision| forbidden(&inventory, &decision).len() < count)
     };
-    let causes: Vec<DifferingInput> = all.iter().filter(is_cause).cloned().collect();
-    DifferingInputs { all, causes }
+    let causes = all.iter().filter(is_cause).map(ToString::to_string).collect();
+    [all.iter().map(ToString::to_string).collect(), causes]
 }

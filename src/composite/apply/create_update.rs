@@ -204,7 +204,8 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
             return None;
         }
         let inventory = &self.private.inventory;
-        adoption::check_at_apply::<P>(inventory, &decision, diagnostics).then_some(decision)
+        // The plan has made the same check.
+        adoption::check_changes::<P>(inventory, &decision, |_| Vec::new(), diagnostics).then_some(decision)
     }
 
     /// Stops the apply if others have mapped their APIs to a domain that it deletes. The plan keeps such a domain, so
@@ -265,7 +266,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         move || {
             let mut private = private.clone();
             private.inventory = inventory.now();
-            private.forget_unadopted();
+            private.forget_foreign();
             encoder.encode(&private).unwrap_or((Value::Null, Vec::new()))
         }
     }
@@ -304,7 +305,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         self.private.pending.extend(not_attached);
         self.private.last_applied = self.last_applied().filter(|_| !outcome.is_complete());
         self.private.inventory = inventory;
-        self.private.forget_unadopted();
+        self.private.forget_foreign();
         self.private.in_creation = (creating || self.private.in_creation) && diagnostics.has_errors();
         // If no client receives the state, the root keeps the tag `fgw:state = creating`, by which the next create
         // finds it.

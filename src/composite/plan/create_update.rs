@@ -257,7 +257,7 @@ async fn existing<P: Topology>(cloud: &dyn Cloud, request: &PlanRequest) -> Resu
         let found = refresh::read_foreign::<P>(cloud, root_id, &request.prior, None).await?;
         return Ok(match found {
             refresh::Foreign::Adoptable(private) => *private,
-            refresh::Foreign::Missing | refresh::Foreign::Rejected(_) => Private::of(Inventory::default()),
+            refresh::Foreign::Missing | refresh::Foreign::NotAdoptable(_) => Private::of(Inventory::default()),
         });
     }
     if let Some(mut private) = Private::decode(&request.prior_private) {

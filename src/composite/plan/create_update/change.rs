@@ -35,8 +35,8 @@ impl<P: Topology> PreparedPlan<'_, P> {
         let facts = self.looked_up(clouds, roots, &mut private, diagnostics).await?;
         let requires_replace = self.replacement(current, clouds.replaced_by(), &private.inventory, diagnostics).await;
         let (replacing, scope) = (!requires_replace.is_empty(), cloud.scope());
-        let rejection = P::reject_replacement(config, &private.inventory).filter(|_| replacing);
-        if let Some(problem) = rejection {
+        let problem = P::reject_replacement(config, &private.inventory).filter(|_| replacing);
+        if let Some(problem) = problem {
             diagnostics.problems(vec![problem]);
             return None;
         }
