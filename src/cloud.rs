@@ -59,7 +59,7 @@ pub trait Cloud: Send + Sync + 'static {
         record: &Recorder<'_>,
     ) -> Result<(), Failure>;
 
-    /// Sets the ownership tags of an object that something else created, and those tags of `to` that it does not have.
+    /// Sets the ownership tags of a foreign object, and those tags of `to` that it does not have.
     /// Sends at most one call, and none for a kind without tags. `from` is the current spec.
     async fn adopt(&self, work: &OpContext<'_>, id: &str, from: &Spec, to: &Object) -> Result<(), Failure>;
 
@@ -186,9 +186,9 @@ pub struct Known<'a> {
     pub entries: &'a [Entry],
     /// The slots of the objects by id, if only the user-visible state is known. Tags then identify no object.
     pub slots: Option<&'a BTreeMap<String, String>>,
-    /// Identifies the objects of a topology that something else built. Used only if nothing else is known.
+    /// Identifies the objects of a foreign topology. Used only if nothing else is known.
     pub classify: Option<Classify>,
-    /// Further objects that `adopt` names: their slots by id. Objects of a network are returned whatever uses them.
+    /// Additional objects that `adopt` names: their slots by id. Objects of a network are returned whatever uses them.
     pub consented: Option<&'a BTreeMap<String, String>>,
 }
 
@@ -231,9 +231,9 @@ pub struct Seen {
     /// The times of creation by id, in AWS's notation, of the kinds for which AWS returns one.
     pub created: BTreeMap<String, String>,
     /// The names of the CloudFormation stacks that objects belong to, by the ids of these objects. A read returns them
-    /// only for objects that something else built.
+    /// only for foreign objects.
     pub stacks: BTreeMap<String, String>,
-    /// The ids of the consented objects that do not have the ownership tags of the root: something else built them.
+    /// The ids of the consented objects that do not have the ownership tags of the root: they are foreign.
     pub untagged: BTreeSet<String>,
 }
 

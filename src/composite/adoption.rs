@@ -1,4 +1,4 @@
-//! The adoption of objects that something else built. Pure.
+//! The adoption of foreign objects, which something else built. Pure.
 //!
 //! An import is not ownership. Until an apply has adopted the root, which it does last, every plan either adopts what
 //! exists as it is, or is an error, and a destroy deletes nothing. A resource whose root is managed can adopt single

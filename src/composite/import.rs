@@ -37,7 +37,7 @@ pub(super) async fn import<P: Topology>(cloud: &dyn Cloud, id: &str) -> ImportRe
     ImportResponse { state: Some(state), private: private.encode(), diagnostics }
 }
 
-/// Imports a root that something else built, so that the next apply can adopt it.
+/// Imports a foreign root, so that the next apply can adopt it.
 async fn foreign<P: Topology>(cloud: &dyn Cloud, id: &str, mut diagnostics: Diagnostics) -> ImportResponse {
     let failed = |diagnostics| ImportResponse { state: None, private: Vec::new(), diagnostics };
     let private = match refresh::read_foreign::<P>(cloud, id, &Value::Null, None).await {

@@ -56,7 +56,7 @@ pub(super) async fn within<P: Topology>(
     limited::<P, _>(state, read::<P>(cloud, state, root_id, known)).await
 }
 
-/// Refreshes a topology and reads further objects, which `adopt` names: their slots by ID.
+/// Refreshes a topology and reads additional objects, which `adopt` names: their slots by ID.
 pub(super) async fn with_consent<P: Topology>(
     cloud: &dyn Cloud,
     state: &Value,
@@ -277,7 +277,7 @@ pub(super) fn state<P: Topology>(before: &Value, root_id: &str, private: &Privat
     state
 }
 
-/// The objects of a root that something else built.
+/// The objects of a foreign root.
 pub(super) enum Foreign {
     /// The root does not exist.
     Missing,
@@ -287,7 +287,7 @@ pub(super) enum Foreign {
     Adoptable(Box<Private>),
 }
 
-/// Reads the objects of a root that something else built. `before` is the state, whose `aws_objects` an interrupted
+/// Reads the objects of a foreign root. `before` is the state, whose `aws_objects` an interrupted
 /// apply has adopted. `consented` are the slots of objects by ID that no import proposes.
 pub(super) async fn read_foreign<P: Topology>(
     cloud: &dyn Cloud,

@@ -94,11 +94,11 @@ pub(crate) struct Simulation {
     pub(crate) namesakes_failure: Mutex<Option<Cause>>,
     /// Whether the root has no ownership tag.
     is_unowned: std::sync::atomic::AtomicBool,
-    /// Whether something else built all objects, and none has been adopted in full.
+    /// Whether all objects are foreign, and none has been adopted in full.
     is_foreign: std::sync::atomic::AtomicBool,
     /// The slots of the adopted objects.
     adopted: Mutex<BTreeSet<String>>,
-    /// The slots of objects that something else built in a managed topology.
+    /// The slots of the foreign objects in a managed topology.
     pub(crate) further: Mutex<BTreeSet<String>>,
     /// The names of the CloudFormation stacks of foreign objects, by their ids.
     pub(crate) stacks: Mutex<BTreeMap<String, String>>,

@@ -60,7 +60,7 @@ pub(super) fn decide<P: Topology>(
             .filter(|it| it.consented && it.entry.is_foreign() && has_slot(it))
             .map(|it| it.entry.key.clone())
             .collect();
-        // What is part of an object that something else built stays as it is, or the plan is refused. Some kinds stay
+        // What is part of a foreign object stays as it is, or the plan is refused. Some kinds stay
         // unmanaged instead if the configuration does not contain them.
         let is_part = |it: &Candidate| {
             let is_in_foreign = it.entry.applied.parent().is_some_and(|parent| foreign.contains(parent));
@@ -81,7 +81,7 @@ pub(super) fn decide<P: Topology>(
 }
 
 /// Marks the candidates that `adopt` names, by ID with their slots, and those that are part of them or lead to them.
-/// `untagged` are the IDs of those that something else built.
+/// `untagged` are the IDs of the foreign ones.
 pub(super) fn mark_named(private: &mut Private, consented: &BTreeMap<String, String>, untagged: &BTreeSet<String>) {
     let mut foreign: BTreeMap<String, Key> = BTreeMap::new();
     for candidate in &mut private.candidates {

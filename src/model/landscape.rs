@@ -1,4 +1,4 @@
-//! A network that something else built: the objects in a VPC, before it is decided which of them can be adopted.
+//! A foreign network: the objects in a VPC, before it is decided which of them can be adopted.
 
 use std::collections::BTreeMap;
 
@@ -156,7 +156,7 @@ pub struct Classification {
     pub unmanaged: BTreeMap<String, String>,
 }
 
-/// How a read finds the objects of a root that something else built.
+/// How a read finds the objects of a foreign root.
 #[derive(Clone, Copy, Debug)]
 pub enum Classify {
     /// This function decides which objects of a VPC can be adopted.

@@ -73,7 +73,7 @@ pub trait Topology: Send + Sync + 'static {
     /// `default_tags` merged with the configured tags of the root, without the ignored ones: the value of `tags_all`.
     fn root_tags(config: &Self::Config, scope: &Scope) -> crate::model::Tags;
 
-    /// How a read finds the objects of a root that something else built.
+    /// How a read finds the objects of a foreign root.
     const CLASSIFY: Classify;
 
     /// The objects to adopt: their IDs by slot.

@@ -42,7 +42,7 @@ pub(crate) async fn read(
     read_as(session, root_id, known, Owner { resource: &resource, or_none: false }).await
 }
 
-/// Reads an API that something else built. Every object that an adoption can take over is returned, with or without
+/// Reads a foreign API. Every object that an adoption can take over is returned, with or without
 /// ownership tags. All others in the API are unmanaged.
 pub(crate) async fn adoptable(session: &Session, owner: TopologyKind, root_id: &str) -> Result<Option<Seen>, Failure> {
     let resource = ownership::resource(owner, root_id);

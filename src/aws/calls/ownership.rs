@@ -140,7 +140,7 @@ fn missing(operation: &Operation<'_>, from: &Tags, to: &Tags) -> Result<BTreeMap
 pub(crate) struct Owner<'a> {
     /// The value of [`RESOURCE`].
     pub(crate) resource: &'a str,
-    /// Whether objects without this tag count too, because something else built them.
+    /// Whether objects without this tag count too, because they are foreign.
     pub(crate) or_none: bool,
 }
 

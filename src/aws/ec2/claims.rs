@@ -20,7 +20,7 @@ pub(super) struct Claims<'a> {
     known: &'a HashMap<&'a str, &'a Entry>,
     /// The slots of the objects, if only the user-visible state is known.
     slots: Option<&'a BTreeMap<String, String>>,
-    /// The slots of further objects that the user names in `adopt`.
+    /// The slots of additional objects that the user names in `adopt`.
     consented: Option<&'a BTreeMap<String, String>>,
     /// The value of the ownership tag of all objects below the VPC.
     resource: String,

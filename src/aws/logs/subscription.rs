@@ -47,7 +47,7 @@ pub(crate) async fn find(session: &Session, group: &str, name: &str) -> Result<O
     }
 }
 
-/// Finds the filter of a log group that something else built: that of this provider or, without one, the only filter.
+/// Finds the filter of a foreign log group: that of this provider or, without one, the only filter.
 pub(crate) async fn find_any(session: &Session, group: &str) -> Result<Option<Shown>, Failure> {
     if let Some(ours) = find(session, group, NAME).await? {
         return Ok(Some(ours));

@@ -1,4 +1,4 @@
-//! Diagnostics of the adoption of a topology that something else built.
+//! Diagnostics of the adoption of foreign objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ fn adopt() -> AttributePath {
     AttributePath::new("adopt")
 }
 
-/// An import of a root that something else built.
+/// An import of a foreign root.
 pub(in crate::composite) fn not_adopted_yet<P: Topology>(
     root_id: &str,
     inventory: &Inventory,

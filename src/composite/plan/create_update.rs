@@ -107,7 +107,7 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         Announcement { prior: &request.prior, attributes, written: &request.config, config, scope }
     }
 
-    /// Plans the adoption of a root that something else built, or a change of one that is managed or new.
+    /// Plans the adoption of a foreign root, or a change of one that is managed or new.
     async fn planned(
         &self,
         clouds: &location::Planned,

@@ -1,4 +1,4 @@
-//! Reads the objects of a managed gateway that something else built and that the user names in `adopt`.
+//! Reads the foreign objects that the user names in `adopt` of a managed gateway.
 
 use std::collections::{BTreeMap, HashMap};
 use std::mem::discriminant;

@@ -9,7 +9,7 @@ use crate::aws::apigateway::{domain_name, stage};
 use crate::aws::calls::ownership::Owner;
 use crate::cloud::{Cause, Failure, Unmanaged};
 
-/// Finds the domain of an API that something else built, for an adoption: the first one whose root path is mapped to
+/// Finds the domain of a foreign API, for an adoption: the first one whose root path is mapped to
 /// the API. All others with a mapping to the API are unmanaged.
 pub(in crate::aws::apigateway::read) async fn adoptable(
     session: &Session,
