@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use crate::model::{Classify, Entry, Ids, Key, Learned, Object, Spec, TopologyKind};
-use crate::model::{Facts, Lookup, Scope, TagSettings, Timeouts};
+use crate::model::{Facts, GuardDutyObjects, Lookup, Scope, TagSettings, Timeouts};
 
 mod cases;
 mod failure;
@@ -127,18 +127,6 @@ pub struct OpContext<'a> {
     pub deadlines: Deadlines,
     /// What a deletion does with the objects of GuardDuty that block it.
     pub guardduty: GuardDutyObjects,
-}
-
-/// What a deletion does with the objects that GuardDuty created by itself, if they block it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum GuardDutyObjects {
-    /// Keeps them, and waits.
-    #[default]
-    Keep,
-    /// Removes the deleted subnets from the endpoint of GuardDuty.
-    LeaveSubnets,
-    /// Deletes the endpoint and its security group.
-    Delete,
 }
 
 /// The deadlines of waits.

@@ -19,12 +19,12 @@ use shapes::{as_known, is_found, learned, may_be_adopted, named, outlives_root, 
 
 use crate::cloud::retries::RetryLimits;
 use crate::cloud::{
-    Cause, Cloud, Deadlines, Dependent, DependentScope, Dependents, Failure, GuardDutyObjects, Known, Namesake,
-    Observed, OpContext, Recorder, Root, RootState, Seen, Unmanaged,
+    Cause, Cloud, Deadlines, Dependent, DependentScope, Dependents, Failure, Known, Namesake, Observed, OpContext,
+    Recorder, Root, RootState, Seen, Unmanaged,
 };
 use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
-use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
+use crate::model::{AvailabilityZone, Certificate, Facts, Found, GuardDutyObjects, Lookup, Scope};
 use crate::model::{Claim, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, RouteTable, Spec};
 use crate::model::{UnmanagedInApi, UnmanagedSubnet};
 use crate::plugin::Input;

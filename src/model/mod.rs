@@ -9,6 +9,7 @@ mod claim;
 mod destination;
 pub(crate) mod durations;
 mod facts;
+mod guardduty;
 mod inventory;
 pub mod keys;
 mod landscape;
@@ -40,6 +41,7 @@ pub use claim::Claim;
 pub use destination::Destination;
 pub(crate) use facts::covers;
 pub use facts::{AvailabilityZone, Certificate, CertificateType, Facts, Found, Lookup};
+pub use guardduty::GuardDutyObjects;
 pub use inventory::{Drift, Entry, Ids, Inventory, Origin, ResolvedObject, Unfinished};
 pub use landscape::{
     Classification, Classify, FoundEndpoint, FoundNatGateway, FoundNetworkAcl, FoundObject, FoundRouteTable,

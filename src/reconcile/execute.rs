@@ -26,9 +26,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Action, Phase, Plan, Progress};
 use crate::cloud::retries::{Retry, RetryLimits};
-use crate::cloud::{Cause, Cloud, Deadlines, Failure, GuardDutyObjects, OpContext, Recorder};
+use crate::cloud::{Cause, Cloud, Deadlines, Failure, OpContext, Recorder};
 use crate::model::{
-    Entry, Ids, Inventory, Key, Learned, Object, Origin, ResolvedObject, Spec, Timeouts, TopologyKind, Unfinished,
+    Entry, GuardDutyObjects, Ids, Inventory, Key, Learned, Object, Origin, ResolvedObject, Spec, Timeouts,
+    TopologyKind, Unfinished,
 };
 
 /// The maximum number of operations in flight. AWS accepts a burst of about 50 mutating EC2 calls.

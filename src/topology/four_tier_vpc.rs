@@ -48,8 +48,8 @@ pub use subnet_layout::SubnetLayout;
 
 use crate::model::keys::network as keys;
 use crate::model::{
-    Classify, Entry, Ids, Inventory, Lookup, Object, Reference, Scope, Spec, Tags, Timeouts, TopologyKind,
-    is_same_policy, timeouts,
+    Classify, Entry, GuardDutyObjects, Ids, Inventory, Lookup, Object, Reference, Scope, Spec, Tags, Timeouts,
+    TopologyKind, is_same_policy, timeouts,
 };
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
@@ -213,8 +213,18 @@ impl Topology for FourTierVpc {
         IgnoredDrift::of(&config.ignore_drift)
     }
 
-    fn removes_guardduty_objects(config: &Config) -> bool {
-        config.delete_guardduty_resources == Input::Known(true)
+    fn guardduty_in_update(config: &Config) -> GuardDutyObjects {
+        match config.delete_guardduty_resources == Input::Known(true) {
+            true => GuardDutyObjects::LeaveSubnets,
+            false => GuardDutyObjects::Keep,
+        }
+    }
+
+    fn guardduty_in_destroy(config: &Config) -> GuardDutyObjects {
+        match config.delete_guardduty_resources == Input::Known(true) {
+            true => GuardDutyObjects::Delete,
+            false => GuardDutyObjects::Keep,
+        }
     }
 
     fn timeouts(config: &Config) -> Timeouts {

@@ -17,7 +17,8 @@ pub use ignored::IgnoredDrift;
 pub use protected::{PROTECTED_OBJECTS, ProtectedObjects};
 
 use crate::model::{
-    Classify, Entry, Facts, Ids, Inventory, Key, Lookup, Object, Reference, Scope, Spec, Timeouts, TopologyKind,
+    Classify, Entry, Facts, GuardDutyObjects, Ids, Inventory, Key, Lookup, Object, Reference, Scope, Spec, Timeouts,
+    TopologyKind,
 };
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Value};
 
@@ -201,10 +202,14 @@ pub trait Topology: Send + Sync + 'static {
     /// The objects whose drift is neither reported nor corrected.
     fn ignored_drift(config: &Self::Config) -> IgnoredDrift;
 
-    /// Whether deletions remove the objects of GuardDuty that block them.
-    fn removes_guardduty_objects(config: &Self::Config) -> bool {
-        let _ = config;
-        false
+    /// What an update to this configuration does with the objects of GuardDuty that block a deletion.
+    fn guardduty_in_update(_config: &Self::Config) -> GuardDutyObjects {
+        GuardDutyObjects::Keep
+    }
+
+    /// What a destroy does with them.
+    fn guardduty_in_destroy(_config: &Self::Config) -> GuardDutyObjects {
+        GuardDutyObjects::Keep
     }
 
     /// The configured timeouts.

@@ -10,15 +10,15 @@ use super::pending_deletion::{
 };
 use super::run::{Run, Setup, Shared, SharedInventory};
 use crate::cloud::retries::RetryLimits;
-use crate::cloud::{Cause, Cloud, Failure, GuardDutyObjects, RootState};
+use crate::cloud::{Cause, Cloud, Failure, RootState};
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::duplicates::Comparison;
 use crate::composite::managed_roots::{BegunCreate, Found as FoundRoots};
 use crate::composite::observe::unmanaged_objects;
 use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
-use crate::composite::{adoption, dependents, diagnostics, facts, guardduty, import, outside, state, takeover};
-use crate::model::{Drift, Entry, Facts, Inventory, Key, Scope};
+use crate::composite::{adoption, dependents, diagnostics, facts, import, outside, state, takeover};
+use crate::model::{Drift, Entry, Facts, GuardDutyObjects, Inventory, Key, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Severity, Value};
 use crate::reconcile::{Outcome, Plan};
 use crate::topology::{ProtectedObjects, Topology};
@@ -70,7 +70,7 @@ async fn change<P: Topology>(
         timeouts: &timeouts,
         deadline,
         in_use: (!change.creating()).then_some(UPDATE_DELETE_TIMEOUT),
-        guardduty: if change.creating() { GuardDutyObjects::Keep } else { guardduty::of_update::<P>(&change.config) },
+        guardduty: if change.creating() { GuardDutyObjects::Keep } else { P::guardduty_in_update(&change.config) },
         on_new_root: &on_new_root,
     });
     request.partial_state.set_snapshot(change.snapshot(run.shared_inventory()));

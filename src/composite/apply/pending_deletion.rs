@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::cloud::{Cause, DependentsByOp, Failure, GuardDutyObjects};
+use crate::cloud::{Cause, DependentsByOp, Failure};
 use crate::composite::diagnostics;
-use crate::model::{Entry, Inventory, Key, Object, kept_with_shared_domains};
+use crate::model::{Entry, GuardDutyObjects, Inventory, Key, Object, kept_with_shared_domains};
 use crate::plugin::Diagnostics;
 use crate::reconcile::{Action, Outcome, Phase, Plan};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::cloud::{Case, Cause, Dependent, Dependents, Failure, GuardDutyObjects, Namesake, Root, RootFilter};
-use crate::model::{Eip, Entry, Input, Inventory, Key, RouteTable, Spec, Tags};
+use crate::cloud::{Case, Cause, Dependent, Dependents, Failure, Namesake, Root, RootFilter};
+use crate::model::{Eip, Entry, GuardDutyObjects, Input, Inventory, Key, RouteTable, Spec, Tags};
 use crate::plugin::Diagnostics;
 use crate::topology::four_tier_vpc::FourTierVpc;
 

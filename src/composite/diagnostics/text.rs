@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::cloud::{Case, Cause, Dependent, Dependents, Failure, GuardDutyObjects};
-use crate::model::{Entry, printable};
+use crate::cloud::{Case, Cause, Dependent, Dependents, Failure};
+use crate::model::{Entry, GuardDutyObjects, printable};
 use crate::plugin::Diagnostics;
 
 /// What AWS returned, what it means, and what to do, where the error code determines that.

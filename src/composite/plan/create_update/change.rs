@@ -11,7 +11,7 @@ use crate::composite::duplicates::Comparison;
 use crate::composite::plan::Roots;
 use crate::composite::private_state::Private;
 use crate::composite::protected::{self, Protection};
-use crate::composite::{diagnostics, guardduty, import, location, refresh, released};
+use crate::composite::{diagnostics, import, location, refresh, released};
 use crate::model::Inventory;
 use crate::plugin::{Diagnostics, Input, Value};
 use crate::topology::Topology;
@@ -63,7 +63,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
         if let Some(decision) = &decision {
             diagnostics::warn_of_missing::<P>(&self.name(), &decision.missing, diagnostics);
             if !request.prior.is_null() && !replacing {
-                let handling = (guardduty::of_update::<P>(config), &P::ignored_drift(config));
+                let handling = (P::guardduty_in_update(config), &P::ignored_drift(config));
                 check_effects::<P>(cloud, &self.name(), &private.inventory, decision, handling, diagnostics).await;
             }
         }
