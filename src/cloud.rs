@@ -16,7 +16,7 @@ pub mod panic_on_demand;
 pub mod retries;
 
 pub use cases::Case;
-pub use failure::{Cause, Failure};
+pub use failure::{Advice, Cause, Failure};
 
 /// The AWS account, or a simulation of it.
 #[async_trait]

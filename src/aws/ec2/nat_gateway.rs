@@ -420,7 +420,7 @@ mod tests {
         let failure = create_on(&aws).await.unwrap_err();
         assert_eq!(failure.code.as_deref(), Some("Resource.AlreadyAssociated"));
         for text in ["eipalloc-1 is associated with eni-1", "--association-id eipassoc-1", "custom_nat_eips"] {
-            assert!(failure.message.contains(text), "{}", failure.message);
+            assert!(failure.text().contains(text), "{}", failure.text());
         }
         assert_eq!(aws.calls("CreateNatGateway").len(), 1);
     }

@@ -139,7 +139,7 @@ fn a_failed_operation_names_its_case() {
     assert_eq!(case(Cause::InUse, &of("type lambdas", &[])), None);
     assert_eq!(case(Cause::Denied, &of("", &[])), Some(Case::PermissionMissing));
     assert_eq!(case(Cause::Lost, &of("", &[])), Some(Case::ConnectionLost));
-    let refused = Failure { advice: Some("Start it.".to_string()), ..Failure::new(Cause::Lost, "DeleteSubnet", "no") };
+    let refused = Failure::new(Cause::Lost, "DeleteSubnet", "no").with_advice("Start it.", []);
     assert_eq!(super::text::case(&refused, None), None);
     let full = Failure { case: Some(Case::AccessLogs), ..Failure::new(Cause::Denied, "CreateStage", "no") };
     assert_eq!(super::text::case(&full, None), Some(Case::AccessLogs));
