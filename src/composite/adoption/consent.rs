@@ -1,8 +1,8 @@
 //! Reading `adopt`, and checking a plan that follows it. Pure.
 //!
-//! Of a foreign root, the entries choose the objects of an import that the plan keeps. Of a managed root, an entry whose
-//! object is not in the inventory lets the plan take this object over where the configuration requires it; all other
-//! entries have no effect.
+//! Of a foreign root, the entries choose the objects of an import that the plan keeps. Of a managed root, an entry
+//! whose object is not in the inventory lets the plan take this object over where the configuration requires it; all
+//! other entries have no effect.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +48,7 @@ pub(in crate::composite) fn only_by_name<P: Topology>(
 
 impl Consent {
     /// Reads `adopt` for a foreign root, and removes the objects from its inventory that `adopt` does not name. Returns
-    /// `None` if it contains an invalid entry. `named` are the objects of [`only_by_name`], which have been read.
+    /// `None` if it contains an invalid entry. `named_only` are the objects of [`only_by_name`], which have been read.
     pub(in crate::composite) fn to_root<P: Topology>(
         config: &P::Config,
         private: &mut Private,
@@ -184,8 +184,8 @@ impl Consent {
         report(&invalid.collect::<Vec<_>>(), diagnostics)
     }
 
-    /// Checks a decision that adopts the objects: reports those that the configuration does not require, and a plan that
-    /// would do more to them than add tags. `filled` is the configuration with defaults, `before` is the state.
+    /// Checks a decision that adopts the objects: reports those that the configuration does not require, and a plan
+    /// that would do more to them than add tags. `filled` is the configuration with defaults, `before` is the state.
     pub(in crate::composite) fn check<P: Topology>(
         &self,
         basis: &Basis<'_, P>,

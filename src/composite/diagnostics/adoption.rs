@@ -109,8 +109,8 @@ pub(in crate::composite) fn adopt_has_no_effect(inert: &BTreeSet<String>, others
     );
 }
 
-/// Objects that the configuration requires, that could be adopted, and that `adopt` does not name. `is_whole` is whether
-/// the root is to be adopted.
+/// Objects that the configuration requires, that could be adopted, and that `adopt` does not name. `is_whole` is
+/// whether the root is to be adopted.
 pub(in crate::composite) fn not_named_in_adopt<P: Topology>(
     is_whole: bool,
     missing: &BTreeMap<String, String>,
