@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use crate::model::{Entry, Ids, Key, Learned, Object, Spec, TopologyKind};
-use crate::model::{Facts, Lookup, Scope, TagSettings, Timeouts};
+use crate::model::{Facts, GuardDutyObjects, Lookup, Scope, TagSettings, Timeouts};
 
 mod cases;
 mod discovery;
@@ -18,7 +18,7 @@ pub mod retries;
 
 pub use cases::Case;
 pub use discovery::{Discovery, Members, adoptable};
-pub use failure::{Cause, Failure};
+pub use failure::{Advice, Cause, Failure};
 
 /// The AWS account, or a simulation of it.
 #[async_trait]
@@ -70,7 +70,7 @@ pub trait Cloud: Send + Sync + 'static {
         record: &Recorder<'_>,
     ) -> Result<(), Failure>;
 
-    /// Sets the ownership tags of an object that something else created, and those tags of `to` that it does not have.
+    /// Sets the ownership tags of a foreign object, and those tags of `to` that it does not have.
     /// Sends at most one call, and none for a kind without tags. `from` is the current spec.
     async fn adopt(&self, work: &OpContext<'_>, id: &str, from: &Spec, to: &Object) -> Result<(), Failure>;
 
@@ -140,18 +140,6 @@ pub struct OpContext<'a> {
     pub guardduty: GuardDutyObjects,
 }
 
-/// What a deletion does with the objects that GuardDuty created by itself, if they block it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum GuardDutyObjects {
-    /// Keeps them, and waits.
-    #[default]
-    Keep,
-    /// Removes the deleted subnets from the endpoint of GuardDuty.
-    LeaveSubnets,
-    /// Deletes the endpoint and its security group.
-    Delete,
-}
-
 /// The deadlines of waits.
 #[derive(Clone)]
 pub struct Deadlines {
@@ -196,7 +184,7 @@ pub struct Known<'a> {
     pub entries: &'a [Entry],
     /// The slots of the objects by id, if only the user-visible state is known. Tags then identify no object.
     pub slots: Option<&'a BTreeMap<String, String>>,
-    /// Further objects that `adopt` names: their slots by id. Objects of a network are returned whatever uses them.
+    /// Additional objects that `adopt` names: their slots by id. Objects of a network are returned whatever uses them.
     pub consented: Option<&'a BTreeMap<String, String>>,
 }
 
@@ -239,9 +227,9 @@ pub struct Seen {
     /// The times of creation by id, in AWS's notation, of the kinds for which AWS returns one.
     pub created: BTreeMap<String, String>,
     /// The names of the CloudFormation stacks that objects belong to, by the ids of these objects. A read returns them
-    /// only for objects that something else built.
+    /// only for foreign objects.
     pub stacks: BTreeMap<String, String>,
-    /// The ids of the consented objects that do not have the ownership tags of the root: something else built them.
+    /// The ids of the consented objects that do not have the ownership tags of the root: they are foreign.
     pub untagged: BTreeSet<String>,
 }
 

@@ -14,7 +14,6 @@ mod diagnostics;
 mod duplicates;
 mod facts;
 mod generate;
-mod guardduty;
 mod import;
 mod list;
 mod location;

@@ -15,7 +15,7 @@ pub(crate) mod nat_gateway;
 mod nat_gateway_addresses;
 mod network_acl_rules;
 mod observed;
-mod obstacles;
+mod conflicts;
 mod pollers;
 mod read;
 pub(crate) mod route;

@@ -18,8 +18,8 @@ pub struct Failure {
     pub missing: Option<String>,
     /// The request id, if AWS returned one.
     pub request_id: Option<String>,
-    /// What to do, in sentences, if the failure itself determines it.
-    pub advice: Option<String>,
+    /// What to do, if the failure itself determines it.
+    pub advice: Option<Box<Advice>>,
     /// The case of the guide, if the failure itself determines it.
     pub case: Option<Case>,
     /// The pause before a retry that AWS requests.
@@ -27,6 +27,22 @@ pub struct Failure {
     /// Of a deletion that waits for a deployment: the time of the last change that the deployment must contain, in
     /// seconds since the Unix epoch.
     pub undeployed_since: Option<i64>,
+}
+
+/// What to do about a failure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Advice {
+    /// Sentences.
+    pub text: String,
+    /// The commands that the sentences refer to. A message shows each on a line of its own.
+    pub commands: Vec<String>,
+}
+
+impl Advice {
+    /// Advice without commands.
+    pub fn of(text: impl Into<String>) -> Box<Advice> {
+        Box::new(Advice { text: text.into(), commands: Vec::new() })
+    }
 }
 
 /// The causes of failures, by the reaction of the caller.
@@ -86,5 +102,18 @@ impl Failure {
             retry_after: None,
             undeployed_since: None,
         }
+    }
+
+    /// Adds what to do, with commands.
+    pub fn with_advice<const N: usize>(mut self, text: impl Into<String>, commands: [String; N]) -> Failure {
+        self.advice = Some(Box::new(Advice { text: text.into(), commands: commands.into() }));
+        self
+    }
+
+    /// The message and the advice, each command on a line of its own.
+    #[cfg(test)]
+    pub fn text(&self) -> String {
+        let advice = self.advice.iter().flat_map(|it| std::iter::once(&it.text).chain(&it.commands));
+        std::iter::once(&self.message).chain(advice).cloned().collect::<Vec<_>>().join("\n")
     }
 }

@@ -23,9 +23,9 @@ mod text;
 mod users;
 
 pub(super) use adoption::{
-    Difference, WrongEntry, adopt_before_import, adopt_has_no_effect, adopt_is_undecided, adopt_is_unknown,
-    adopted_already, adoption_would_change, further_missing, further_would_change, not_adopted_yet, not_created_again,
-    not_replaced, nothing_is_deleted, objects_of_stacks, wrong_entries,
+    Difference, InvalidEntry, adopt_before_import, adopt_has_no_effect, adopt_is_undecided, adopt_is_unknown,
+    adopted_already, adoption_would_change, invalid_entries, not_adopted_yet, not_created_again, not_named_in_adopt,
+    not_replaced, nothing_is_deleted, objects_of_stacks,
 };
 pub(super) use apply::{
     Operation, awaits_deployment, duplicates, failures, incomplete, leftovers, not_as_planned, not_attached,

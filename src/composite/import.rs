@@ -59,7 +59,7 @@ async fn own<P: Topology>(
     Ok(Some((state, private)))
 }
 
-/// Imports a root that something else built, so that the next apply can adopt it.
+/// Imports a foreign root, so that the next apply can adopt it.
 async fn foreign<P: Topology>(
     discovery: Box<dyn Discovery + '_>,
     cloud: &dyn Cloud,
@@ -68,7 +68,7 @@ async fn foreign<P: Topology>(
 ) -> Result<Option<(Value, Private)>, Failure> {
     let private = match refresh::classified::<P>(discovery, cloud.scope(), id, &Value::Null).await? {
         Foreign::Adoptable(private) => *private,
-        Foreign::Rejected(reason) => {
+        Foreign::NotAdoptable(reason) => {
             diagnostics::cannot_be_adopted::<P>(id, &reason, diagnostics);
             return Ok(None);
         }
@@ -94,7 +94,7 @@ pub(super) fn remove_unclaimed<P: Topology>(
 ) -> bool {
     let is_imported = private.imported;
     let all = private.inventory.clone();
-    let is_unclaimed = |entry: &Entry| is_imported && entry.adopted && !P::may_own(configuration, entry, &all);
+    let is_unclaimed = |entry: &Entry| is_imported && !entry.is_applied() && !P::may_own(configuration, entry, &all);
     let mut has_removed = false;
     for entry in private.inventory.entries.extract_if(.., |entry| is_unclaimed(entry)) {
         has_removed = true;

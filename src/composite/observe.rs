@@ -6,8 +6,7 @@ use std::mem::discriminant;
 use super::private_state::{Candidate, Private};
 use super::released;
 use crate::cloud::Observed;
-use crate::model::IgnoreTags;
-use crate::model::{Entry, Inventory, Key, Object, Spec, Unfinished, printable};
+use crate::model::{Drift, Entry, IgnoreTags, Inventory, Key, Object, Origin, Spec, Unfinished, printable};
 use crate::plugin::Input;
 use crate::reconcile::{Action, Plan};
 use crate::topology::IgnoredDrift;
@@ -76,12 +75,11 @@ fn matched(inventory: &mut Inventory, mut unseen: Vec<Observed>, ignored: &Ignor
             })
             .or_else(|| unseen.iter().position(|object| object.key == entry.key && object.spec.tags().is_none()));
         let Some(position) = position else {
-            entry.missing = true;
-            entry.observed = None;
+            entry.drift = Drift::Missing;
             continue;
         };
         let object = unseen.swap_remove(position);
-        entry.missing = false;
+        entry.drift = Drift::None;
         entry.id = object.id;
         entry.key = object.key;
         entry.learned.extend(object.learned);
@@ -92,7 +90,7 @@ fn matched(inventory: &mut Inventory, mut unseen: Vec<Observed>, ignored: &Ignor
 
 /// The ids of observed objects without an entry by their keys, except keys that an existing entry has.
 fn unmanaged_keys(inventory: &Inventory, others: &[Observed]) -> BTreeMap<Key, String> {
-    let is_held = |key: &Key| inventory.entries.iter().any(|entry| !entry.missing && entry.key == *key);
+    let is_held = |key: &Key| inventory.entries.iter().any(|entry| !entry.is_missing() && entry.key == *key);
     let free = others.iter().filter(|object| !is_held(&object.key));
     free.map(|object| (object.key.clone(), object.id.clone())).collect()
 }
@@ -101,7 +99,7 @@ fn unmanaged_keys(inventory: &Inventory, others: &[Observed]) -> BTreeMap<Key, S
 pub(super) fn found_entry(object: Observed, ignore: &IgnoreTags) -> Entry {
     let mut entry = Entry::new(object.key, object.id, without_ignored_tags(object.spec, ignore));
     entry.learned = object.learned;
-    entry.adopted = true;
+    entry.origin = Origin::Found;
     entry.found = entry.applied.is_adopted().then(|| Box::new(entry.applied.clone()));
     entry
 }
@@ -123,7 +121,7 @@ pub(super) fn unmanaged_objects(private: &Private) -> BTreeMap<String, String> {
     let has_own_line = |it: &&Candidate| !it.entry.applied.parent().is_some_and(is_candidate);
     let candidates = private.candidates.iter().filter(has_own_line).map(|it| {
         let (slot, id) = (&it.entry.key.slot, &it.entry.id);
-        let (reason, adopt) = match &it.refused {
+        let (reason, adopt) = match &it.reason {
             Some(reason) => {
                 let may_be_named = is_named(&it.entry.applied) && is_free(slot);
                 (format!(": {}.", printable(reason)), may_be_named.then(|| advice_to_adopt(slot, id)))
@@ -156,7 +154,7 @@ pub(super) fn missing(id: &str) -> String {
 /// The objects that `adopt` names: those of kinds with an ID of their own. All others follow the object that they are
 /// part of.
 pub(super) fn named(inventory: &Inventory) -> impl Iterator<Item = &Entry> {
-    inventory.current().filter(|entry| entry.not_adopted && is_named(&entry.applied))
+    inventory.current().filter(|entry| entry.is_foreign() && is_named(&entry.applied))
 }
 
 /// Whether `adopt` names objects of this kind.
@@ -169,7 +167,7 @@ pub(super) fn drift(private: &Private, root: &str) -> BTreeMap<String, String> {
     let mut drift = private.pending.clone();
     for entry in private.inventory.entries.iter().filter(|entry| !entry.pending_deletion) {
         let what = match (entry.drifted(), !entry.is_present()) {
-            _ if entry.not_adopted => continue,
+            _ if entry.is_foreign() => continue,
             (_, true) => missing(&entry.id),
             (Some(observed), false) => entry.applied.differences(observed).join("; "),
             (None, false) => continue,
@@ -193,8 +191,8 @@ pub(super) fn ignore_drift(inventory: &mut Inventory, ignored: &IgnoredDrift, wa
         let object = wanted.iter().find(|it| it.key == entry.key).filter(|_| ignored.covers(&entry.key.slot));
         // A create that failed half-way has left differences that are no drift.
         entry.ignored = object.is_some() && entry.unfinished != Some(Unfinished::Create);
-        if let (true, Some(object)) = (entry.not_adopted, object) {
-            let found = entry.observed.take().unwrap_or_else(|| entry.applied.clone());
+        if let (true, Some(object)) = (entry.is_foreign(), object) {
+            let found = entry.take_observed().unwrap_or_else(|| entry.applied.clone());
             entry.applied = with_tags_of(object.spec.clone(), &found);
             entry.observe(found);
         }
@@ -219,7 +217,7 @@ pub(super) fn require_missing(inventory: &mut Inventory, plan: &Plan) -> bool {
     }
     let is_part = |entry: &Entry| entry.applied.parent().is_some_and(|parent| created.contains(parent));
     let is_required =
-        |entry: &&mut Entry| entry.missing && entry.ignored && (needed.contains(&entry.key) || is_part(entry));
+        |entry: &&mut Entry| entry.is_missing() && entry.ignored && (needed.contains(&entry.key) || is_part(entry));
     let required: Vec<&mut Entry> = inventory.entries.iter_mut().filter(is_required).collect();
     let has_some = !required.is_empty();
     for entry in required {
@@ -238,9 +236,9 @@ fn with_tags_of(mut spec: Spec, other: &Spec) -> Spec {
 /// A missing root and the objects that were deleted with it are never ignored, because only a replacement of the whole
 /// topology can create them again.
 fn never_ignore_missing_root(inventory: &mut Inventory) {
-    let is_missing_root = |entry: &Entry| entry.missing && entry.applied.is_root();
+    let is_missing_root = |entry: &Entry| entry.is_missing() && entry.applied.is_root();
     if inventory.entries.iter().any(is_missing_root) {
-        inventory.entries.iter_mut().for_each(|entry| entry.ignored &= !entry.missing);
+        inventory.entries.iter_mut().for_each(|entry| entry.ignored &= !entry.is_missing());
     }
 }
 
@@ -248,9 +246,11 @@ fn never_ignore_missing_root(inventory: &mut Inventory) {
 /// the AWS objects.
 pub(super) fn remove_ignored_tags(inventory: &mut Inventory, ignore: &IgnoreTags) {
     for entry in &mut inventory.entries {
-        let observed = entry.observed.take().map(|observed| without_ignored_tags(observed, ignore));
+        let observed = entry.take_observed().map(|observed| without_ignored_tags(observed, ignore));
         entry.applied = without_ignored_tags(entry.applied.clone(), ignore);
-        entry.observed = observed.filter(|observed| *observed != entry.applied);
+        if let Some(observed) = observed {
+            entry.observe(observed);
+        }
     }
 }
 
@@ -404,9 +404,9 @@ mod tests {
             Spec::Route(Route { target, ..Route::test() })
         };
         let mut entry = Entry::new(Key::new("route.public.ipv4"), "rtb-1_0.0.0.0/0", route("nat-0"));
-        entry.not_adopted = true;
+        entry.origin = Origin::Foreign;
         let mut inventory = Inventory { entries: vec![entry, known().inventory.entries[0].clone()] };
-        inventory.entries[1].not_adopted = true;
+        inventory.entries[1].origin = Origin::Foreign;
         let patterns = vec![Input::Known("route*".to_string())];
         let ignored = IgnoredDrift::of(&Input::Known(Some(patterns)));
         let named = table(&[("Name", "new"), ("added", "y")]);
@@ -417,7 +417,7 @@ mod tests {
         for _ in 0..2 {
             ignore_drift(&mut inventory, &ignored, &wanted);
             assert_eq!(inventory.entries[0].spec(), &route("nat-1"));
-            assert_eq!(inventory.entries[0].observed, Some(route("nat-0")));
+            assert_eq!(inventory.entries[0].observed(), Some(&route("nat-0")));
             assert_eq!(inventory.entries[1].spec(), &table(&[("Name", "a"), ("team", "x")]), "tags are only added");
         }
     }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::{RootState, Unmanaged};
-use crate::model::{Entry, Facts, Inventory, Key, Object, kept_with_shared_domains};
+use crate::model::{Drift, Entry, Facts, Inventory, Key, Object, kept_with_shared_domains};
 use crate::plugin::Value;
 use crate::reconcile::Plan;
 use crate::topology::ProtectedObjects;
@@ -105,7 +105,7 @@ pub(super) struct Candidate {
     pub(super) requires: BTreeSet<String>,
     /// Why it is not taken over, although the configuration requires it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) refused: Option<String>,
+    pub(super) reason: Option<String>,
     /// The managed objects whose lists of references contain it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) referrers: Vec<Key>,
@@ -117,7 +117,7 @@ pub(super) struct Candidate {
 impl Candidate {
     /// Creates a candidate that nothing refers to and that requires no other.
     pub(super) fn of(entry: Entry) -> Candidate {
-        Candidate { entry, requires: BTreeSet::new(), refused: None, referrers: Vec::new(), consented: false }
+        Candidate { entry, requires: BTreeSet::new(), reason: None, referrers: Vec::new(), consented: false }
     }
 }
 
@@ -157,23 +157,23 @@ impl Private {
     pub(super) fn decode(stored: &[u8]) -> Option<Private> {
         let mut private = Private::decode_plan(stored).filter(|private| !private.of_create)?;
         // An apply that fails before its first operation leaves the private data of its plan.
-        private.forget_unadopted();
+        private.forget_foreign();
         Some(private)
     }
 
     /// Removes the objects that no apply has adopted, if the root is managed. The next plan finds them again by
     /// `adopt`.
-    pub(super) fn forget_unadopted(&mut self) {
-        let is_managed_root = |entry: &Entry| entry.applied.is_root() && !entry.not_adopted;
+    pub(super) fn forget_foreign(&mut self) {
+        let is_managed_root = |entry: &Entry| entry.applied.is_root() && !entry.is_foreign();
         if !self.inventory.entries.iter().any(is_managed_root) {
             return;
         }
         self.candidates.retain(|it| !it.consented);
-        let forgotten = self.inventory.entries.extract_if(.., |entry| entry.not_adopted);
+        let forgotten = self.inventory.entries.extract_if(.., |entry| entry.is_foreign());
         let forgotten: BTreeMap<Key, String> = forgotten.map(|entry| (entry.key, entry.id)).collect();
         for entry in &mut self.inventory.entries {
             entry.applied.refer_by_id(&forgotten);
-            if let Some(observed) = &mut entry.observed {
+            if let Drift::Changed(observed) = &mut entry.drift {
                 observed.refer_by_id(&forgotten);
             }
         }
@@ -204,7 +204,7 @@ impl Private {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Eip, NatGateway, Ref, Spec, Vpc, keys};
+    use crate::model::{Eip, NatGateway, Origin, Ref, Spec, Vpc, keys};
     use crate::plugin::Input;
 
     #[test]
@@ -225,10 +225,12 @@ mod tests {
                 Entry::new(Key::new("nat_gateway.0"), "nat-1", Spec::NatGateway(nat)),
             ],
         };
-        inventory.entries[0].not_adopted = true;
+        inventory.entries[0].origin = Origin::Foreign;
         let pending = Private::of(inventory.clone());
         assert_eq!(Private::decode(&pending.encode()), Some(pending), "nothing is managed before the root");
-        inventory.entries.iter_mut().for_each(|entry| entry.not_adopted = entry.key.slot == "eip.0");
+        for entry in &mut inventory.entries {
+            entry.origin = if entry.key.slot == "eip.0" { Origin::Foreign } else { Origin::Applied };
+        }
         let decoded = Private::decode(&Private::of(inventory).encode()).unwrap().inventory;
         assert!(decoded.at("eip.0").is_none());
         let Spec::NatGateway(nat) = &decoded.at("nat_gateway.0").unwrap().applied else { unreachable!() };

@@ -35,7 +35,7 @@ impl Protection {
         let deleted = plan.ops.iter().filter_map(|op| match &op.action {
             // A plan that would delete an object which it has to adopt is refused for that reason.
             Action::Delete { entry, is_kept: false, .. }
-                if !entry.applied.stays_when_deleted() && !entry.not_adopted =>
+                if !entry.applied.stays_when_deleted() && !entry.is_foreign() =>
             {
                 Some(entry)
             }
@@ -50,7 +50,7 @@ impl Protection {
 
     fn protected<'a>(&'a self, deleted: impl Iterator<Item = &'a Entry>) -> Vec<Protected<'a>> {
         // A pending deletion has passed this check in the plan that removed the object from the configuration.
-        let exists = |entry: &&Entry| !entry.missing && !entry.pending_deletion && !entry.has_failed();
+        let exists = |entry: &&Entry| !entry.is_missing() && !entry.pending_deletion && !entry.has_failed();
         let deleted = deleted.filter(|entry| !self.is_lifted && exists(entry));
         deleted.filter_map(|entry| Some((entry, self.patterns.pattern_for(&entry.key.slot)?))).collect()
     }

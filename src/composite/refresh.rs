@@ -9,8 +9,7 @@ use super::private_state::Private;
 use super::status::{Status, is_not_adopted};
 use super::{facts, location, released, state, takeover};
 use crate::cloud::{Cause, Cloud, Discovery, Failure, Known, RootState, Seen, adoptable};
-use crate::model::{Entry, Inventory, Object};
-use crate::model::{Facts, Scope};
+use crate::model::{Drift, Entry, Facts, Inventory, Object, Origin, Scope};
 use crate::plugin::Value;
 use crate::topology::{Context, IgnoredDrift, Topology};
 
@@ -57,7 +56,7 @@ pub(super) async fn within<P: Topology>(
     limited::<P, _>(state, read::<P>(cloud, state, root_id, known)).await
 }
 
-/// Refreshes a topology and reads further objects, which `adopt` names: their slots by ID.
+/// Refreshes a topology and reads additional objects, which `adopt` names: their slots by ID.
 pub(super) async fn with_consent<P: Topology>(
     cloud: &dyn Cloud,
     state: &Value,
@@ -73,7 +72,7 @@ pub(super) async fn with_consent<P: Topology>(
         let Some(seen) = cloud.read(P::KIND, root_id, objects).await? else { return Ok(None) };
         let untagged = seen.untagged.clone();
         let mut private = observed(Some(known.clone()), seen, cloud.scope(), &ignored_in::<P>(state));
-        takeover::consent(&mut private, consented, &untagged);
+        takeover::mark_named(&mut private, consented, &untagged);
         Ok(Some(private))
     };
     limited::<P, _>(state, read).await
@@ -96,7 +95,7 @@ pub(super) async fn with_facts<P: Topology>(
             true => match read_foreign::<P>(cloud, root_id, before, None).await? {
                 Foreign::Adoptable(private) => Ok(Some(*private)),
                 // Nothing of it belongs to this resource.
-                Foreign::Missing | Foreign::Rejected(_) => Ok(None),
+                Foreign::Missing | Foreign::NotAdoptable(_) => Ok(None),
             },
             false => read::<P>(cloud, before, root_id, known).await,
         }
@@ -179,7 +178,7 @@ pub(super) async fn find_lost<P: Topology>(
     let mut lost = false;
     for entry in private.inventory.entries.iter_mut().filter(|entry| entry.is_present()) {
         if is_lost(entry) {
-            (entry.missing, lost) = (true, true);
+            (entry.drift, lost) = (Drift::Missing, true);
         }
     }
     Ok(lost)
@@ -215,9 +214,9 @@ pub(super) async fn rebuild<P: Topology>(
     if let Some(private) = &mut found {
         // The observed specs count as applied, as in an import.
         let all = private.inventory.clone();
-        private.inventory.entries.retain(|entry| !entry.missing && P::may_own(state, entry, &all));
+        private.inventory.entries.retain(|entry| !entry.is_missing() && P::may_own(state, entry, &all));
         for entry in &mut private.inventory.entries {
-            if let Some(observed) = entry.observed.take() {
+            if let Some(observed) = entry.take_observed() {
                 entry.applied = observed;
             }
         }
@@ -278,17 +277,17 @@ pub(super) fn state<P: Topology>(before: &Value, root_id: &str, private: &Privat
     state
 }
 
-/// The objects of a root that something else built.
+/// The objects of a foreign root.
 pub(super) enum Foreign {
     /// The root does not exist.
     Missing,
     /// The root cannot be adopted, with the reason: a clause such as "its protocol is WEBSOCKET".
-    Rejected(String),
+    NotAdoptable(String),
     /// The objects that can be adopted, and those that stay unmanaged.
     Adoptable(Box<Private>),
 }
 
-/// Reads the objects of a root that something else built. `before` is the state, whose `aws_objects` an interrupted
+/// Reads the objects of a foreign root. `before` is the state, whose `aws_objects` an interrupted
 /// apply has adopted. `consented` are the slots of objects by ID that no import proposes.
 pub(super) async fn read_foreign<P: Topology>(
     cloud: &dyn Cloud,
@@ -311,7 +310,7 @@ pub(super) async fn classified<P: Topology>(
 ) -> Result<Foreign, Failure> {
     let classification = P::classify(discovery.landscape());
     if let Some(reason) = classification.unmanaged.get(root_id) {
-        return Ok(Foreign::Rejected(reason.clone()));
+        return Ok(Foreign::NotAdoptable(reason.clone()));
     }
     let seen = adoptable(discovery, &classification).await?;
     let mut private = observed(None, seen, scope, &IgnoredDrift::default());
@@ -320,7 +319,8 @@ pub(super) async fn classified<P: Topology>(
     }
     let adopted = before.get("aws_objects");
     for entry in &mut private.inventory.entries {
-        entry.not_adopted = adopted.get(&entry.key.slot).as_str() != Some(entry.id.as_str());
+        let is_adopted = adopted.get(&entry.key.slot).as_str() == Some(entry.id.as_str());
+        entry.origin = if is_adopted { Origin::Found } else { Origin::Foreign };
     }
     private.imported = true;
     Ok(Foreign::Adoptable(Box::new(private)))

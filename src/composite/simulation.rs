@@ -21,12 +21,12 @@ use shapes::{as_known, is_found, learned, may_be_adopted, named, outlives_root, 
 
 use crate::cloud::retries::RetryLimits;
 use crate::cloud::{
-    Cause, Cloud, Deadlines, Dependent, DependentScope, Dependents, Discovery, Failure, GuardDutyObjects, Known,
-    Namesake, Observed, OpContext, Recorder, Root, RootState, Seen, Unmanaged,
+    Cause, Cloud, Deadlines, Dependent, DependentScope, Dependents, Discovery, Failure, Known, Namesake, Observed,
+    OpContext, Recorder, Root, RootState, Seen, Unmanaged,
 };
 use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
-use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
+use crate::model::{AvailabilityZone, Certificate, Facts, Found, GuardDutyObjects, Lookup, Scope};
 use crate::model::{Claim, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, RouteTable, Spec};
 use crate::model::{UnmanagedInApi, UnmanagedSubnet};
 use crate::plugin::Input;
@@ -96,11 +96,11 @@ pub(crate) struct Simulation {
     pub(crate) namesakes_failure: Mutex<Option<Cause>>,
     /// Whether the root has no ownership tag.
     is_unowned: std::sync::atomic::AtomicBool,
-    /// Whether something else built all objects, and none has been adopted in full.
+    /// Whether all objects are foreign, and none has been adopted in full.
     is_foreign: std::sync::atomic::AtomicBool,
     /// The slots of the adopted objects.
     adopted: Mutex<BTreeSet<String>>,
-    /// The slots of objects that something else built in a managed topology.
+    /// The slots of the foreign objects in a managed topology.
     pub(crate) further: Mutex<BTreeSet<String>>,
     /// The names of the CloudFormation stacks of foreign objects, by their ids.
     pub(crate) stacks: Mutex<BTreeMap<String, String>>,

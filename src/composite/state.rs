@@ -6,8 +6,7 @@ use super::location;
 use super::observe::drift;
 use super::private_state::Private;
 use super::status::{self, Status};
-use crate::model::Scope;
-use crate::model::{Entry, Inventory, Object};
+use crate::model::{Entry, GuardDutyObjects, Inventory, Object, Scope};
 use crate::plugin::schema::{with_defaults, with_shown_defaults};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Type, Value};
 use crate::topology::Topology;
@@ -83,6 +82,11 @@ pub(super) fn decode<P: Topology>(value: &Value) -> Result<(Value, P::Config), V
     }
 }
 
+/// What a destroy of the objects in this state does with those of GuardDuty. Terraform passes it no configuration.
+pub(super) fn guardduty_in_destroy<P: Topology>(state: &Value) -> GuardDutyObjects {
+    decode::<P>(state).map_or(GuardDutyObjects::Keep, |(_, config)| P::guardduty_in_destroy(&config))
+}
+
 /// Returns a state in which every attribute is null.
 pub(super) fn empty<P: Topology>() -> Value {
     Value::Map(attributes::<P>().into_iter().map(|attribute| (attribute.name, Value::Null)).collect())
@@ -143,7 +147,7 @@ pub(super) fn tags_all<P: Topology>(config: &P::Config, scope: Option<&Scope>) -
 }
 
 fn aws_objects(inventory: &Inventory) -> BTreeMap<String, String> {
-    by_slot(inventory.current().filter(|entry| !entry.not_adopted))
+    by_slot(inventory.current().filter(|entry| !entry.is_foreign()))
 }
 
 fn pending_deletion(inventory: &Inventory) -> BTreeMap<String, String> {

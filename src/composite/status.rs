@@ -3,7 +3,6 @@
 //! It is in the state that users see, because it must survive the loss of the private state.
 
 use super::private_state::Private;
-use crate::model::Entry;
 use crate::plugin::{Attribute, Type, Value};
 
 /// The name of the attribute.
@@ -34,9 +33,8 @@ impl Status {
 
     /// The status that a private state describes.
     pub(super) fn of(private: &Private) -> Status {
-        let is_foreign_root = |entry: &Entry| entry.applied.is_root() && entry.not_adopted;
         match private.in_creation {
-            _ if private.inventory.present().any(is_foreign_root) => Status::NotAdopted,
+            _ if private.inventory.has_foreign_root() => Status::NotAdopted,
             true => Status::Creating,
             false => Status::Ready,
         }

@@ -9,7 +9,7 @@ use super::decision::{Basis, Decision};
 use super::observe::{found_entry, is_named};
 use super::private_state::{Candidate, Private};
 use crate::cloud::Observed;
-use crate::model::{Entry, IgnoreTags, Inventory, Key, Object, Spec};
+use crate::model::{Entry, IgnoreTags, Inventory, Key, Object, Origin, Spec};
 use crate::plugin::Diagnostics;
 use crate::topology::Topology;
 
@@ -21,7 +21,7 @@ pub(super) fn decide<P: Topology>(
 ) -> Result<(Option<Decision>, BTreeMap<Key, String>), ()> {
     let before = private.inventory.clone();
     let is_free = |it: &&Candidate| {
-        it.consented || (it.refused.is_none() && !before.present().any(|entry| entry.key == it.entry.key))
+        it.consented || (it.reason.is_none() && !before.present().any(|entry| entry.key == it.entry.key))
     };
     // The first blueprint may use the ranges of all candidates. Those that it does not require are then avoided, which
     // may change the blueprint, so that it requires fewer of the others. Those that the user names determine the
@@ -57,10 +57,10 @@ pub(super) fn decide<P: Topology>(
         let has_slot = |it: &Candidate| decision.requires(&it.entry.key.slot);
         let foreign: BTreeSet<Key> = taken
             .iter()
-            .filter(|it| it.consented && it.entry.not_adopted && has_slot(it))
+            .filter(|it| it.consented && it.entry.is_foreign() && has_slot(it))
             .map(|it| it.entry.key.clone())
             .collect();
-        // What is part of an object that something else built stays as it is, or the plan is refused. Some kinds stay
+        // What is part of a foreign object stays as it is, or the plan is refused. Some kinds stay
         // unmanaged instead if the configuration does not contain them.
         let is_part = |it: &Candidate| {
             let is_in_foreign = it.entry.applied.parent().is_some_and(|parent| foreign.contains(parent));
@@ -81,27 +81,29 @@ pub(super) fn decide<P: Topology>(
 }
 
 /// Marks the candidates that `adopt` names, by ID with their slots, and those that are part of them or lead to them.
-/// `untagged` are the IDs of those that something else built.
-pub(super) fn consent(private: &mut Private, consented: &BTreeMap<String, String>, untagged: &BTreeSet<String>) {
+/// `untagged` are the IDs of the foreign ones.
+pub(super) fn mark_named(private: &mut Private, consented: &BTreeMap<String, String>, untagged: &BTreeSet<String>) {
     let mut foreign: BTreeMap<String, Key> = BTreeMap::new();
     for candidate in &mut private.candidates {
         let entry = &mut candidate.entry;
         if consented.get(&entry.id) == Some(&entry.key.slot) {
-            (candidate.consented, entry.not_adopted) = (true, untagged.contains(&entry.id));
+            candidate.consented = true;
+            entry.origin = if untagged.contains(&entry.id) { Origin::Foreign } else { Origin::Found };
             candidate.requires.clear();
-            foreign.extend(entry.not_adopted.then(|| (entry.id.clone(), entry.key.clone())));
+            foreign.extend(entry.is_foreign().then(|| (entry.id.clone(), entry.key.clone())));
         }
     }
     for candidate in private.candidates.iter_mut().filter(|it| !is_named(&it.entry.applied)) {
         let mut spec = candidate.entry.applied.clone();
         spec.refer_by_key(&foreign);
-        candidate.entry.not_adopted = spec.needs().iter().any(|need| foreign.values().any(|key| *key == need.key));
+        let needs_foreign = spec.needs().iter().any(|need| foreign.values().any(|key| *key == need.key));
+        candidate.entry.origin = if needs_foreign { Origin::Foreign } else { Origin::Found };
     }
 }
 
 /// Whether `adopt` names an object, or another one that this is part of or leads to.
 fn is_named_or_part(candidate: &Candidate) -> bool {
-    candidate.consented || candidate.entry.not_adopted
+    candidate.consented || candidate.entry.is_foreign()
 }
 
 /// Decides at apply. Only a plan takes over candidates, after it has looked for what uses them, so those that it left
@@ -142,7 +144,7 @@ pub(super) fn add(private: &mut Private, found: Vec<Observed>, ignore: &IgnoreTa
 pub(super) fn refuse(private: &mut Private, reasons: &BTreeMap<String, String>) {
     for candidate in &mut private.candidates {
         if let Some(reason) = reasons.get(&candidate.entry.id) {
-            candidate.refused = Some(reason.clone());
+            candidate.reason = Some(reason.clone());
         }
     }
 }
@@ -150,9 +152,9 @@ pub(super) fn refuse(private: &mut Private, reasons: &BTreeMap<String, String>) 
 fn insert(inventory: &mut Inventory, taken: &[&Candidate]) {
     let keys: BTreeMap<String, Key> = taken.iter().map(|it| (it.entry.id.clone(), it.entry.key.clone())).collect();
     let is_taken: BTreeSet<&Key> = keys.values().collect();
-    inventory.entries.retain(|entry| !(entry.missing && is_taken.contains(&entry.key)));
+    inventory.entries.retain(|entry| !(entry.is_missing() && is_taken.contains(&entry.key)));
     for entry in &mut inventory.entries {
-        let mut spec = entry.observed.clone().unwrap_or_else(|| entry.applied.clone());
+        let mut spec = entry.observed().unwrap_or(&entry.applied).clone();
         spec.refer_by_key(&keys);
         for candidate in taken.iter().filter(|it| it.referrers.contains(&entry.key)) {
             spec.add_reference(&candidate.entry.key);

@@ -18,27 +18,22 @@ pub struct Entry {
     pub id: String,
     /// The spec of the last apply. Its tags contain only the keys that the provider set.
     pub applied: Spec,
-    /// The spec found in AWS, if it differs from `applied`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub observed: Option<Spec>,
-    /// Deleted outside Terraform. The entry is kept so that the drift stays visible until it is corrected.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub missing: bool,
-    /// Whether `observed` and `missing` are ignored because of `ignore_drift`.
+    /// Its difference from the last apply.
+    #[serde(default, skip_serializing_if = "Drift::is_none")]
+    pub drift: Drift,
+    /// Whether `drift` is ignored because of `ignore_drift`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ignored: bool,
-    /// The operation that has not been completed, if any.
+    /// The operation that has not been completed, if any. The object may be pending deletion too: if it is required
+    /// again, an update completes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Unfinished>,
     /// Pending deletion: removed from the configuration, but still in use.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pending_deletion: bool,
-    /// Found in AWS without a record of its last apply, so any of its tags may be unmanaged.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub adopted: bool,
-    /// Not managed yet: an apply under `adopt` has to tag it first.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub not_adopted: bool,
+    /// How it came into the inventory.
+    #[serde(default, skip_serializing_if = "Origin::is_applied")]
+    pub origin: Origin,
     /// Of an object that AWS creates with the root: the spec that it had when it was found, without a record of an
     /// earlier apply. Nothing shows which of its rules and tags this resource has set, so a release removes none of
     /// them. `None` for an object that a create has changed.
@@ -47,6 +42,32 @@ pub struct Entry {
     /// Further values that AWS returned for it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub learned: Learned,
+}
+
+/// How an object came into the inventory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// By an apply, which has recorded its spec.
+    #[default]
+    Applied,
+    /// By a read. There is no record of its last apply, so any of its tags may be unmanaged.
+    Found,
+    /// By a read, without being managed: something else built it, and an apply under `adopt` has to tag it first.
+    Foreign,
+}
+
+/// The difference between AWS and the last apply of an object.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Drift {
+    /// AWS has the applied spec.
+    #[default]
+    None,
+    /// AWS has this spec instead.
+    Changed(Box<Spec>),
+    /// It was deleted outside Terraform. The entry is kept so that the drift stays visible until it is corrected.
+    Missing,
 }
 
 /// An operation on an object that has begun and has not been completed.
@@ -84,6 +105,18 @@ pub struct Ids {
     incomplete: BTreeSet<Key>,
 }
 
+impl Origin {
+    fn is_applied(&self) -> bool {
+        *self == Origin::Applied
+    }
+}
+
+impl Drift {
+    fn is_none(&self) -> bool {
+        *self == Drift::None
+    }
+}
+
 impl Entry {
     /// A newly created object.
     pub fn new(key: Key, id: impl Into<String>, applied: Spec) -> Entry {
@@ -91,16 +124,44 @@ impl Entry {
             key,
             id: id.into(),
             applied,
-            observed: None,
-            missing: false,
+            drift: Drift::None,
             ignored: false,
             unfinished: None,
             pending_deletion: false,
-            adopted: false,
-            not_adopted: false,
+            origin: Origin::Applied,
             found: None,
             learned: Learned::new(),
         }
+    }
+
+    /// The spec found in AWS, if it differs from `applied`.
+    pub fn observed(&self) -> Option<&Spec> {
+        match &self.drift {
+            Drift::Changed(spec) => Some(spec),
+            Drift::None | Drift::Missing => None,
+        }
+    }
+
+    /// Takes the spec found in AWS out of the entry, if it differs from `applied`.
+    pub fn take_observed(&mut self) -> Option<Spec> {
+        let observed = self.observed().cloned()?;
+        self.drift = Drift::None;
+        Some(observed)
+    }
+
+    /// Whether it was deleted outside Terraform.
+    pub fn is_missing(&self) -> bool {
+        self.drift == Drift::Missing
+    }
+
+    /// Whether it is the record of an apply.
+    pub fn is_applied(&self) -> bool {
+        self.origin.is_applied()
+    }
+
+    /// Whether something else built it, and no apply has adopted it.
+    pub fn is_foreign(&self) -> bool {
+        self.origin == Origin::Foreign
     }
 
     /// The current spec, without ignored drift.
@@ -110,27 +171,31 @@ impl Entry {
 
     /// The spec found in AWS, if it differs from `applied` and is not ignored.
     pub fn drifted(&self) -> Option<&Spec> {
-        self.observed.as_ref().filter(|_| !self.ignored)
+        self.observed().filter(|_| !self.ignored)
     }
 
     /// The spec of an existing object that outputs show. They show targets as they are, even if their drift is ignored.
     pub fn shown(&self) -> Option<&Spec> {
-        match &self.observed {
-            _ if self.missing && self.applied.target().is_some() => None,
+        match self.observed() {
+            _ if self.is_missing() && self.applied.target().is_some() => None,
             Some(observed) if observed.target().is_some() => Some(observed),
             _ => Some(self.spec()),
         }
     }
 
-    /// Records the spec found in AWS.
+    /// Records the spec found in AWS. A missing object has none.
     pub fn observe(&mut self, mut spec: Spec) {
         spec.take_forms(self.applied.as_kind());
-        self.observed = (spec != self.applied).then_some(spec);
+        self.drift = match &self.drift {
+            Drift::Missing => return,
+            _ if spec == self.applied => Drift::None,
+            _ => Drift::Changed(Box::new(spec)),
+        };
     }
 
     /// Whether it exists, or counts as existing because its deletion is ignored.
     pub fn is_present(&self) -> bool {
-        !self.missing || self.ignored
+        !self.is_missing() || self.ignored
     }
 
     /// Whether AWS reports that it has failed and never recovers. Only a replacement helps.
@@ -155,8 +220,8 @@ impl Entry {
         matches!(self.applied, Spec::LogGroup(_) | Spec::DomainName(_))
     }
 
-    /// The current spec, without unmanaged parts, for a comparison with `wanted`. For an adopted object, only the tags
-    /// and propagating gateways in `wanted` count as managed.
+    /// The current spec, without unmanaged parts, for a comparison with `wanted`. Without a record of an apply, only
+    /// the tags and propagating gateways in `wanted` count as managed.
     pub fn normalized_against(&self, wanted: &Spec) -> Spec {
         self.normalized(self.spec(), wanted)
     }
@@ -168,7 +233,7 @@ impl Entry {
             let merged = Merged { spec: wanted.spec.clone(), overwritten: Vec::new() };
             return (merged, self.normalized_against(&wanted.spec));
         }
-        let found = self.normalized(self.observed.as_ref().unwrap_or(&self.applied), &wanted.spec);
+        let found = self.normalized(self.observed().unwrap_or(&self.applied), &wanted.spec);
         let none = BTreeSet::new();
         let attempted = match &self.unfinished {
             Some(Unfinished::Update(units)) => units,
@@ -195,12 +260,12 @@ impl Entry {
 
     fn normalized(&self, spec: &Spec, wanted: &Spec) -> Spec {
         let mut spec = spec.clone();
-        if self.adopted {
+        if !self.is_applied() {
             if let (Some(Input::Known(wanted)), Some(Input::Known(tags))) = (wanted.tags(), spec.tags_mut()) {
                 tags.retain(|key, _| wanted.contains_key(key));
             }
             spec.mask_unowned(wanted.as_kind());
-            if self.not_adopted {
+            if self.is_foreign() {
                 spec.mask_status(wanted.as_kind());
             }
         }
@@ -239,10 +304,10 @@ impl Inventory {
     /// Removes missing objects, with the missing objects that are part of them or lead to them. An object that replaces
     /// one of them under its name is another object.
     pub fn forget_missing(&mut self, is_replaced: impl Fn(&Entry) -> bool) {
-        let replaced = self.entries.iter().filter(|entry| entry.missing && is_replaced(entry));
+        let replaced = self.entries.iter().filter(|entry| entry.is_missing() && is_replaced(entry));
         let replaced: BTreeSet<Key> = replaced.map(|entry| entry.key.clone()).collect();
         let leads_there = |entry: &Entry| entry.applied.needs().iter().any(|need| replaced.contains(&need.key));
-        self.entries.retain(|entry| !(entry.missing && (replaced.contains(&entry.key) || leads_there(entry))));
+        self.entries.retain(|entry| !(entry.is_missing() && (replaced.contains(&entry.key) || leads_there(entry))));
     }
 
     /// The main route table of the VPC, if it is managed. AWS deletes it only with the VPC, so its deletion only stops
@@ -252,9 +317,14 @@ impl Inventory {
         self.present().find(|entry| entry.id == *id && matches!(entry.applied, Spec::RouteTable(_)))
     }
 
-    /// Whether the object with a key is not managed yet: an apply under `adopt` has to tag it first.
-    pub fn awaits_adoption(&self, key: &Key) -> bool {
-        self.present().any(|entry| entry.key == *key && entry.not_adopted)
+    /// Whether the root is foreign. Nothing of it is managed then.
+    pub fn has_foreign_root(&self) -> bool {
+        self.present().any(|entry| entry.is_foreign() && entry.applied.is_root())
+    }
+
+    /// The object with a key, if it is foreign.
+    pub fn foreign(&self, key: &Key) -> Option<&Entry> {
+        self.present().find(|entry| entry.key == *key && entry.is_foreign())
     }
 
     /// The object with a slot, if it exists and is not pending deletion.

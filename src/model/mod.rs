@@ -9,6 +9,7 @@ mod claim;
 mod destination;
 pub(crate) mod durations;
 mod facts;
+mod guardduty;
 mod inventory;
 pub mod keys;
 mod landscape;
@@ -40,7 +41,8 @@ pub use claim::Claim;
 pub use destination::Destination;
 pub(crate) use facts::covers;
 pub use facts::{AvailabilityZone, Certificate, CertificateType, Facts, Found, Lookup};
-pub use inventory::{Entry, Ids, Inventory, ResolvedObject, Unfinished};
+pub use guardduty::GuardDutyObjects;
+pub use inventory::{Drift, Entry, Ids, Inventory, Origin, ResolvedObject, Unfinished};
 pub use landscape::{
     ApiLandscape, Classification, FoundAuthorizer, FoundEndpoint, FoundFlowLog, FoundIntegration, FoundNatGateway,
     FoundNetworkAcl, FoundObject, FoundRoute, FoundRouteTable, FoundSecurityGroup, FoundStage, FoundSubnet, FoundTags,

@@ -8,7 +8,7 @@ const LEARNED: &str = "undeployed_since";
 impl Inventory {
     /// Whether the stage is not deployed automatically, and stays so because its drift is ignored.
     pub fn is_deployed_by_hand(&self) -> bool {
-        let is_manual = |entry: &Entry| matches!(&entry.observed, Some(Spec::Stage(stage)) if !stage.auto_deploy);
+        let is_manual = |entry: &Entry| matches!(entry.observed(), Some(Spec::Stage(stage)) if !stage.auto_deploy);
         self.current().any(|entry| entry.ignored && is_manual(entry))
     }
 }

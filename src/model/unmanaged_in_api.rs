@@ -59,7 +59,7 @@ impl UnmanagedInApi {
         let stored = inventory.at(API).and_then(|api| api.learned.get(UnmanagedInApi::LEARNED));
         let stored = stored.filter(|text| !text.is_empty());
         let mut all: UnmanagedInApi = stored.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-        let is_managed = |id: &str| inventory.entries.iter().any(|entry| entry.id == id && !entry.missing);
+        let is_managed = |id: &str| inventory.entries.iter().any(|entry| entry.id == id && !entry.is_missing());
         all.routes.retain(|route| !is_managed(&route.id));
         all.authorizers.retain(|authorizer| !is_managed(&authorizer.id));
         all

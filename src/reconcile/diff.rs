@@ -29,7 +29,7 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Differences {
             continue;
         };
         taken.insert(entry.kind_and_id());
-        if entry.missing {
+        if entry.is_missing() {
             continue;
         }
         let (Merged { spec, overwritten: units }, before) = entry.merged_with(object, &is_deleted);
@@ -38,7 +38,7 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Differences {
         // What AWS changes in an object whose drift is ignored, is ignored too.
         let created = created.iter().filter(|_| !entry.ignored);
         let before = created.fold(before, |before, created| before.after_creation_of(created));
-        let is_incomplete = entry.unfinished.is_some() || entry.not_adopted;
+        let is_incomplete = entry.unfinished.is_some() || entry.is_foreign();
         if is_incomplete || before != to.spec {
             let (id, certain) = (entry.id.clone(), entry.unfinished.is_none());
             actions.push(Action::Update { id, before, certain, to });

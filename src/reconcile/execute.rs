@@ -26,10 +26,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Action, Phase, Plan, Progress};
 use crate::cloud::retries::{Retry, RetryLimits};
-use crate::cloud::{Cause, Cloud, Deadlines, Failure, GuardDutyObjects, OpContext, Recorder};
-use crate::model::Timeouts;
-use crate::model::TopologyKind;
-use crate::model::{Entry, Ids, Inventory, Key, Learned, Object, ResolvedObject, Spec, Unfinished};
+use crate::cloud::{Cause, Cloud, Deadlines, Failure, OpContext, Recorder};
+use crate::model::{
+    Entry, GuardDutyObjects, Ids, Inventory, Key, Learned, Object, Origin, ResolvedObject, Spec, Timeouts,
+    TopologyKind, Unfinished,
+};
 
 /// The maximum number of operations in flight. AWS accepts a burst of about 50 mutating EC2 calls.
 const IN_FLIGHT: usize = 24;
@@ -303,7 +304,7 @@ impl Execution<'_> {
         let needed = self.needed(needs.map(|need| need.key));
         let root_id = self.root_id();
         let work = self.work(&needed, root_id.as_deref(), Some(before));
-        if self.lock().awaits_adoption(&to.key) {
+        if self.lock().foreign(&to.key).is_some() {
             self.cloud.adopt(&work, old_id, before, to).await?;
             return self.finish(to);
         }
@@ -352,7 +353,7 @@ impl Execution<'_> {
         }
         let mut inventory = self.lock();
         // The entry replaces that of a missing object.
-        inventory.entries.retain(|entry| !(entry.missing && entry.key == to.key));
+        inventory.entries.retain(|entry| !(entry.is_missing() && entry.key == to.key));
         let kind = std::mem::discriminant(&to.spec);
         if let Some(entry) = inventory.entries.iter_mut().find(|entry| entry.kind_and_id() == (kind, id)) {
             entry.key = to.key.clone();
@@ -395,7 +396,7 @@ impl Execution<'_> {
         }
         let mut inventory = self.lock();
         // The new entry replaces that of a missing object.
-        inventory.entries.retain(|entry| !(entry.missing && entry.key == object.key));
+        inventory.entries.retain(|entry| !(entry.is_missing() && entry.key == object.key));
         if let Some(entry) =
             inventory.entries.iter_mut().find(|entry| entry.key == object.key && !entry.pending_deletion)
         {
@@ -420,8 +421,7 @@ impl Execution<'_> {
             entry.applied = object.required().clone();
             entry.observe(object.spec.clone());
             entry.unfinished = None;
-            entry.adopted = false;
-            entry.not_adopted = false;
+            entry.origin = Origin::Applied;
             id = Some(entry.id.clone());
         });
         id.ok_or_else(|| {

@@ -68,7 +68,7 @@ impl<'a> Ordering<'a> {
                     let sets = needed.filter_map(|(key, up_to_date)| {
                         let set = *self.sets.get(&key)?;
                         let is_new = matches!(self.actions[set], Action::Create(_));
-                        (up_to_date || is_new || (follows && self.existing.awaits_adoption(&key))).then_some(set)
+                        (up_to_date || is_new || (follows && self.existing.foreign(&key).is_some())).then_some(set)
                     });
                     let sets: Vec<usize> = sets.collect();
                     self.depends_on[position].extend(sets);
@@ -96,16 +96,15 @@ impl<'a> Ordering<'a> {
     /// Whether an operation waits for the adoption of the objects that it uses: if that fails, a managed root must not
     /// get objects that use them. Until the root is adopted, nothing is managed.
     fn follows_adoptions(&self, action: &Action) -> bool {
-        let is_pending_root = |entry: &Entry| entry.not_adopted && entry.applied.is_root();
         let uses_objects = matches!(action, Action::Create(_)) || action.spec().tags().is_none();
-        uses_objects && !self.existing.present().any(is_pending_root)
+        uses_objects && !self.existing.has_foreign_root()
     }
 
     /// Lets the adoption of the root wait for that of all other objects, and for what the adoption creates: it is the
     /// mark of a complete adoption.
     fn order_adoption(&mut self) {
         let adopts = |action: &Action| match action {
-            Action::Update { to, .. } => self.existing.awaits_adoption(&to.key),
+            Action::Update { to, .. } => self.existing.foreign(&to.key).is_some(),
             Action::Create(_) => true,
             Action::Delete { .. } => false,
         };

@@ -206,11 +206,11 @@ fn is_awaited(key: &Key, ops: &[Op]) -> bool {
 fn target_state(target: &Ref, ops: &[Op], claimed: &BTreeSet<usize>, existing: &Inventory) -> TargetState {
     let entry = match target {
         Ref::Id(id) => {
-            let is_missing = existing.entries.iter().any(|entry| entry.missing && entry.id == *id);
+            let is_missing = existing.entries.iter().any(|entry| entry.is_missing() && entry.id == *id);
             return if is_missing || target.is_blackhole() { TargetState::Missing } else { TargetState::Exists };
         }
         // A missing object whose drift is ignored is in the inventory, but cannot be a target.
-        Ref::Key(key) => match holder(existing, key).filter(|entry| !entry.missing) {
+        Ref::Key(key) => match holder(existing, key).filter(|entry| !entry.is_missing()) {
             Some(entry) => entry,
             None => return TargetState::Missing,
         },

@@ -49,8 +49,8 @@ pub use subnet_layout::SubnetLayout;
 
 use crate::model::keys::network as keys;
 use crate::model::{
-    Classification, Entry, Ids, Inventory, Landscape, Lookup, Object, Reference, Scope, Spec, Tags, Timeouts,
-    TopologyKind, is_same_policy, timeouts,
+    Classification, Entry, GuardDutyObjects, Ids, Inventory, Landscape, Lookup, Object, Reference, Scope, Spec, Tags,
+    Timeouts, TopologyKind, is_same_policy, timeouts,
 };
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
@@ -223,8 +223,18 @@ impl Topology for FourTierVpc {
         IgnoredDrift::of(&config.ignore_drift)
     }
 
-    fn removes_guardduty_objects(config: &Config) -> bool {
-        config.delete_guardduty_resources == Input::Known(true)
+    fn guardduty_in_update(config: &Config) -> GuardDutyObjects {
+        match config.delete_guardduty_resources == Input::Known(true) {
+            true => GuardDutyObjects::LeaveSubnets,
+            false => GuardDutyObjects::Keep,
+        }
+    }
+
+    fn guardduty_in_destroy(config: &Config) -> GuardDutyObjects {
+        match config.delete_guardduty_resources == Input::Known(true) {
+            true => GuardDutyObjects::Delete,
+            false => GuardDutyObjects::Keep,
+        }
     }
 
     fn timeouts(config: &Config) -> Timeouts {

@@ -17,8 +17,8 @@ pub use ignored::IgnoredDrift;
 pub use protected::{PROTECTED_OBJECTS, ProtectedObjects};
 
 use crate::model::{
-    Classification, Entry, Facts, Ids, Inventory, Key, Landscape, Lookup, Object, Reference, Scope, Spec, Timeouts,
-    TopologyKind,
+    Classification, Entry, Facts, GuardDutyObjects, Ids, Inventory, Key, Landscape, Lookup, Object, Reference, Scope,
+    Spec, Timeouts, TopologyKind,
 };
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Value};
 
@@ -74,7 +74,7 @@ pub trait Topology: Send + Sync + 'static {
     /// `default_tags` merged with the configured tags of the root, without the ignored ones: the value of `tags_all`.
     fn root_tags(config: &Self::Config, scope: &Scope) -> crate::model::Tags;
 
-    /// Decides which objects of a root that something else built can be adopted.
+    /// Decides which objects of a foreign root can be adopted.
     fn classify(landscape: &Landscape) -> Classification;
 
     /// The objects to adopt: their IDs by slot.
@@ -202,10 +202,14 @@ pub trait Topology: Send + Sync + 'static {
     /// The objects whose drift is neither reported nor corrected.
     fn ignored_drift(config: &Self::Config) -> IgnoredDrift;
 
-    /// Whether deletions remove the objects of GuardDuty that block them.
-    fn removes_guardduty_objects(config: &Self::Config) -> bool {
-        let _ = config;
-        false
+    /// What an update to this configuration does with the objects of GuardDuty that block a deletion.
+    fn guardduty_in_update(_config: &Self::Config) -> GuardDutyObjects {
+        GuardDutyObjects::Keep
+    }
+
+    /// What a destroy does with them.
+    fn guardduty_in_destroy(_config: &Self::Config) -> GuardDutyObjects {
+        GuardDutyObjects::Keep
     }
 
     /// The configured timeouts.
@@ -251,7 +255,7 @@ fn in_existing_form<'a>(
     of: fn(&'a Spec) -> Option<&'a String>,
     is_same: fn(&str, &str) -> bool,
 ) -> String {
-    let specs = existing.into_iter().flat_map(|entry| [Some(&entry.applied), entry.observed.as_ref()]).flatten();
+    let specs = existing.into_iter().flat_map(|entry| [Some(&entry.applied), entry.observed()]).flatten();
     let same = specs.filter_map(of).find(|text| is_same(text, &configured));
     same.cloned().unwrap_or(configured)
 }

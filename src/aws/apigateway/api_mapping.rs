@@ -174,11 +174,13 @@ fn unmanaged(domain: &str, existing: &Shown) -> Failure {
         Cause::Exists,
         "CreateApiMapping",
         format!(
-            "custom domain {domain} is already mapped to {} by an unmanaged API mapping, which was not changed. Delete \
-             the mapping (aws apigatewayv2 delete-api-mapping --domain-name {domain} --api-mapping-id {id}) or use \
-             another domain_name, then apply again.",
+            "custom domain {domain} is already mapped to {} by an unmanaged API mapping, which was not changed",
             target(existing)
         ),
+    )
+    .with_advice(
+        "Delete the mapping with this command, or use another domain_name, then apply again.",
+        [format!("aws apigatewayv2 delete-api-mapping --domain-name {domain} --api-mapping-id {id}")],
     )
 }
 
@@ -252,7 +254,7 @@ mod tests {
         let (answer, ids) = created(&aws, "mapping-foreign").await;
         let failure = answer.unwrap_err();
         assert_eq!(failure.cause, Cause::Exists);
-        assert!(failure.message.contains("mapped to api2/prod") && failure.message.contains("m9"), "{failure}");
+        assert!(failure.message.contains("mapped to api2/prod") && failure.text().contains("m9"), "{failure}");
         assert!(ids.is_empty());
 
         let aws = Recorded::default()

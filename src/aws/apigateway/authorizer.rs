@@ -226,11 +226,11 @@ async fn taken(operation: &Operation<'_>, api_id: &str, name: &str, failure: Fai
         let message = format!("authorizer {id} of this gateway still has the name {name:?}; apply again");
         return Failure { message, ..failure };
     }
-    let message = format!(
-        "API {api_id} already has an unmanaged authorizer {name:?} ({id}). Delete it (aws apigatewayv2 \
-         delete-authorizer --api-id {api_id} --authorizer-id {id}), or use another key in faas_authorizers."
-    );
-    Failure { cause: Cause::Exists, message, ..failure }
+    let message = format!("API {api_id} already has an unmanaged authorizer {name:?} ({id})");
+    Failure { cause: Cause::Exists, message, ..failure }.with_advice(
+        "Delete it with this command, or use another key in faas_authorizers.",
+        [format!("aws apigatewayv2 delete-authorizer --api-id {api_id} --authorizer-id {id}")],
+    )
 }
 
 #[cfg(test)]
@@ -300,7 +300,7 @@ mod tests {
             let failure = answer.unwrap_err();
             assert_eq!((failure.cause, failure.action.as_str()), (Cause::Exists, action));
             for text in ["\"token\" (a9)", "delete-authorizer --api-id api1 --authorizer-id a9", "another key"] {
-                assert!(failure.message.contains(text), "no {text} in {failure}");
+                assert!(failure.text().contains(text), "no {text} in {}", failure.text());
             }
             assert!(reported.ids.is_empty());
         }

@@ -399,11 +399,16 @@ fn unmanaged(name: &str) -> Failure {
         "CreateDomainName",
         format!(
             "custom domain {name} already exists and is not managed by this resource, so it was not changed. A killed \
-             run or someone else may have created it. Use another domain_name, or delete the domain if nothing uses it \
-             (aws apigatewayv2 delete-domain-name --domain-name {name}), then apply again. An existing \
-             API without another domain takes it over with \"domain\" = {name:?} in adopt, if the root path of the \
-             domain is mapped to it. If Terraform has marked the resource as tainted, run terraform untaint first."
+             run or someone else may have created it"
         ),
+    )
+    .with_advice(
+        format!(
+            "Use another domain_name, or delete the domain with this command if nothing uses it, then apply again. An \
+             existing API without another domain takes it over with \"domain\" = {name:?} in adopt, if the root path of \
+             the domain is mapped to it. If Terraform has marked the resource as tainted, run terraform untaint first."
+        ),
+        [format!("aws apigatewayv2 delete-domain-name --domain-name {name}")],
     )
 }
 

@@ -189,11 +189,13 @@ fn different(spec: &ApiRoute, api_id: &str, existing: &Shown) -> Failure {
         Cause::Exists,
         "CreateRoute",
         format!(
-            "API {api_id} already has an unmanaged route {:?} ({id}), which points to {target}{protection}. Delete it \
-             (aws apigatewayv2 delete-route --api-id {api_id} --route-id {id}) or remove the route from the \
-             configuration.",
+            "API {api_id} already has an unmanaged route {:?} ({id}), which points to {target}{protection}",
             spec.route_key
         ),
+    )
+    .with_advice(
+        "Delete it with this command, or remove the route from the configuration.",
+        [format!("aws apigatewayv2 delete-route --api-id {api_id} --route-id {id}")],
     )
 }
 
@@ -303,7 +305,7 @@ mod tests {
         let failure = answer.unwrap_err();
         assert_eq!(failure.cause, Cause::Exists);
         for text in ["\"GET /orders\"", "r1", "integrations/int1", "auth2", "delete-route"] {
-            assert!(failure.message.contains(text), "{text} in {}", failure.message);
+            assert!(failure.text().contains(text), "{text} in {}", failure.text());
         }
         assert!(reported.ids.is_empty());
     }

@@ -259,11 +259,13 @@ fn with_log_advice(mut failure: Failure) -> Failure {
         failure.message = format!(
             "{}. API Gateway adds the name of each log group to the CloudWatch Logs resource policy \
              AWSLogDeliveryWrite20150319, which all gateways of the account and Region share. The policy may have reached \
-             its limit of 5120 characters, or the credentials may lack the permissions for log delivery. Either use a \
-             log group whose name begins with /aws/vendedlogs/, which one entry of the policy covers, or shorten the \
-             policy: remove the log groups that no longer exist (aws logs describe-resource-policies, then aws logs \
-             put-resource-policy).",
+             its limit of 5120 characters, or the credentials may lack the permissions for log delivery",
             failure.message.trim_end_matches('.')
+        );
+        return failure.with_advice(
+            "Either use a log group whose name begins with /aws/vendedlogs/, which one entry of the policy covers, or \
+             remove the log groups that no longer exist from the policy with these commands.",
+            ["aws logs describe-resource-policies".to_string(), "aws logs put-resource-policy".to_string()],
         );
     }
     failure
@@ -274,9 +276,12 @@ fn unmanaged(api_id: &str) -> Failure {
         Cause::Exists,
         "CreateStage",
         format!(
-            "API {api_id} already has an unmanaged stage {DEFAULT}. A killed run or someone else may have created it. \
-             Delete it (aws apigatewayv2 delete-stage --api-id {api_id} --stage-name '{DEFAULT}'), then apply again."
+            "API {api_id} already has an unmanaged stage {DEFAULT}. A killed run or someone else may have created it"
         ),
+    )
+    .with_advice(
+        "Delete it with this command, then apply again.",
+        [format!("aws apigatewayv2 delete-stage --api-id {api_id} --stage-name '{DEFAULT}'")],
     )
 }
 
@@ -358,7 +363,7 @@ mod tests {
             let updated = run(&session, &Key::new("stage"), &ids(), update).await.0.unwrap_err();
             for failure in [created, updated] {
                 let parts = [text, "/aws/vendedlogs/", "AWSLogDeliveryWrite20150319", "put-resource-policy"];
-                assert!(parts.iter().all(|part| failure.message.contains(part)), "{failure}");
+                assert!(parts.iter().all(|part| failure.text().contains(part)), "{failure}");
                 assert_eq!(failure.case, Some(Case::AccessLogs));
             }
             assert_eq!(aws.calls(), [post, &patch], "a retry cannot succeed");
@@ -382,7 +387,7 @@ mod tests {
                 run(&session, &Key::new("stage"), &ids(), async |it| create(it, &spec(false)).await).await;
             let failure = answer.unwrap_err();
             assert_eq!(failure.cause, Cause::Exists);
-            assert!(failure.message.contains("delete-stage --api-id api1"), "{failure}");
+            assert!(failure.text().contains("delete-stage --api-id api1"), "{failure}");
             assert!(reported.ids.is_empty());
         }
         let created = Answer::To(|requests| {

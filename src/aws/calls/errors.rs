@@ -19,7 +19,7 @@ use crate::aws::config::loaded_credentials::NotObtained;
 use crate::aws::config::origin::Origin;
 use crate::aws::config::redact::redact;
 use crate::aws::config::unreachable::{NeverConnected, NoResponse};
-use crate::cloud::{Cause, Failure};
+use crate::cloud::{Advice, Cause, Failure};
 
 /// Turns an SDK error into a [`Failure`].
 pub(crate) trait AwsError {
@@ -97,7 +97,7 @@ where
             message,
             missing,
             request_id,
-            advice,
+            advice: advice.map(Advice::of),
             case: None,
             retry_after,
             undeployed_since: None,

@@ -27,7 +27,7 @@ fn request() -> String {
 
 /// Why the ownership tags of an object forbid that a resource manages it under a slot. `resource` is the value of
 /// [`RESOURCE`] for this resource, and `tag` returns the values of the object's tags.
-pub(crate) fn objection<'a>(resource: &str, slot: &str, tag: impl Fn(&str) -> Option<&'a str>) -> Option<String> {
+pub(crate) fn reason_against<'a>(resource: &str, slot: &str, tag: impl Fn(&str) -> Option<&'a str>) -> Option<String> {
     if let Some(owner) = tag(RESOURCE).filter(|owner| *owner != resource) {
         return Some(format!("its tag fgw:resource is {owner:?}, so another resource manages it"));
     }
@@ -139,7 +139,7 @@ fn missing(operation: &Operation<'_>, from: &Tags, to: &Tags) -> Result<BTreeMap
 pub(crate) struct Owner<'a> {
     /// The value of [`RESOURCE`].
     pub(crate) resource: &'a str,
-    /// Whether objects without this tag count too, because something else built them.
+    /// Whether objects without this tag count too, because they are foreign.
     pub(crate) or_none: bool,
 }
 

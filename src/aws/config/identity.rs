@@ -108,7 +108,7 @@ fn sts_error(error: &SdkError<GetCallerIdentityError>, origin: &Origin) -> Confi
         ),
         (None, advice) => format!(
             "STS GetCallerIdentity: {message}.\n\n{} {WITHOUT_STS}",
-            advice.unwrap_or_else(|| "Check the endpoint of STS, then run Terraform again.".to_string())
+            advice.map_or("Check the endpoint of STS, then run Terraform again.".to_string(), |advice| advice.text)
         ),
     };
     ConfigError::new("Could not validate the AWS credentials", detail)

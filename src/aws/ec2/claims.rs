@@ -20,7 +20,7 @@ pub(super) struct Claims<'a> {
     known: &'a HashMap<&'a str, &'a Entry>,
     /// The slots of the objects, if only the user-visible state is known.
     slots: Option<&'a BTreeMap<String, String>>,
-    /// The slots of further objects that the user names in `adopt`.
+    /// The slots of additional objects that the user names in `adopt`.
     consented: Option<&'a BTreeMap<String, String>>,
     /// The value of the ownership tag of all objects below the VPC.
     resource: String,
@@ -62,9 +62,9 @@ struct Found<'a> {
     /// Whether a slot is one of this kind of object.
     is_slot: fn(&str) -> bool,
     /// Why its tags alone do not make it managed.
-    objection: Option<String>,
+    needs_consent: Option<String>,
     /// Why it cannot be managed even if the user consents: a clause such as "it is not attached to this VPC".
-    obstacle: Option<String>,
+    impossible: Option<String>,
     /// The objects that it is in, or that use it. They must be managed too.
     requires: Vec<&'a str>,
 }
@@ -117,8 +117,8 @@ impl<'a> Claims<'a> {
                 continue;
             }
             if let Some(slot) = self.consented.and_then(|slots| slots.get(id)) {
-                match self.obstacle(&it, slot) {
-                    Some(reason) => self.reject(id, None, reason),
+                match self.impossible(&it, slot) {
+                    Some(reason) => self.leave_unmanaged(id, None, reason),
                     None => {
                         self.consent(id, slot, it.tags);
                         held.insert((slot, it.fixed), id);
@@ -137,8 +137,8 @@ impl<'a> Claims<'a> {
                 continue;
             }
             match tag {
-                Some(slot) if (it.is_slot)(slot) => match it.objection {
-                    Some(objection) => self.reject(id, Some(slot), objection),
+                Some(slot) if (it.is_slot)(slot) => match it.needs_consent {
+                    Some(reason) => self.leave_unmanaged(id, Some(slot), reason),
                     None => {
                         requires.insert(id, self.only_tagged(it.requires));
                         // In an import, no configuration tells which of several objects is the right one.
@@ -146,8 +146,8 @@ impl<'a> Claims<'a> {
                         tagged.entry((slot, fixed)).or_default().push(id);
                     }
                 },
-                Some(slot) => self.reject(id, None, not_a_key(slot, it.kind)),
-                None if below_root => self.reject(id, None, "it has no tag fgw:object".to_string()),
+                Some(slot) => self.leave_unmanaged(id, None, not_a_key(slot, it.kind)),
+                None if below_root => self.leave_unmanaged(id, None, "it has no tag fgw:object".to_string()),
                 None => {}
             }
         }
@@ -155,7 +155,7 @@ impl<'a> Claims<'a> {
             match (held.get(&(slot, fixed)), ids.as_slice()) {
                 (Some(other), ids) => {
                     for id in ids {
-                        self.reject(id, Some(slot), format!("{other} is {slot}"));
+                        self.leave_unmanaged(id, Some(slot), format!("{other} is {slot}"));
                     }
                 }
                 (None, [id]) => {
@@ -165,7 +165,7 @@ impl<'a> Claims<'a> {
                 (None, ids) => {
                     let all = ids.join(" and ");
                     for id in ids {
-                        self.reject(id, Some(slot), format!("{all} have the same tags"));
+                        self.leave_unmanaged(id, Some(slot), format!("{all} have the same tags"));
                     }
                 }
             }
@@ -179,11 +179,11 @@ impl<'a> Claims<'a> {
     }
 
     /// Why an object cannot be managed under a slot, although the user consents.
-    fn obstacle(&self, found: &Found<'_>, slot: &str) -> Option<String> {
-        let of_tags = ownership::objection(&self.resource, slot, |key| tags::value(found.tags, key));
+    fn impossible(&self, found: &Found<'_>, slot: &str) -> Option<String> {
+        let of_tags = ownership::reason_against(&self.resource, slot, |key| tags::value(found.tags, key));
         of_tags.or_else(|| match (found.is_slot)(slot) {
             false => Some(not_a_key(slot, found.kind)),
-            true => found.obstacle.clone(),
+            true => found.impossible.clone(),
         })
     }
 
@@ -203,7 +203,7 @@ impl<'a> Claims<'a> {
         ids.into_iter().filter(is_only_tagged).map(str::to_string).collect()
     }
 
-    fn reject(&mut self, id: &str, slot: Option<&str>, reason: String) {
+    fn leave_unmanaged(&mut self, id: &str, slot: Option<&str>, reason: String) {
         let slot = slot.map(str::to_string);
         self.result.unmanaged.push(Unmanaged { id: id.to_string(), slot, is_tagged: true, reason });
     }

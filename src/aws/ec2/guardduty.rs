@@ -19,7 +19,8 @@ use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
 use crate::aws::calls::{Operation, OrFailure, list_all};
-use crate::cloud::{Cause, Deadlines, Failure, GuardDutyObjects};
+use crate::cloud::{Cause, Deadlines, Failure};
+use crate::model::GuardDutyObjects;
 
 /// The ends of the names of the service. An endpoint in a Region with FIPS may use the second one.
 const SERVICES: [&str; 2] = [".guardduty-data", ".guardduty-data-fips"];

@@ -1,4 +1,4 @@
-//! The objects of a network that something else built, as AWS returns them, for their classification.
+//! The objects of a foreign network, as AWS returns them, for their classification.
 
 use aws_sdk_ec2::types::{
     ConnectivityType, FlowLog, InternetGateway, NatGateway, NatGatewayState, NetworkAcl, Route, RouteTable,

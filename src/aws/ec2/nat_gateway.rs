@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use aws_sdk_ec2::types::{ConnectivityType, NatGatewayState, ResourceType};
 
-use super::{filter, nat_gateway_addresses as addresses, obstacles, tags};
+use super::{conflicts, filter, nat_gateway_addresses as addresses, tags};
 use crate::aws::calls::codes;
 use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::errors::incomplete_answer;
@@ -156,7 +156,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
     };
     let created = match (created, allocation_id) {
         (Err(failure), Some(address)) if failure.cause == Cause::Exists => {
-            return Err(obstacles::with_user(operation, failure, address).await);
+            return Err(conflicts::with_user(operation, failure, address).await);
         }
         (created, _) => created?,
     };
@@ -165,7 +165,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
     operation.record_learned(learned(&created));
     match (ready(operation, id).await, allocation_id) {
         (Err(failure), Some(address)) if codes::is_address_taken(&failure) => {
-            return Err(obstacles::with_user(operation, failure, address).await);
+            return Err(conflicts::with_user(operation, failure, address).await);
         }
         (ready, _) => ready?,
     }
@@ -413,7 +413,7 @@ mod tests {
         let failure = create_on(&aws).await.unwrap_err();
         assert_eq!(failure.code.as_deref(), Some("Resource.AlreadyAssociated"));
         for text in ["eipalloc-1 is associated with eni-1", "--association-id eipassoc-1", "custom_nat_eips"] {
-            assert!(failure.message.contains(text), "{}", failure.message);
+            assert!(failure.text().contains(text), "{}", failure.text());
         }
         assert_eq!(aws.calls("CreateNatGateway").len(), 1);
     }

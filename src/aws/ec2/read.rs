@@ -464,8 +464,8 @@ fn add_routes(shown: &mut Shown<'_>, tables: &[RouteTable]) {
         let default = |to: &str| unmanaged.iter().find(|(it, _)| it == to).map(|(_, target)| target.clone());
         let all: Vec<String> = unmanaged.iter().map(|(to, target)| format!("{to} to {target}")).collect();
         let learned = [
-            (keys::foreign_route("0.0.0.0/0"), default("0.0.0.0/0")),
-            (keys::foreign_route("::/0"), default("::/0")),
+            (keys::unmanaged_default_route("0.0.0.0/0"), default("0.0.0.0/0")),
+            (keys::unmanaged_default_route("::/0"), default("::/0")),
             (keys::UNMANAGED_ROUTES.to_string(), (!all.is_empty()).then(|| all.join(", "))),
         ];
         for (name, found) in learned {

@@ -9,9 +9,9 @@ use tokio::time::Instant;
 use crate::aws::Session;
 use crate::aws::calls::Operation;
 use crate::aws::recorded::{self as aws, Answer};
-use crate::cloud::{Deadlines, Failure, GuardDutyObjects, OpContext, Recorder};
+use crate::cloud::{Deadlines, Failure, OpContext, Recorder};
 use crate::model::TopologyKind;
-use crate::model::{Ids, Key, Learned, ResolvedObject, Spec};
+use crate::model::{GuardDutyObjects, Ids, Key, Learned, ResolvedObject, Spec};
 use crate::model::{Scope, Timeouts};
 
 /// The VPC of every test.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aws_sdk_ec2::types::{ResourceType, VpcEndpointType};
 
-use super::{client_token, filter, obstacles, tags};
+use super::{client_token, conflicts, filter, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes;
 use crate::aws::calls::codes::missing::Kind;
@@ -90,7 +90,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcEndpoint) -> Res
             (operation.retry_until_visible(&used, || send(false)).await?, false)
         }
         Err(failure) if failure.cause == Cause::Exists => {
-            return Err(obstacles::with_other_endpoint(session, failure, vpc_id, (None, service_name), &tables).await);
+            return Err(conflicts::with_other_endpoint(session, failure, vpc_id, (None, service_name), &tables).await);
         }
         created => (created?, true),
     };
@@ -174,7 +174,7 @@ pub(crate) async fn update(
                 let (vpc_id, service_name) = (operation.id(&to.vpc)?, operation.known(&to.service_name)?);
                 let session = operation.session;
                 return Err(
-                    obstacles::with_other_endpoint(session, failure, vpc_id, (Some(id), service_name), &add).await
+                    conflicts::with_other_endpoint(session, failure, vpc_id, (Some(id), service_name), &add).await
                 );
             }
             changed => changed?,

@@ -6,12 +6,12 @@ use super::Verdicts;
 use crate::aws::Session;
 use crate::aws::calls::Operation;
 use crate::aws::ec2::recorded::{Notes, Recorded};
-use crate::cloud::{Cloud, Failure, GuardDutyObjects};
+use crate::cloud::{Cloud, Failure};
 use crate::model::keys::network as keys;
 use crate::model::{
-    DefaultNetworkAcl, DefaultSecurityGroup, Eip, Entry, Input, InternetGateway, Ipv6Source, Key, NatGateway,
-    NetworkAclRule, Object, Ref, Route, RouteTable, RouteTableAssociation, SecurityGroupRule, Spec, Subnet, Tags, Tier,
-    Vpc, VpcEndpoint, VpcIpv6Block,
+    DefaultNetworkAcl, DefaultSecurityGroup, Eip, Entry, GuardDutyObjects, Input, InternetGateway, Ipv6Source, Key,
+    NatGateway, NetworkAclRule, Object, Ref, Route, RouteTable, RouteTableAssociation, SecurityGroupRule, Spec, Subnet,
+    Tags, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };
 
 /// The codes of all kinds, with the prefix of their IDs and the text around the ID.

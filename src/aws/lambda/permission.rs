@@ -406,16 +406,20 @@ fn is_absent(failure: &Failure) -> bool {
 fn full(failure: Failure, place: &FunctionPolicy) -> Failure {
     let name = &place.function_arn;
     let qualifier = place.qualifier.iter().map(|it| format!(" --qualifier {it}")).collect::<String>();
-    let message = format!(
-        "{} The policy of {name} has no room for the statement of this gateway. List the statements (aws lambda get-policy \
-         --function-name {name}{qualifier} --query Policy --output text), and remove those of callers that no longer exist \
-         (aws lambda remove-permission --function-name {name}{qualifier} --statement-id SID). Or use another function, or an \
-         alias, which has a policy of its own (aws lambda create-alias --function-name {name} --name gateway \
-         --function-version '$LATEST', then {name}:gateway in the configuration). If Terraform has marked the resource as \
-         tainted, run terraform untaint first. Then apply again",
-        failure.message
-    );
-    Failure { cause: Cause::QuotaExceeded, message, ..failure }
+    let message = format!("{} The policy of {name} has no room for the statement of this gateway", failure.message);
+    Failure { cause: Cause::QuotaExceeded, message, ..failure }.with_advice(
+        format!(
+            "List the statements with the first command, and remove those of callers that no longer exist with the second \
+             one. Or use another function, or an alias, which has a policy of its own: create it with the third command, \
+             and write {name}:gateway in the configuration. If Terraform has marked the resource as tainted, run terraform \
+             untaint first. Then apply again."
+        ),
+        [
+            format!("aws lambda get-policy --function-name {name}{qualifier} --query Policy --output text"),
+            format!("aws lambda remove-permission --function-name {name}{qualifier} --statement-id SID"),
+            format!("aws lambda create-alias --function-name {name} --name gateway --function-version '$LATEST'"),
+        ],
+    )
 }
 
 fn different(place: &FunctionPolicy, statement_id: &str, existing: &Statement) -> Failure {
@@ -424,12 +428,13 @@ fn different(place: &FunctionPolicy, statement_id: &str, existing: &Statement) -
     Failure::new(
         Cause::Exists,
         "AddPermission",
-        format!(
-            "the policy of {function_arn} already has a different statement {statement_id}: {}. Remove it (aws lambda \
-             remove-permission --function-name {function_arn}{qualifier} --statement-id {statement_id}), then apply \
-             again.",
-            existing.0
-        ),
+        format!("the policy of {function_arn} already has a different statement {statement_id}: {}", existing.0),
+    )
+    .with_advice(
+        "Remove it with this command, then apply again.",
+        [format!(
+            "aws lambda remove-permission --function-name {function_arn}{qualifier} --statement-id {statement_id}"
+        )],
     )
 }
 

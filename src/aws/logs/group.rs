@@ -298,12 +298,12 @@ async fn release(operation: &Operation<'_>, name: &str) -> Result<(), Failure> {
 /// Adds the command that disables the deletion protection.
 fn protected(mut failure: Failure, name: &str) -> Failure {
     failure.case = Some(Case::LogGroupProtected);
-    failure.message = format!(
-        "{}. To delete the log group with its events, run aws logs put-log-group-deletion-protection \
-         --log-group-identifier {name} --no-deletion-protection-enabled, then apply again.",
-        failure.message.trim_end_matches('.')
-    );
-    failure
+    failure.with_advice(
+        "To delete the log group with its events, run this command, then apply again.",
+        [format!(
+            "aws logs put-log-group-deletion-protection --log-group-identifier {name} --no-deletion-protection-enabled"
+        )],
+    )
 }
 
 /// Locks a group and its subscription filters, because AWS rejects overlapping calls for one group.
@@ -401,11 +401,16 @@ fn unmanaged(name: &str) -> Failure {
         "CreateLogGroup",
         format!(
             "log group {name} already exists and is not managed by this resource, so it was not changed. A killed run or \
-             someone else may have created it. Choose another name, or delete the log group if nothing uses it (aws \
-             logs delete-log-group --log-group-name {name}), then apply again. An existing API without another log \
-             group takes it over with \"log_group\" = {name:?} in adopt. If Terraform has marked the resource as tainted, run \
-             terraform untaint first."
+             someone else may have created it"
         ),
+    )
+    .with_advice(
+        format!(
+            "Choose another name, or delete the log group with this command if nothing uses it, then apply again. An \
+             existing API without another log group takes it over with \"log_group\" = {name:?} in adopt. If Terraform has \
+             marked the resource as tainted, run terraform untaint first."
+        ),
+        [format!("aws logs delete-log-group --log-group-name {name}")],
     )
 }
 

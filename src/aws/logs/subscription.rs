@@ -47,7 +47,7 @@ pub(crate) async fn find(session: &Session, group: &str, name: &str) -> Result<O
     }
 }
 
-/// Finds the filter of a log group that something else built: that of this provider or, without one, the only filter.
+/// Finds the filter of a foreign log group: that of this provider or, without one, the only filter.
 pub(crate) async fn find_any(session: &Session, group: &str) -> Result<Option<Shown>, Failure> {
     if let Some(ours) = find(session, group, NAME).await? {
         return Ok(Some(ours));
@@ -193,9 +193,12 @@ fn unmanaged(group: &str, existing: &Shown) -> Failure {
         "PutSubscriptionFilter",
         format!(
             "log group {group} already has a subscription filter {NAME} to {destination}, which is not managed by this \
-             resource, so it was not changed. A killed run or someone else may have created it. Delete it (aws logs \
-             delete-subscription-filter --log-group-name {group} --filter-name {NAME}), then apply again."
+             resource, so it was not changed. A killed run or someone else may have created it"
         ),
+    )
+    .with_advice(
+        "Delete it with this command, then apply again.",
+        [format!("aws logs delete-subscription-filter --log-group-name {group} --filter-name {NAME}")],
     )
 }
 
@@ -211,11 +214,16 @@ fn is_not_ready(failure: &Failure) -> bool {
 
 fn too_many(failure: Failure, group: &str) -> Failure {
     let message = format!(
-        "log group {group} has as many subscription filters as AWS allows, and this resource manages none of them. List them (aws logs describe-subscription-filters --log-group-name {group}), delete one \
-         (aws logs delete-subscription-filter --log-group-name {group} --filter-name NAME), then apply again: {}",
+        "log group {group} has as many subscription filters as AWS allows, and this resource manages none of them: {}",
         failure.message
     );
-    Failure { message, ..failure }
+    Failure { message, ..failure }.with_advice(
+        "List them with the first command, delete one with the second one, then apply again.",
+        [
+            format!("aws logs describe-subscription-filters --log-group-name {group}"),
+            format!("aws logs delete-subscription-filter --log-group-name {group} --filter-name NAME"),
+        ],
+    )
 }
 
 #[cfg(test)]

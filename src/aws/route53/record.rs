@@ -395,11 +395,12 @@ fn rejected(failure: Failure, RecordId { zone_id, name }: &RecordId<'_>) -> Fail
 
 fn no_zone(failure: Failure) -> Failure {
     let message = format!(
-        "{}. hosted_zone_id must be the ID of a hosted zone in this account. To list them, run aws route53 \
-         list-hosted-zones.",
+        "{}. hosted_zone_id must be the ID of a hosted zone in this account",
         failure.message.trim_end_matches('.')
     );
+    let commands = ["aws route53 list-hosted-zones".to_string()];
     Failure { message, ..failure }
+        .with_advice("List the zones with this command, and correct hosted_zone_id.", commands)
 }
 
 fn unbuilt(error: BuildError) -> Failure {

@@ -10,16 +10,15 @@ use super::pending_deletion::{
 };
 use super::run::{Run, Setup, Shared, SharedInventory};
 use crate::cloud::retries::RetryLimits;
-use crate::cloud::{Cause, Cloud, Failure, GuardDutyObjects, RootState};
+use crate::cloud::{Cause, Cloud, Failure, RootState};
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::duplicates::Comparison;
 use crate::composite::managed_roots::{BegunCreate, Found as FoundRoots};
 use crate::composite::observe::unmanaged_objects;
 use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
-use crate::composite::status::is_not_adopted;
-use crate::composite::{adoption, dependents, diagnostics, facts, guardduty, import, outside, state, takeover};
-use crate::model::{Entry, Facts, Inventory, Key, Scope};
+use crate::composite::{adoption, dependents, diagnostics, facts, import, outside, state, takeover};
+use crate::model::{Drift, Entry, Facts, GuardDutyObjects, Inventory, Key, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Severity, Value};
 use crate::reconcile::{Outcome, Plan};
 use crate::topology::{ProtectedObjects, Topology};
@@ -71,7 +70,7 @@ async fn change<P: Topology>(
         timeouts: &timeouts,
         deadline,
         in_use: (!change.creating()).then_some(UPDATE_DELETE_TIMEOUT),
-        guardduty: if change.creating() { GuardDutyObjects::Keep } else { guardduty::of_update::<P>(&change.config) },
+        guardduty: if change.creating() { GuardDutyObjects::Keep } else { P::guardduty_in_update(&change.config) },
         on_new_root: &on_new_root,
     });
     request.partial_state.set_snapshot(change.snapshot(run.shared_inventory()));
@@ -172,7 +171,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         let failed = |failure| diagnostics::failed(format!("Could not apply {}", P::TYPE_NAME), &failure, diagnostics);
         let lost = self.cloud.lost_parts(P::KIND, root_id, &parts).await.map_err(failed).ok()?;
         for entry in self.private.inventory.entries.iter_mut().filter(|entry| lost.contains(&entry.key)) {
-            entry.missing = true;
+            entry.drift = Drift::Missing;
         }
         Some(())
     }
@@ -205,11 +204,8 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
             return None;
         }
         let inventory = &self.private.inventory;
-        let is_permitted = match is_not_adopted(&self.request.prior) {
-            true => adoption::check_at_apply::<P>(inventory, &decision, diagnostics),
-            false => adoption::further::check_at_apply(inventory, &decision, diagnostics),
-        };
-        is_permitted.then_some(decision)
+        // The plan has made the same check.
+        adoption::check_changes::<P>(inventory, &decision, |_| Vec::new(), diagnostics).then_some(decision)
     }
 
     /// Stops the apply if others have mapped their APIs to a domain that it deletes. The plan keeps such a domain, so
@@ -270,7 +266,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         move || {
             let mut private = private.clone();
             private.inventory = inventory.now();
-            private.forget_unadopted();
+            private.forget_foreign();
             encoder.encode(&private).unwrap_or((Value::Null, Vec::new()))
         }
     }
@@ -309,7 +305,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         self.private.pending.extend(not_attached);
         self.private.last_applied = self.last_applied().filter(|_| !outcome.is_complete());
         self.private.inventory = inventory;
-        self.private.forget_unadopted();
+        self.private.forget_foreign();
         self.private.in_creation = (creating || self.private.in_creation) && diagnostics.has_errors();
         // If no client receives the state, the root keeps the tag `fgw:state = creating`, by which the next create
         // finds it.

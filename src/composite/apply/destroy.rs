@@ -10,7 +10,7 @@ use crate::cloud::retries::RetryLimits;
 use crate::cloud::{Cloud, Failure};
 use crate::composite::private_state::Private;
 use crate::composite::status::is_not_adopted;
-use crate::composite::{dependents, diagnostics, guardduty, import, location, protected, refresh, released, state};
+use crate::composite::{dependents, diagnostics, import, location, protected, refresh, released, state};
 use crate::model::{Entry, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::reconcile::{self, Plan};
@@ -30,7 +30,7 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
     let limits = || RetryLimits { stop: request.stop.clone(), ..shared.retry_limits() };
     let private = match limits().scope(existing::<P>(cloud, root_id, &request)).await {
         Ok(Some(mut private)) => {
-            private.inventory.entries.retain(|entry| !entry.not_adopted);
+            private.inventory.entries.retain(|entry| !entry.is_foreign());
             import::keep_rules(&mut private);
             private.inventory.entries.iter_mut().for_each(Entry::forget_deployment);
             released::reclaim(&mut private);
@@ -96,7 +96,7 @@ async fn destroy<P: Topology>(
         timeouts: &timeouts,
         deadline,
         in_use: None,
-        guardduty: guardduty::of_destroy::<P>(&request.prior),
+        guardduty: state::guardduty_in_destroy::<P>(&request.prior),
         on_new_root: &|_| (),
     });
     let in_creation = private.in_creation;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Entry, Inventory, Key, Object};
+use crate::model::{Entry, Inventory, Key, Object, Origin};
 use crate::reconcile::{Action, Outcome, Plan};
 
 /// Sorts the inventory in the order of the blueprint and removes missing objects that are no longer required. If an
@@ -16,7 +16,9 @@ pub(super) fn normalize_inventory(inventory: &mut Inventory, objects: &[Object])
         if merged.spec == current {
             entry.applied = object.spec.clone();
             entry.observe(current);
-            entry.adopted = false;
+            if !entry.is_foreign() {
+                entry.origin = Origin::Applied;
+            }
         }
     }
     let position = |entry: &Entry| objects.iter().position(|object| object.key == entry.key);

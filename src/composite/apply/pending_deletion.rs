@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::cloud::{Cause, DependentsByOp, Failure, GuardDutyObjects};
+use crate::cloud::{Cause, DependentsByOp, Failure};
 use crate::composite::diagnostics;
-use crate::model::{Entry, Inventory, Key, Object, kept_with_shared_domains};
+use crate::model::{Entry, GuardDutyObjects, Inventory, Key, Object, kept_with_shared_domains};
 use crate::plugin::Diagnostics;
 use crate::reconcile::{Action, Outcome, Phase, Plan};
 
@@ -122,7 +122,7 @@ fn defer_late_updates(plan: &Plan, outcome: &mut Outcome, inventory: &mut Invent
             && let Some(entry) = inventory.entries.iter_mut().find(|entry| entry.is_present() && entry.key == to.key)
         {
             entry.applied = before.clone();
-            entry.observed = None;
+            entry.observe(before.clone());
         }
     }
 }

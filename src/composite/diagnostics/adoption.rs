@@ -1,4 +1,4 @@
-//! Diagnostics of the adoption of a topology that something else built.
+//! Diagnostics of the adoption of foreign objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub(in crate::composite) struct Difference {
 }
 
 /// An entry of `adopt` that cannot be followed.
-pub(in crate::composite) struct WrongEntry {
+pub(in crate::composite) struct InvalidEntry {
     pub(in crate::composite) slot: String,
     /// A clause such as "subnet-1 is subnet.public.0".
     pub(in crate::composite) reason: String,
@@ -28,7 +28,7 @@ fn adopt() -> AttributePath {
     AttributePath::new("adopt")
 }
 
-/// An import of a root that something else built.
+/// An import of a foreign root.
 pub(in crate::composite) fn not_adopted_yet<P: Topology>(
     root_id: &str,
     inventory: &Inventory,
@@ -109,23 +109,21 @@ pub(in crate::composite) fn adopt_has_no_effect(inert: &BTreeSet<String>, others
     );
 }
 
-/// A plan that would do more to further objects than add tags.
-pub(in crate::composite) fn further_would_change(
-    refused: &[Difference],
-    inputs: &[String],
-    diagnostics: &mut Diagnostics,
-) {
-    let rule = "A plan may only add tags to the objects that it adopts.";
-    let detail = differences(rule, refused, inputs);
-    diagnostics.attribute_error(adopt(), "An adoption changes nothing but tags".to_string(), detail);
-}
-
-/// Further objects that the configuration requires together with those that `adopt` names. `reason` is a sentence.
-pub(in crate::composite) fn further_missing(
+/// Objects that the configuration requires, that could be adopted, and that `adopt` does not name. `is_whole` is
+/// whether the root is to be adopted.
+pub(in crate::composite) fn not_named_in_adopt<P: Topology>(
+    is_whole: bool,
     missing: &BTreeMap<String, String>,
-    reason: &str,
     diagnostics: &mut Diagnostics,
 ) {
+    let reason = match is_whole {
+        true => format!(
+            "These objects exist, and this resource can take them over. As long as the {} is not adopted, a plan creates, \
+             changes and deletes nothing.",
+            P::KIND.root_kind()
+        ),
+        false => P::ADOPTED_ONLY_BY_NAME.to_string(),
+    };
     let entries: Vec<String> = missing.iter().map(|(slot, id)| format!("{slot:?} = {id:?}")).collect();
     let detail = format!("{reason}\n\nAdd these entries to adopt:\n  {}", entries.join("\n  "));
     diagnostics.attribute_error(adopt(), "Objects are not named in adopt".to_string(), detail);
@@ -143,8 +141,8 @@ pub(in crate::composite) fn adopt_is_undecided(diagnostics: &mut Diagnostics) {
 }
 
 /// Entries that cannot be followed.
-pub(in crate::composite) fn wrong_entries(wrong: &[WrongEntry], diagnostics: &mut Diagnostics) {
-    for WrongEntry { slot, reason, instead } in wrong {
+pub(in crate::composite) fn invalid_entries(invalid: &[InvalidEntry], diagnostics: &mut Diagnostics) {
+    for InvalidEntry { slot, reason, instead } in invalid {
         let hint = match instead {
             Some(id) => format!("Use {slot:?} = {id:?}."),
             None => "Remove the entry.".to_string(),
@@ -154,28 +152,22 @@ pub(in crate::composite) fn wrong_entries(wrong: &[WrongEntry], diagnostics: &mu
     }
 }
 
-/// A plan that would do more than add tags.
+/// A plan that would do more than add tags. `is_whole` is whether the root is to be adopted.
 pub(in crate::composite) fn adoption_would_change<P: Topology>(
-    refused: &[Difference],
-    missing: &BTreeMap<String, String>,
+    is_whole: bool,
+    forbidden: &[Difference],
     inputs: &[String],
     diagnostics: &mut Diagnostics,
 ) {
-    if !missing.is_empty() {
-        let entries: Vec<String> = missing.iter().map(|(slot, id)| format!("{slot:?} = {id:?}")).collect();
-        let detail = format!(
-            "These objects exist, and this resource can take them over. Add them to adopt:\n  {}\n\nAs long as the {} is not \
-             adopted, a plan creates, changes and deletes nothing.",
-            entries.join("\n  "),
-            P::KIND.root_kind()
-        );
-        diagnostics.attribute_error(adopt(), "Objects are not named in adopt".to_string(), detail);
-        return;
+    let summary = "An adoption changes nothing but tags".to_string();
+    if !is_whole {
+        let rule = "A plan may only add tags to the objects that it adopts.";
+        return diagnostics.attribute_error(adopt(), summary, differences(rule, forbidden, inputs));
     }
     let rule = format!("As long as the {} is not adopted, a plan may only add tags.", P::KIND.root_kind());
-    let mut detail = differences(&rule, refused, inputs);
+    let mut detail = differences(&rule, forbidden, inputs);
     let slots: Vec<String> =
-        refused.iter().filter(|it| it.can_be_ignored).map(|it| format!("{:?}", printable(&it.slot))).collect();
+        forbidden.iter().filter(|it| it.can_be_ignored).map(|it| format!("{:?}", printable(&it.slot))).collect();
     detail += &match inputs.is_empty() && !slots.is_empty() {
         true => format!(
             " No input expresses the changed properties. To keep them, set ignore_drift = [{}], and leave it there after \
@@ -186,13 +178,13 @@ pub(in crate::composite) fn adoption_would_change<P: Topology>(
             " A difference that no input can express stays if ignore_drift contains the key of the object.".to_string()
         }
     };
-    diagnostics.error("An adoption changes nothing but tags".to_string(), detail);
+    diagnostics.error(summary, detail);
 }
 
 /// The differences that an adoption may not make, after the rule that forbids them, and the inputs that avoid them.
-fn differences(rule: &str, refused: &[Difference], inputs: &[String]) -> String {
+fn differences(rule: &str, forbidden: &[Difference], inputs: &[String]) -> String {
     let lines = |all: Vec<String>| all.join("\n  ");
-    let differences = refused.iter().map(|it| printable(&format!("{} {}", it.slot, it.what)).into_owned()).collect();
+    let differences = forbidden.iter().map(|it| printable(&format!("{} {}", it.slot, it.what)).into_owned()).collect();
     let mut detail = format!("{rule} With this configuration:\n  {}", lines(differences));
     if !inputs.is_empty() {
         let inputs = inputs.iter().map(|input| printable(input).into_owned()).collect();

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::text::{case, dependents, detail, detail_with, message, shortened};
-use crate::cloud::{Case, Cause, Dependents, DependentsByOp, Failure, GuardDutyObjects, Namesake};
-use crate::model::{Entry, Inventory, Key, printable};
+use crate::cloud::{Case, Cause, Dependents, DependentsByOp, Failure, Namesake};
+use crate::model::{Entry, GuardDutyObjects, Inventory, Key, printable};
 use crate::plugin::Diagnostics;
 use crate::reconcile::{Outcome, Plan};
 use crate::topology::Topology;

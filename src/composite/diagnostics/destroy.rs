@@ -1,8 +1,8 @@
 //! Warnings about a topology that is destroyed or replaced.
 
 use super::text::{counted, deleted_with, detail, listed, lost, of_guardduty};
-use crate::cloud::{Dependent, Dependents, GuardDutyObjects};
-use crate::model::{Entry, Inventory, printable};
+use crate::cloud::{Dependent, Dependents};
+use crate::model::{Entry, GuardDutyObjects, Inventory, printable};
 use crate::plugin::Diagnostics;
 use crate::topology::Topology;
 

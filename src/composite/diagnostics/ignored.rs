@@ -36,7 +36,7 @@ pub(in crate::composite) fn warn_of_lost_drift<'a, P: Topology>(
     diagnostics: &mut Diagnostics,
 ) {
     let lines = deleted.filter(|entry| ignored.covers(&entry.key.slot)).filter_map(|entry| {
-        let differences = entry.applied.differences(entry.observed.as_ref()?).join("; ");
+        let differences = entry.applied.differences(entry.observed()?).join("; ");
         Some(format!("  {} ({}): {differences}", entry.key, printable(&entry.id)))
     });
     let lines: Vec<String> = lines.collect();

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::text::{counted, deleted_with, detail, listed, lost, of_guardduty};
-use crate::cloud::{Dependent, Dependents, GuardDutyObjects};
-use crate::model::{Entry, Inventory, Key, Object, Ref, printable};
+use crate::cloud::{Dependent, Dependents};
+use crate::model::{Entry, GuardDutyObjects, Inventory, Key, Object, Ref, printable};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 use crate::reconcile::{Action, Op, Outage, Phase, Plan, Unorderable};
 use crate::topology::{IgnoredDrift, Topology};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::cloud::{Case, Cause, Dependent, Dependents, Failure, GuardDutyObjects, Namesake, Root, RootFilter};
-use crate::model::{Eip, Entry, Input, Inventory, Key, RouteTable, Spec, Tags};
+use crate::cloud::{Case, Cause, Dependent, Dependents, Failure, Namesake, Root, RootFilter};
+use crate::model::{Eip, Entry, GuardDutyObjects, Input, Inventory, Key, RouteTable, Spec, Tags};
 use crate::plugin::Diagnostics;
 use crate::topology::four_tier_vpc::FourTierVpc;
 
@@ -135,7 +135,7 @@ fn a_failed_operation_names_its_case() {
     assert_eq!(case(Cause::InUse, &of("type lambdas", &[])), None);
     assert_eq!(case(Cause::Denied, &of("", &[])), Some(Case::PermissionMissing));
     assert_eq!(case(Cause::Lost, &of("", &[])), Some(Case::ConnectionLost));
-    let refused = Failure { advice: Some("Start it.".to_string()), ..Failure::new(Cause::Lost, "DeleteSubnet", "no") };
+    let refused = Failure::new(Cause::Lost, "DeleteSubnet", "no").with_advice("Start it.", []);
     assert_eq!(super::text::case(&refused, None), None);
     let full = Failure { case: Some(Case::AccessLogs), ..Failure::new(Cause::Denied, "CreateStage", "no") };
     assert_eq!(super::text::case(&full, None), Some(Case::AccessLogs));

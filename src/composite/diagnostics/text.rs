@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use crate::cloud::{Case, Cause, Dependent, Dependents, Failure, GuardDutyObjects};
-use crate::model::{Entry, printable};
+use crate::cloud::{Case, Cause, Dependent, Dependents, Failure};
+use crate::model::{Entry, GuardDutyObjects, printable};
 use crate::plugin::Diagnostics;
 
 /// What AWS returned, what it means, and what to do, where the error code determines that.
 pub(in crate::composite) fn detail(failure: &Failure) -> String {
     if let Some(advice) = &failure.advice {
-        return detail_with(failure, &printable(advice));
+        let commands = advice.commands.iter().map(|command| format!("\n  {}", printable(command)));
+        let commands = commands.collect::<String>();
+        let separator = if commands.is_empty() { "" } else { "\n" };
+        return detail_with(failure, &format!("{}{separator}{commands}", printable(&advice.text)));
     }
     let hint = match failure.cause {
         Cause::Denied => {
@@ -42,7 +45,7 @@ pub(in crate::composite) fn detail(failure: &Failure) -> String {
         Cause::TimedOut => "Run Terraform again to continue, with a longer timeout if AWS needs more time.",
         Cause::Lost => "Fix the cause, then run Terraform again: it reads what exists, and continues from there.",
         Cause::Other if failure.code.is_some() => "AWS rejected the call. Fix the cause, then run Terraform again.",
-        // The message contains what to do.
+        // The message or the advice contains what to do.
         Cause::Exists | Cause::QuotaExceeded | Cause::NotAttached | Cause::Other => "",
     };
     detail_with(failure, hint)

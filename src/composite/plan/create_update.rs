@@ -16,7 +16,7 @@ use crate::composite::observe::remove_ignored_tags;
 use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
 use crate::composite::status::is_not_adopted;
-use crate::composite::{dependents, diagnostics, facts, guardduty, location, outside, refresh, state};
+use crate::composite::{dependents, diagnostics, facts, location, outside, refresh, state};
 use crate::model::{Facts, Inventory, Key, Lookup, Scope, TagSettings};
 use crate::plugin::{AttributePath, Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::topology::{ProtectedObjects, Topology};
@@ -107,7 +107,7 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         Announcement { prior: &request.prior, attributes, written: &request.config, config, scope }
     }
 
-    /// Plans the adoption of a root that something else built, or a change of one that is managed or new.
+    /// Plans the adoption of a foreign root, or a change of one that is managed or new.
     async fn planned(
         &self,
         clouds: &location::Planned,
@@ -193,7 +193,7 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
             let id = prior.get("id").as_str().unwrap_or_default();
             // Terraform does not request a plan for the destroy within a replacement.
             let dependents = dependents::within_root::<P>(cloud, id, inventory).await;
-            let (end, guardduty) = (End::Replacement, guardduty::of_destroy::<P>(prior));
+            let (end, guardduty) = (End::Replacement, state::guardduty_in_destroy::<P>(prior));
             diagnostics::warn_of_end::<P>(end, (&name, id), inventory, Some(&dependents), guardduty, diagnostics);
             let ignored = P::ignored_drift(&self.config);
             diagnostics::warn_of_lost_drift::<P>(&name, inventory.entries.iter(), &ignored, diagnostics);
@@ -257,7 +257,7 @@ async fn existing<P: Topology>(cloud: &dyn Cloud, request: &PlanRequest) -> Resu
         let found = refresh::read_foreign::<P>(cloud, root_id, &request.prior, None).await?;
         return Ok(match found {
             refresh::Foreign::Adoptable(private) => *private,
-            refresh::Foreign::Missing | refresh::Foreign::Rejected(_) => Private::of(Inventory::default()),
+            refresh::Foreign::Missing | refresh::Foreign::NotAdoptable(_) => Private::of(Inventory::default()),
         });
     }
     if let Some(mut private) = Private::decode(&request.prior_private) {

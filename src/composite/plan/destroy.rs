@@ -5,9 +5,7 @@ use crate::cloud::{Cloud, Connected, Connection, Dependents};
 use crate::composite::diagnostics::End;
 use crate::composite::private_state::Private;
 use crate::composite::status::is_not_adopted;
-use crate::composite::{
-    adoption, dependents, diagnostics, guardduty, import, location, protected, refresh, released, state,
-};
+use crate::composite::{adoption, dependents, diagnostics, import, location, protected, refresh, released, state};
 use crate::plugin::{Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::topology::Topology;
 
@@ -40,7 +38,7 @@ pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequ
     };
     let name = state::decode::<P>(&request.prior).map(|(_, config)| state::name::<P>(&config)).unwrap_or_default();
     let inventory = private.map(|private| private.inventory).unwrap_or_default();
-    let (root, guardduty) = ((name.as_str(), id), guardduty::of_destroy::<P>(&request.prior));
+    let (root, guardduty) = ((name.as_str(), id), state::guardduty_in_destroy::<P>(&request.prior));
     let dependents = dependents.as_ref();
     diagnostics::warn_of_end::<P>(End::Destroy, root, &inventory, dependents, guardduty, &mut diagnostics);
     let private = request.prior_private;

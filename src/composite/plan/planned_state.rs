@@ -159,7 +159,7 @@ fn shown(inventory: &Inventory, objects: &[Object]) -> Vec<Object> {
     let shown = |object: &Object| match inventory.at(&object.key.slot).filter(|entry| entry.key == object.key) {
         Some(entry) if entry.ignored && object.spec.target().is_some() => {
             let spec = entry.merged_with(object, &is_deleted).0.spec;
-            (!entry.missing).then(|| Object::new(object.key.clone(), spec))
+            (!entry.is_missing()).then(|| Object::new(object.key.clone(), spec))
         }
         _ => Some(object.clone()),
     };
@@ -179,7 +179,7 @@ fn unchanged_ids(inventory: &Inventory, decision: &Decision) -> Ids {
         match &op.action {
             Action::Create(object) => ids.remove(&object.key),
             // An adoption changes nothing but tags.
-            Action::Update { to, .. } if to.spec.gets_new_id_when_updated() && !inventory.awaits_adoption(&to.key) => {
+            Action::Update { to, .. } if to.spec.gets_new_id_when_updated() && inventory.foreign(&to.key).is_none() => {
                 ids.remove(&to.key);
             }
             Action::Update { id, to, certain, .. } => {

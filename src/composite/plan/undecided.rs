@@ -50,7 +50,7 @@ impl<P: Topology> Announcement<'_, P> {
     /// Returns the planned state with only those outputs that stay the same as long as the root exists.
     pub(super) fn of_root(&self, existing: &Inventory) -> Value {
         let mut certain = existing.clone();
-        certain.entries.retain(|entry| !entry.missing);
+        certain.entries.retain(|entry| !entry.is_missing());
         let mut planned = open(self.base(None, &certain.ids()));
         planned.set("aws_objects", Value::Unknown);
         self.leave_open(&mut planned);

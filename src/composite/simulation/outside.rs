@@ -56,7 +56,7 @@ impl Simulation {
                 targets.insert(entry.key.clone(), target.id.clone());
             }
         }
-        self.is_foreign.store(root.not_adopted, Ordering::Relaxed);
+        self.is_foreign.store(root.is_foreign(), Ordering::Relaxed);
     }
 
     /// The spec of an object; `None` if it does not exist.

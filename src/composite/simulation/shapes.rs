@@ -1,7 +1,7 @@
 //! What AWS returns for an object: its name, its spec and further values.
 
 use crate::cloud::{Cause, Failure};
-use crate::model::{Caller, Entry, Input, Key, Learned, Object, Ref, Spec};
+use crate::model::{Caller, Entry, Input, Key, Learned, Object, Origin, Ref, Spec};
 
 /// Returns a spec as a read with this known entry does. For a known route table, a read returns only the applied
 /// propagating gateways. The subnets that a known network ACL has taken are never read.
@@ -9,7 +9,7 @@ pub(super) fn as_known(spec: &Spec, known: Option<&Entry>) -> Spec {
     let mut spec = spec.clone();
     if let (Spec::Api(_) | Spec::Authorizer(_), Some(known)) = (&spec, known) {
         // A different order is not a difference.
-        let shown = Entry { adopted: true, ..Entry::new(known.key.clone(), known.id.clone(), spec) };
+        let shown = Entry { origin: Origin::Found, ..Entry::new(known.key.clone(), known.id.clone(), spec) };
         return shown.normalized_against(&known.applied);
     }
     if let (Spec::DefaultNetworkAcl(acl), Some(Entry { applied: Spec::DefaultNetworkAcl(applied), .. })) =

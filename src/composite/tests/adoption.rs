@@ -1,4 +1,4 @@
-//! Adoptions of networks and APIs that something else built.
+//! Adoptions of foreign networks and APIs.
 
 use proptest::prelude::*;
 

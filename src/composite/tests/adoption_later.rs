@@ -1,4 +1,4 @@
-//! Adoptions of further objects by a network or an API that is managed already.
+//! Adoptions of additional objects by a network or an API that is managed already.
 
 use proptest::prelude::*;
 

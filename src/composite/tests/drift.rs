@@ -49,7 +49,7 @@ async fn ignored_drift_stays_when_other_values_change() {
     let calls = terraform.account.take_calls();
     assert!(!calls.contains(&"create vpc_endpoint.keyvalue".to_string()), "nothing needs it: {calls:?}");
     assert!(calls.contains(&"update subnet.public.0".to_string()), "{calls:?}");
-    let tags = inventory(&terraform.private).at("subnet.public.0").unwrap().observed.clone();
+    let tags = inventory(&terraform.private).at("subnet.public.0").unwrap().observed().cloned();
     let tags = tags.and_then(|spec| Some(spec.tags()?.known()?.keys().cloned().collect::<Vec<_>>()));
     assert_eq!(tags.unwrap_or_default(), ["team"], "the missing tags stay missing");
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::model::{Entry, Key, Ref};
+use crate::model::{Entry, Key, Origin, Ref};
 
 /// A gateway with every kind of object except a subscription.
 fn full() -> Value {
@@ -172,7 +172,7 @@ fn candidate(api: &Key, integration: Ref, authorizer: Ref) -> super::super::priv
         ..crate::model::ApiRoute::test()
     };
     let entry = Entry::new(Key::new("route.GET /a"), "route-left", Spec::ApiRoute(route));
-    super::super::private_state::Candidate::of(Entry { adopted: true, ..entry })
+    super::super::private_state::Candidate::of(Entry { origin: Origin::Found, ..entry })
 }
 
 #[tokio::test(start_paused = true)]

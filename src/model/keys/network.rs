@@ -187,8 +187,8 @@ pub fn default_route(route_table: &Key, family: Family) -> Key {
 
 /// The name under which a route table's entry stores the target of an unmanaged default route in `learned`. An empty
 /// value means that this route no longer exists.
-pub fn foreign_route(destination: &str) -> String {
-    format!("foreign_route_{destination}")
+pub fn unmanaged_default_route(destination: &str) -> String {
+    format!("unmanaged_default_route_{destination}")
 }
 
 /// The name under which a route table's entry stores its unmanaged routes in `learned`, such as

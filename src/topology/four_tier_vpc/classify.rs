@@ -1,4 +1,4 @@
-//! Which objects of a network that something else built can be adopted, and which place each of them has.
+//! Which objects of a foreign network can be adopted, and which place each of them has.
 //!
 //! An object gets a place only if the inputs of the resource can express it. All others stay unmanaged, each with a
 //! reason.

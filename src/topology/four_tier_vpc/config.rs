@@ -372,8 +372,8 @@ crate::attributes! {
         allow_duplicate_name: Input<bool> = default(false).handling(),
         /// Objects created outside this provider that the resource takes over: their IDs by the keys that they get in
         /// `aws_objects`, such as `"subnet.public.0" = "subnet-0123456789abcdef0"`. An import proposes them. Later, an
-        /// entry takes over a further object of the VPC if the configuration requires it. After the apply, the entries
-        /// have no effect and can be removed.
+        /// entry takes over an additional object of the VPC if the configuration requires it. After the apply, the
+        /// entries have no effect and can be removed.
         adopt: Input<Option<BTreeMap<String, Input<String>>>> = optional_computed().handling(),
         /// Patterns of keys in `aws_objects`, such as `subnet.public.*`, where `*` matches any text. Drift of these
         /// objects is neither reported nor corrected, until the configuration changes the same value; the plan warns.

@@ -305,7 +305,7 @@ fn frozen(context: &Context<'_, Config>, key: &Key, pool: &Ipv6BlockPool) -> Opt
 /// The blocks that subnets have now, by their last apply or in AWS.
 fn held(existing: &Inventory) -> Vec<(&Key, Ipv6Net)> {
     let blocks = existing.present().flat_map(|entry| {
-        [Some(&entry.applied), entry.observed.as_ref()].into_iter().flatten().filter_map(|spec| match spec {
+        [Some(&entry.applied), entry.observed()].into_iter().flatten().filter_map(|spec| match spec {
             Spec::Subnet(subnet) => {
                 let block = subnet.ipv6_cidr_block.known()?.as_ref()?.parse().ok()?;
                 Some((&entry.key, block))

@@ -126,6 +126,7 @@ mod tests {
     use super::super::config::tests::config;
     use super::super::fixtures::{applied, objects};
     use super::*;
+    use crate::model::Drift;
 
     /// Three gateways in the AZs a, b and c, or as many AZs as there are letters.
     fn three(letters: &str) -> Inventory {
@@ -166,7 +167,7 @@ mod tests {
     fn a_gateway_that_works_is_kept_before_one_that_does_not() {
         let all = places(&[(0, "a"), (1, "b"), (2, "c")]);
         let mut missing = three("abc");
-        change(&mut missing, "nat_gateway.0", |entry| entry.missing = true);
+        change(&mut missing, "nat_gateway.0", |entry| entry.drift = Drift::Missing);
         assert_eq!(chosen(&missing, &all, 2), [(1, 1), (2, 2)]);
         assert_eq!(chosen(&missing, &all, 3), [(0, 0), (1, 1), (2, 2)]);
         let mut failed = three("abc");
@@ -180,7 +181,7 @@ mod tests {
         let two = places(&[(0, "a"), (1, "b")]);
         assert_eq!(chosen(&three("ab"), &two, 2), [(0, 0), (1, 1)]);
         let mut missing = three("ab");
-        change(&mut missing, "nat_gateway.0", |entry| entry.missing = true);
+        change(&mut missing, "nat_gateway.0", |entry| entry.drift = Drift::Missing);
         assert_eq!(chosen(&missing, &two, 2), [(1, 1), (2, 0)]);
         let mut moved = three("abc");
         let first = moved.at("nat_gateway.0").unwrap().applied.clone();

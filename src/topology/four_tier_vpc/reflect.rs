@@ -89,8 +89,8 @@ mod tests {
     use super::super::config::tests::config;
     use super::super::fixtures::{applied, objects};
     use super::*;
-    use crate::model::Entry;
     use crate::model::keys::network as keys;
+    use crate::model::{Drift, Entry};
     use crate::plugin::Input;
 
     fn team(value: &str) -> Value {
@@ -107,7 +107,7 @@ mod tests {
         for entry in inventory.entries.iter_mut().filter(|entry| selects(entry)) {
             let mut spec = entry.applied.clone();
             change(&mut spec);
-            entry.observed = Some(spec);
+            entry.drift = Drift::Changed(Box::new(spec));
         }
     }
 

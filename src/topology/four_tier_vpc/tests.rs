@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::config::tests::config;
 use super::fixtures::{applied, blueprint, next_objects, objects, scope};
 use super::*;
-use crate::model::{Entry, Facts, Key, Ref, ResolvedObject, Spec, waves};
+use crate::model::{Drift, Entry, Facts, Key, Ref, ResolvedObject, Spec, waves};
 use crate::plugin::{Type, schema};
 
 /// Three AZs, transit, three NAT gateways.
@@ -558,7 +558,7 @@ fn drift_is_reflected_if_one_attribute_can_express_it() {
             Spec::Subnet(subnet) => subnet.map_public_ip_on_launch = Input::Known(true),
             _ => unreachable!(),
         }
-        entry.observed = Some(observed);
+        entry.drift = Drift::Changed(Box::new(observed));
     };
     change(&mut inventory, "vpc");
     change(&mut inventory, "subnet.public.0");

@@ -118,6 +118,7 @@ mod tests {
     use super::super::config::tests::config;
     use super::super::fixtures::{applied, blueprint, objects};
     use super::*;
+    use crate::model::Drift;
     use crate::plugin::Value;
     use crate::topology::Blueprint;
 
@@ -178,7 +179,7 @@ mod tests {
         let mut existing = existing("10.0.8.0/22");
         assert!(after(&existing, &[]).is_ok(), "the subnet exists, so the unmanaged one no longer does");
         let public = existing.entries.iter_mut().find(|entry| entry.key.slot == "subnet.public.1").unwrap();
-        public.missing = true;
+        public.drift = Drift::Missing;
         let problems = after(&existing, &[]).unwrap_err();
         let [problem] = problems.as_slice() else { panic!("{problems:?}") };
         assert!(problem.message.contains("its block 10.0.8.0/21 overlaps 10.0.8.0/22"), "{}", problem.message);

@@ -74,7 +74,7 @@ pub(super) fn replaced_by(entry: &Entry, config: &Config) -> Vec<AttributePath> 
             match (&config.ipv4_ipam_pool_id, &vpc.ipv4_ipam_pool_id) {
                 (Input::Unknown, _) => true,
                 // AWS does not return the pool of an imported VPC.
-                (Input::Known(Some(_)), Input::Known(None)) => !entry.adopted,
+                (Input::Known(Some(_)), Input::Known(None)) => entry.is_applied(),
                 (Input::Known(Some(wanted)), Input::Known(Some(given))) => wanted != given,
                 (Input::Known(None), _) | (_, Input::Unknown) => false,
             },
@@ -141,7 +141,7 @@ mod tests {
     use super::super::config::tests::config;
     use super::super::fixtures::{applied, next_objects, objects};
     use super::*;
-    use crate::model::Tier;
+    use crate::model::{Origin, Tier};
     use crate::plugin::Value;
 
     fn pool(attributes: &[(&str, Value)]) -> Config {
@@ -208,7 +208,7 @@ mod tests {
         let mut existing = applied(&objects(&config(&[("cidr_block", "10.7.0.0/16".into())]), "ab"));
         let of_pool = pool(&[("ipv4_netmask_length", 16_i64.into())]);
         assert_eq!(names(&replaced_by(&existing.entries[0], &of_pool)), ["ipv4_ipam_pool_id"]);
-        existing.entries[0].adopted = true;
+        existing.entries[0].origin = Origin::Found;
         assert_eq!(replaced_by(&existing.entries[0], &of_pool), []);
         let after = next_objects(&of_pool, None, &existing, "ab");
         assert_eq!(after[0].key, existing.entries[0].key);

@@ -89,7 +89,7 @@ fn holders(existing: &Inventory, pending_deletion: bool) -> impl Iterator<Item =
     let entries = existing
         .entries
         .iter()
-        .filter(move |entry| entry.pending_deletion == pending_deletion && !(pending_deletion && entry.missing));
+        .filter(move |entry| entry.pending_deletion == pending_deletion && !(pending_deletion && entry.is_missing()));
     entries.filter(|entry| entry.key.slot.starts_with("subnet.")).filter_map(|entry| match &entry.applied {
         Spec::Subnet(subnet) => Some(ZoneSlot {
             index: subnet.index,

@@ -24,7 +24,7 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     let root = inventory.at(keys::API)?;
     let is_ours = root.learned.get(keys::RESOURCE).is_some_and(|resource| resource.starts_with("http_gateway/"));
     let Spec::Api(api) = root.spec() else { return None };
-    if !is_ours && !root.not_adopted {
+    if !is_ours && !root.is_foreign() {
         return None;
     }
     let found = Found::now(inventory);
@@ -52,7 +52,7 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
         attributes.set("certificate_domain", name);
     }
     let domain = inventory.current().find_map(|entry| DomainName::of(entry.spec()).map(|domain| (entry, domain)));
-    if root.not_adopted || domain.is_some_and(|(entry, _)| entry.not_adopted) {
+    if root.is_foreign() || domain.is_some_and(|(entry, _)| entry.is_foreign()) {
         // The best certificate may be another one than that of the domain.
         attributes.set("certificate_domain", Value::Null);
         let certificate = domain.map(|(_, domain)| domain.certificate_arn.clone());

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{GatewayConfig, HttpGateway};
 use crate::model::keys::gateway as keys;
 use crate::model::waves::waves;
-use crate::model::{Cors, Entry, Ids, Inventory, Key, Object, ResolvedObject, Spec};
+use crate::model::{Cors, Drift, Entry, Ids, Inventory, Key, Object, ResolvedObject, Spec};
 use crate::model::{Facts, Scope, Tags};
 use crate::plugin::schema::{self, with_defaults};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Type, Value};
@@ -151,7 +151,7 @@ fn authorizer_is_updated_between_its_new_and_old_permission() {
 
     // A missing authorizer gets another ID, which is part of the statement.
     let mut existing = existing(&objects(&config(before())));
-    existing.entries.iter_mut().filter(|it| it.key.slot == "authorizer.a").for_each(|it| it.missing = true);
+    existing.entries.iter_mut().filter(|it| it.key.slot == "authorizer.a").for_each(|it| it.drift = Drift::Missing);
     let wanted = decided(&config(with_authorizer("other", "$context.path")), &existing, &scope()).0;
     let plan = crate::reconcile::plan(&existing, &wanted).unwrap();
     let created: Vec<&str> = plan.ops[..2].iter().map(|op| op.action.key().slot.as_str()).collect();
@@ -403,7 +403,7 @@ fn api_drift_changes_only_the_drifted_attributes() {
     let Spec::Api(mut found) = api.spec else { panic!("the first object must be the API") };
     found.description = Input::Known(Some("theirs".into()));
     found.cors = Input::Known(Some(Cors { allow_origins: vec!["*".into()], max_age: Some(5), ..Cors::default() }));
-    entry.observed = Some(Spec::Api(found));
+    entry.drift = Drift::Changed(Box::new(Spec::Api(found)));
     let mut state = value(json!({
         "name": "shop", "description": "ours", "api_version": null,
         "cors_configuration": { "allow_credentials": null, "allow_headers": [], "allow_methods": null,

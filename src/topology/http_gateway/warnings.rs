@@ -27,9 +27,9 @@ const FORMAT: &str = "custom_access_log_format";
 /// The warning that the apply turns automatic deployment on again.
 pub(super) fn deploys_again(context: &Context<'_, GatewayConfig>) -> Option<Problem> {
     let entry = context.existing.at(&keys::stage().slot)?;
-    let is_off = matches!(&entry.observed, Some(Spec::Stage(stage)) if !stage.auto_deploy);
+    let is_off = matches!(entry.observed(), Some(Spec::Stage(stage)) if !stage.auto_deploy);
     let is_kept = IgnoredDrift::of(&context.config.ignore_drift).covers(&entry.key.slot);
-    (is_off && !is_kept && !entry.missing).then(|| {
+    (is_off && !is_kept && !entry.is_missing()).then(|| {
         Problem::new(
             AttributePath::new("ignore_drift"),
             "Automatic deployment of the stage was turned off outside Terraform. The apply turns it on again, and AWS then \

@@ -185,8 +185,9 @@ fn reflected_in<P: Topology>(facts: fn(&Json) -> Facts, configs: &[Json; 2]) -> 
     let mut existing = created(&objects::<P>(&before, None, &Inventory::default(), &found));
     let wanted = objects::<P>(&after, Some(&before), &existing, &found_then);
     for entry in &mut existing.entries {
-        let object = wanted.iter().find(|object| object.key == entry.key);
-        entry.observed = object.map(|object| object.spec.clone()).filter(|spec| *spec != entry.applied);
+        if let Some(object) = wanted.iter().find(|object| object.key == entry.key) {
+            entry.observe(object.spec.clone());
+        }
     }
     let state = filled::<P>(&configs[0]);
     let mut written = state.clone();

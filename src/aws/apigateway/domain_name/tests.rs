@@ -132,7 +132,7 @@ async fn existing_domain_is_not_adopted_whatever_its_tags_are() {
         for part in
             ["A killed run or someone else", "delete-domain-name --domain-name api.example.com", "another domain_name"]
         {
-            assert!(failure.message.contains(part), "no {part} in {failure}");
+            assert!(failure.text().contains(part), "no {part} in {}", failure.text());
         }
         assert!(reported.ids.is_empty());
         assert_eq!(aws.calls(), [POST, GET], "nothing is changed");

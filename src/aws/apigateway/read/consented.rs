@@ -1,4 +1,4 @@
-//! Reads the objects of a managed gateway that something else built and that the user names in `adopt`.
+//! Reads the foreign objects that the user names in `adopt` of a managed gateway.
 
 use std::collections::{BTreeMap, HashMap};
 use std::mem::discriminant;
@@ -61,7 +61,7 @@ impl View<'_> {
         self.logs = Logs::named(session, name).await?;
         let Some((_, tags)) = self.logs.tags().next() else { return Ok(None) };
         let tags = tags.clone();
-        if let Some(reason) = self.objection_to_owner(&tags, keys::LOG_GROUP) {
+        if let Some(reason) = self.reason_against_owner(&tags, keys::LOG_GROUP) {
             return Ok(Some(Err(reason)));
         }
         let functions = self.logs.functions().filter(|function| self.is_own(function));
@@ -73,8 +73,8 @@ impl View<'_> {
     async fn named_domain(&self, session: &Session, name: &str, api_key: &Key) -> Result<Named, Failure> {
         let Some(found) = domain::named(session, name, self.owner.resource).await? else { return Ok(None) };
         let tags = found.tags().cloned().unwrap_or_default();
-        let reason = self.objection_to_owner(&tags, keys::DOMAIN);
-        if let Some(reason) = reason.or_else(|| domain::objection_to_named(&found, self.root_id)) {
+        let reason = self.reason_against_owner(&tags, keys::DOMAIN);
+        if let Some(reason) = reason.or_else(|| domain::reason_against_named(&found, self.root_id)) {
             return Ok(Some(Err(reason)));
         }
         let mut objects = domain::everything([&found], self.root_id, api_key);
@@ -83,8 +83,8 @@ impl View<'_> {
     }
 
     /// Why the tags of an object forbid that this gateway manages it under this slot.
-    fn objection_to_owner(&self, tags: &HashMap<String, String>, slot: &str) -> Option<String> {
-        ownership::objection(self.owner.resource, slot, |key| tags.get(key).map(String::as_str))
+    fn reason_against_owner(&self, tags: &HashMap<String, String>, slot: &str) -> Option<String> {
+        ownership::reason_against(self.owner.resource, slot, |key| tags.get(key).map(String::as_str))
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use aws_sdk_apigatewayv2::types::{ApiMapping, DomainName};
 use futures::future::join_all;
 
-pub(super) use self::adoption::{adoptable, named, objection_to_named};
+pub(super) use self::adoption::{adoptable, named, reason_against_named};
 use super::super::{api_mapping, domain_name};
 use super::CREATED_AGAIN;
 use crate::aws::Session;
@@ -123,7 +123,7 @@ pub(super) fn read(domains: &[FoundDomain], entry: &Entry, root_id: &str, api: &
 
 /// The domains that are missing in state, with their root mappings, unless something is known against them.
 pub(super) fn unknown(domains: &[FoundDomain], known: &[Entry], root_id: &str, api: &Key) -> Vec<Observed> {
-    let free = domains.iter().filter(|found| is_unknown(found, known) && objection(found, root_id).is_none());
+    let free = domains.iter().filter(|found| is_unknown(found, known) && needs_consent(found, root_id).is_none());
     everything(free, root_id, api)
 }
 
@@ -133,7 +133,7 @@ pub(super) fn unknown(domains: &[FoundDomain], known: &[Entry], root_id: &str, a
 pub(super) fn unmanaged(domains: &[FoundDomain], known: &[Entry], root_id: &str) -> Vec<Unmanaged> {
     let unmanaged = domains.iter().filter(|found| found.is_tagged).filter_map(|found| {
         let (slot, reason) = match is_unknown(found, known) {
-            true => (None, objection(found, root_id)?),
+            true => (None, needs_consent(found, root_id)?),
             false if is_replaced(found, known) => (Some(keys::DOMAIN.to_string()), CREATED_AGAIN.to_string()),
             false => return None,
         };
@@ -150,7 +150,7 @@ fn remove_unmanaged(domains: &mut Vec<FoundDomain>, root_id: &str) -> Vec<Unmana
     let known_against = |found: &FoundDomain| match foreign_endpoint(found) {
         None if has_mapped => (!is_mapped(found)).then(|| "another domain has a mapping to the API".to_string()),
         None => foreign_api(found, root_id).map(mapped_to),
-        objection => objection,
+        reason => reason,
     };
     let left: Vec<&str> = domains.iter().filter(|it| known_against(it).is_none()).map(|it| it.name.as_str()).collect();
     let ambiguous = (left.len() > 1).then(|| format!("{} have the same tags", left.join(" and ")));
@@ -183,7 +183,7 @@ fn is_replaced(found: &FoundDomain, known: &[Entry]) -> bool {
 }
 
 /// Why the tags of a domain alone do not make it managed.
-fn objection(found: &FoundDomain, root_id: &str) -> Option<String> {
+fn needs_consent(found: &FoundDomain, root_id: &str) -> Option<String> {
     foreign_api(found, root_id).map(mapped_to).or_else(|| foreign_endpoint(found))
 }
 

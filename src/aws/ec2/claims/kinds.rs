@@ -25,8 +25,8 @@ impl<'a> Claims<'a> {
             tags: it.tags(),
             fixed: it.cidr_block().unwrap_or_default().to_string(),
             is_slot: |slot| tier_and_index(slot).is_some(),
-            objection: None,
-            obstacle: None,
+            needs_consent: None,
+            impossible: None,
             requires: Vec::new(),
         }));
     }
@@ -47,9 +47,9 @@ impl<'a> Claims<'a> {
                     tags: it.tags(),
                     fixed: String::new(),
                     is_slot: |slot| slot == "internet_gateway",
-                    objection: other.clone().or_else(|| self.foreign_table(users.iter().copied())),
+                    needs_consent: other.clone().or_else(|| self.foreign_table(users.iter().copied())),
                     // A detached gateway of an interrupted run has the network's tags.
-                    obstacle: other.or_else(|| detached().filter(|_| self.tagged_slot(it.tags()).is_none())),
+                    impossible: other.or_else(|| detached().filter(|_| self.tagged_slot(it.tags()).is_none())),
                     requires: users,
                 }
             })
@@ -70,9 +70,9 @@ impl<'a> Claims<'a> {
                     tags: it.tags(),
                     fixed: String::new(),
                     is_slot: is_route_table,
-                    objection: self.foreign_association(it),
+                    needs_consent: self.foreign_association(it),
                     // It also serves every new subnet.
-                    obstacle: is_of_one_az.then(|| OF_WHOLE_TIER.to_string()),
+                    impossible: is_of_one_az.then(|| OF_WHOLE_TIER.to_string()),
                     requires: it.associations().iter().filter_map(|it| it.subnet_id()).collect(),
                 }
             })
@@ -97,8 +97,8 @@ impl<'a> Claims<'a> {
                     tags: it.tags(),
                     fixed: format!("{} {}", it.subnet_id().unwrap_or_default(), address.unwrap_or_default()),
                     is_slot: if is_private { is_private_nat_gateway } else { is_nat_gateway },
-                    objection: subnet().or_else(|| self.foreign_table(users.iter().copied())),
-                    obstacle: subnet(),
+                    needs_consent: subnet().or_else(|| self.foreign_table(users.iter().copied())),
+                    impossible: subnet(),
                     requires: users.into_iter().chain(it.subnet_id()).collect(),
                 }
             })
@@ -126,8 +126,8 @@ impl<'a> Claims<'a> {
                     tags: it.tags(),
                     fixed: String::new(),
                     is_slot: is_eip,
-                    objection: user.is_none().then(|| "no NAT gateway of this network uses it".to_string()),
-                    obstacle: self.other_address(it, gateways),
+                    needs_consent: user.is_none().then(|| "no NAT gateway of this network uses it".to_string()),
+                    impossible: self.other_address(it, gateways),
                     requires: user.into_iter().collect(),
                 }
             })
@@ -151,8 +151,8 @@ impl<'a> Claims<'a> {
                         Some(EndpointService::KeyValue) => |slot| slot == "vpc_endpoint.keyvalue",
                         None => |_| false,
                     },
-                    objection: self.foreign_table(it.route_table_ids().iter().map(String::as_str)),
-                    obstacle: None,
+                    needs_consent: self.foreign_table(it.route_table_ids().iter().map(String::as_str)),
+                    impossible: None,
                     requires: it.route_table_ids().iter().map(String::as_str).collect(),
                 }
             })
@@ -168,8 +168,8 @@ impl<'a> Claims<'a> {
             tags,
             fixed: found.shown.log_group_name.clone().unwrap_or_default(),
             is_slot: |slot| slot.starts_with(FLOW_LOG_GROUP),
-            objection: None,
-            obstacle: None,
+            needs_consent: None,
+            impossible: None,
             requires: Vec::new(),
         }));
     }
@@ -182,8 +182,8 @@ impl<'a> Claims<'a> {
             tags: it.tags(),
             fixed: flow_log::destination(it).unwrap_or_default(),
             is_slot: |slot| slot.starts_with(FLOW_LOG),
-            objection: None,
-            obstacle: None,
+            needs_consent: None,
+            impossible: None,
             requires: Vec::new(),
         }));
     }
@@ -191,17 +191,17 @@ impl<'a> Claims<'a> {
     /// The default group and the default ACL. State alone says that their rules are managed. A create of either adopts
     /// what exists, so nothing is lost if only the tags of an interrupted run are left.
     pub(in crate::aws::ec2) fn defaults(&mut self, groups: &'a [SecurityGroup], acls: &'a [NetworkAcl]) {
-        let objection =
+        let needs_consent =
             (!self.trusts_tags()).then(|| "AWS created it, and its tags do not show who set its rules".to_string());
-        let obstacle = |input: &str| Some(format!("AWS created it with the VPC, and the input {input} manages it"));
+        let impossible = |input: &str| Some(format!("AWS created it with the VPC, and the input {input} manages it"));
         self.add(groups.iter().map(|it| Found {
             kind: "a default security group",
             id: it.group_id(),
             tags: it.tags(),
             fixed: String::new(),
             is_slot: |slot| slot == "default_security_group",
-            objection: objection.clone(),
-            obstacle: obstacle("enable_default_security_group"),
+            needs_consent: needs_consent.clone(),
+            impossible: impossible("enable_default_security_group"),
             requires: Vec::new(),
         }));
         self.add(acls.iter().map(|it| Found {
@@ -210,8 +210,8 @@ impl<'a> Claims<'a> {
             tags: it.tags(),
             fixed: String::new(),
             is_slot: |slot| slot == "default_network_acl",
-            objection: objection.clone(),
-            obstacle: obstacle("apply_default_nacl_rules"),
+            needs_consent: needs_consent.clone(),
+            impossible: impossible("apply_default_nacl_rules"),
             requires: Vec::new(),
         }));
     }

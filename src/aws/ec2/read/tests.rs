@@ -589,14 +589,14 @@ async fn an_unmanaged_default_route_is_learned_until_it_is_deleted() {
     let seen = objects(&network(&[("DescribeRouteTables", &with_routes)]), &[]).await;
     let found = at(&seen, "route_table.private_app.0");
     let learned: Vec<(&str, &str)> = found.learned.iter().map(|(name, to)| (name.as_str(), to.as_str())).collect();
-    assert_eq!(learned, [("foreign_route_0.0.0.0/0", "tgw-9"), ("unmanaged_routes", "0.0.0.0/0 to tgw-9")]);
+    assert_eq!(learned, [("unmanaged_default_route_0.0.0.0/0", "tgw-9"), ("unmanaged_routes", "0.0.0.0/0 to tgw-9")]);
     assert!(!seen.iter().any(|it| matches!(it.spec, Spec::Route(_))), "{seen:#?}");
 
     let mut known = Entry::new(found.key.clone(), "rtb-1", found.spec.clone());
     known.learned = found.learned.clone();
     let seen = objects(&network(&[("DescribeRouteTables", &table(""))]), &[known]).await;
     let learned = &at(&seen, "route_table.private_app.0").learned;
-    assert_eq!((learned["foreign_route_0.0.0.0/0"].as_str(), learned["unmanaged_routes"].as_str()), ("", ""));
+    assert_eq!((learned["unmanaged_default_route_0.0.0.0/0"].as_str(), learned["unmanaged_routes"].as_str()), ("", ""));
 }
 
 #[tokio::test(start_paused = true)]

@@ -72,7 +72,7 @@ async fn equal_statement_is_adopted_and_a_different_one_is_an_error() {
         run(&aws.session("permission"), &Key::new("p"), &ids(), async |it| create(it, &spec).await).await;
     let failure = answer.unwrap_err();
     assert_eq!(failure.cause, Cause::Exists);
-    assert!(failure.message.contains(other) && failure.message.contains("remove-permission"), "{failure}");
+    assert!(failure.message.contains(other) && failure.text().contains("remove-permission"), "{failure}");
     assert!(reported.ids.is_empty());
     assert_eq!(aws.calls().len(), 2, "a permanent conflict is not retried");
 }

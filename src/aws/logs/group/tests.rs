@@ -86,7 +86,7 @@ async fn existing_group_is_not_adopted_whatever_its_tags_are() {
         let failure = answer.unwrap_err();
         assert_eq!(failure.cause, Cause::Exists);
         for part in ["A killed run or someone else", "delete-log-group --log-group-name /http/shop", "another name"] {
-            assert!(failure.message.contains(part), "no {part} in {failure}");
+            assert!(failure.text().contains(part), "no {part} in {}", failure.text());
         }
         assert!(reported.ids.is_empty());
         let calls = ["CreateLogGroup", "DescribeLogGroups", "DescribeLogGroups", "ListTagsForResource"];
@@ -145,7 +145,7 @@ async fn delete_of_a_protected_group_names_the_command() {
     let failure = run(&aws.session("r"), &key(), &[], async |it| delete(it, &entry).await).await.0.unwrap_err();
     let command = "aws logs put-log-group-deletion-protection --log-group-identifier /http/shop \
                    --no-deletion-protection-enabled";
-    assert!(failure.message.starts_with(words) && failure.message.contains(command), "{failure}");
+    assert!(failure.message.starts_with(words) && failure.text().contains(command), "{failure}");
     assert_eq!(failure.case, Some(Case::LogGroupProtected));
     assert_eq!(aws.calls(), ["DescribeLogGroups", "DeleteLogGroup"]);
 }

@@ -117,7 +117,7 @@ async fn third_filter_fails_at_once_and_a_throttled_call_is_retried() {
         Recorded::default().on("PutSubscriptionFilter", refusal("LimitExceededException", "Resource limit exceeded."));
     let (answer, ids) = created(&aws.session_with_retries("r"), &to_function()).await;
     let failure = answer.unwrap_err();
-    assert!(failure.message.contains("delete-subscription-filter --log-group-name /http/shop"), "{failure}");
+    assert!(failure.text().contains("delete-subscription-filter --log-group-name /http/shop"), "{failure}");
     assert!(failure.message.ends_with("Resource limit exceeded."), "{failure}");
     assert_eq!((ids.len(), aws.calls().len()), (0, 1));
 
@@ -162,7 +162,7 @@ async fn an_existing_filter_is_adopted_only_if_it_is_equal() {
         if let Err(failure) = answer {
             assert_eq!(failure.cause, Cause::Exists);
             let command = "delete-subscription-filter --log-group-name /http/shop --filter-name fgw-access-logs";
-            assert!(failure.message.contains(other) && failure.message.contains(command), "{failure}");
+            assert!(failure.message.contains(other) && failure.text().contains(command), "{failure}");
         }
     }
 }

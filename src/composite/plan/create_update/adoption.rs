@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{OrReport, Planned, PreparedPlan};
-use crate::composite::adoption::further::Further;
+use crate::composite::adoption::Consent;
 use crate::composite::decision::Basis;
 use crate::composite::plan::Roots;
 use crate::composite::private_state::Private;
@@ -24,7 +24,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
         let PreparedPlan { request, attributes, config, .. } = self;
         let (current, cloud) = (clouds.current.as_ref(), clouds.target.as_ref());
         let named = self.read_named(current, &mut private).await.or_report::<P>(diagnostics)?;
-        let left = adoption::consent::<P>(config, &mut private, &named, diagnostics)?;
+        let consent = Consent::to_root::<P>(config, &mut private, named, diagnostics)?;
         import::remove_unclaimed::<P>(&mut private, attributes, diagnostics);
         let facts = self.looked_up(clouds, roots, &mut private, diagnostics).await?;
         let requires_replace = self.replacement(current, clouds.replaced_by(), &private.inventory, diagnostics).await;
@@ -37,8 +37,11 @@ impl<P: Topology> PreparedPlan<'_, P> {
         let basis = Basis::<P> { config, prior, scope, facts: &facts, protection };
         adoption::leave_unlisted::<P>(&basis, &mut private.inventory);
         P::forget_managed(&mut private.inventory);
-        let none = Further::default();
-        let (decision, _) = self.decide(cloud, roots, &basis, &mut private, &none, diagnostics).await?;
+        let (decision, _) = self.decide(cloud, roots, &basis, &mut private, &consent, diagnostics).await?;
+        let inputs = (attributes, &request.prior);
+        if !consent.check::<P>(&basis, inputs, &mut private, decision.as_ref(), diagnostics) {
+            return None;
+        }
         private.takes_over = true;
         let announcement = self.announcement(Some(scope));
         let state = match decision {
@@ -48,12 +51,6 @@ impl<P: Topology> PreparedPlan<'_, P> {
                 state
             }
             Some(decision) => {
-                let found = (&private.inventory, &left);
-                if !adoption::check_required::<P>(&named, &decision, diagnostics)
-                    || !adoption::check::<P>(&basis, attributes, &request.prior, found, &decision, diagnostics)
-                {
-                    return None;
-                }
                 diagnostics::warn_of_missing::<P>(&self.name(), &decision.missing, diagnostics);
                 announcement.decided(&private, &decision, true, &BTreeMap::new())
             }

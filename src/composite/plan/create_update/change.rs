@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use super::effects::check_effects;
 use super::{OrReport, Planned, PreparedPlan};
 use crate::cloud::Cloud;
-use crate::composite::adoption::further::Further;
+use crate::composite::adoption::Consent;
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::duplicates::Comparison;
 use crate::composite::plan::Roots;
 use crate::composite::private_state::Private;
 use crate::composite::protected::{self, Protection};
-use crate::composite::{diagnostics, guardduty, import, location, refresh, released};
+use crate::composite::{diagnostics, import, location, refresh, released};
 use crate::model::Inventory;
 use crate::plugin::{Diagnostics, Input, Value};
 use crate::topology::Topology;
@@ -27,7 +27,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
     ) -> Option<Planned> {
         let PreparedPlan { request, attributes, config, .. } = self;
         let (current, cloud) = (clouds.current.as_ref(), clouds.target.as_ref());
-        let mut further = Further::of::<P>(config, &request.prior, &private.inventory, diagnostics)?;
+        let mut consent = Consent::to_objects::<P>(config, &request.prior, &private.inventory, diagnostics)?;
         let has_removed = import::remove_unclaimed::<P>(&mut private, attributes, diagnostics);
         if request.prior.is_null() {
             self.check_create(cloud, roots, &mut private, diagnostics).await?;
@@ -35,8 +35,8 @@ impl<P: Topology> PreparedPlan<'_, P> {
         let facts = self.looked_up(clouds, roots, &mut private, diagnostics).await?;
         let requires_replace = self.replacement(current, clouds.replaced_by(), &private.inventory, diagnostics).await;
         let (replacing, scope) = (!requires_replace.is_empty(), cloud.scope());
-        let rejection = P::reject_replacement(config, &private.inventory).filter(|_| replacing);
-        if let Some(problem) = rejection {
+        let problem = P::reject_replacement(config, &private.inventory).filter(|_| replacing);
+        if let Some(problem) = problem {
             diagnostics.problems(vec![problem]);
             return None;
         }
@@ -49,25 +49,26 @@ impl<P: Topology> PreparedPlan<'_, P> {
         let prior = self.prior.as_ref().filter(|_| !replacing);
         if replacing {
             private = Private::of(Inventory::default());
-            further.clear();
+            consent = Consent::default();
         }
         let basis = Basis::<P> { config, prior, scope, facts: &facts, protection };
         P::forget_managed(&mut private.inventory);
-        let (decision, taken) = self.decide(cloud, roots, &basis, &mut private, &further, diagnostics).await?;
+        let (decision, taken) = self.decide(cloud, roots, &basis, &mut private, &consent, diagnostics).await?;
         private.takes_over = !taken.is_empty();
-        if !further.check::<P>(&basis, attributes, &mut private, decision.as_ref(), diagnostics) {
+        let inputs = (attributes, &request.prior);
+        if !consent.check::<P>(&basis, inputs, &mut private, decision.as_ref(), diagnostics) {
             return None;
         }
         let decision = self.without_lost(cloud, roots, &basis, &mut private, decision, diagnostics).await?;
         if let Some(decision) = &decision {
             diagnostics::warn_of_missing::<P>(&self.name(), &decision.missing, diagnostics);
             if !request.prior.is_null() && !replacing {
-                let handling = (guardduty::of_update::<P>(config), &P::ignored_drift(config));
+                let handling = (P::guardduty_in_update(config), &P::ignored_drift(config));
                 check_effects::<P>(cloud, &self.name(), &private.inventory, decision, handling, diagnostics).await;
             }
         }
         let mut state = match &decision {
-            None => self.undecided_state(&basis, &private, &further, replacing),
+            None => self.undecided_state(&basis, &private, &consent, replacing),
             Some(decision) if !has_removed && private.is_as_imported(&decision.plan, &decision.objects) => {
                 import::kept::<P>(&request.prior, &request.config, attributes)
             }
@@ -84,11 +85,11 @@ impl<P: Topology> PreparedPlan<'_, P> {
     }
 
     /// Returns the planned state while unknown inputs leave the set of objects open.
-    fn undecided_state(&self, basis: &Basis<'_, P>, private: &Private, further: &Further, replacing: bool) -> Value {
+    fn undecided_state(&self, basis: &Basis<'_, P>, private: &Private, consent: &Consent, replacing: bool) -> Value {
         let announcement = self.announcement(Some(basis.scope));
-        let mut state = match further.slots().is_empty() {
-            true => announcement.undecided(basis, private),
-            false => announcement.of_root(&private.inventory),
+        let mut state = match consent.names_objects() {
+            true => announcement.of_root(&private.inventory),
+            false => announcement.undecided(basis, private),
         };
         if !replacing {
             announcement.keep_root(&mut state);

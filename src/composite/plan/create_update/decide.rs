@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{OrReport, PreparedPlan};
 use crate::cloud::{Cloud, Failure, Observed};
-use crate::composite::adoption::further::Further;
+use crate::composite::adoption::Consent;
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::plan::Roots;
 use crate::composite::private_state::Private;
@@ -24,16 +24,16 @@ impl<P: Topology> PreparedPlan<'_, P> {
         roots: Roots<'_>,
         basis: &Basis<'_, P>,
         private: &mut Private,
-        further: &Further,
+        consent: &Consent,
         diagnostics: &mut Diagnostics,
     ) -> Option<(Option<Decision>, BTreeMap<Key, String>)> {
-        let (root_id, named) = (self.request.prior.get("id").as_str(), further.slots());
+        let (root_id, named) = (self.request.prior.get("id").as_str(), &consent.unread(&private.inventory));
         let (mut is_current, mut is_searched) = (root_id.is_none_or(|id| roots.read.contains(id)), false);
         let mut before = private.clone();
         if !named.is_empty() {
             // A refresh does not return them.
             self.read_candidates(cloud, &mut before, named).await.or_report::<P>(diagnostics)?;
-            if !further.check_read::<P>(&before, diagnostics) {
+            if !consent.check_read::<P>(&before, diagnostics) {
                 return None;
             }
             is_current = true;
@@ -121,7 +121,7 @@ fn without_named(
     named: &BTreeMap<String, String>,
     inventory: &Inventory,
 ) -> BTreeMap<Key, String> {
-    let others = taken.iter().filter(|(key, id)| !named.contains_key(*id) && !inventory.awaits_adoption(key));
+    let others = taken.iter().filter(|(key, id)| !named.contains_key(*id) && inventory.foreign(key).is_none());
     others.map(|(key, id)| (key.clone(), id.clone())).collect()
 }
 

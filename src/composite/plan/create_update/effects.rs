@@ -1,9 +1,9 @@
 //! The effects of an update: warnings of those that people may notice, and errors for those that cannot succeed.
 
-use crate::cloud::{Cloud, Dependents, GuardDutyObjects};
+use crate::cloud::{Cloud, Dependents};
 use crate::composite::decision::Decision;
 use crate::composite::{dependents, diagnostics};
-use crate::model::{Claim, Entry, Inventory, Object, kept_with_shared_domains};
+use crate::model::{Claim, Entry, GuardDutyObjects, Inventory, Object, kept_with_shared_domains};
 use crate::plugin::Diagnostics;
 use crate::reconcile::{Action, Plan};
 use crate::topology::{IgnoredDrift, Topology};

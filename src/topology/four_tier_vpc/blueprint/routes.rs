@@ -83,7 +83,7 @@ impl Draft<'_> {
         tables.dedup();
         for table in tables {
             self.default_route(table, internet_gateway, &[]);
-            let is_left = |draft: &mut Self| draft.is_left_to_foreign_route(table, Family::Ipv6, internet_gateway);
+            let is_left = |draft: &mut Self| draft.is_left_to_unmanaged_route(table, Family::Ipv6, internet_gateway);
             if let Some(range) = ipv6_range.filter(|_| !is_left(self)) {
                 let (destination, target) = ("::/0".to_string(), Ref::Key(internet_gateway.clone()));
                 let spec = Route { route_table: table.clone(), destination, target };
@@ -118,7 +118,7 @@ impl Draft<'_> {
 
     /// `others` are NAT gateways that can carry the traffic of the table until the target exists.
     fn default_route(&mut self, table: &Key, target: &Key, others: &[(u32, Key)]) {
-        if self.is_left_to_foreign_route(table, Family::Ipv4, target) {
+        if self.is_left_to_unmanaged_route(table, Family::Ipv4, target) {
             return;
         }
         let to = |target: &Key| {
@@ -137,7 +137,7 @@ impl Draft<'_> {
     /// Whether a table keeps an unmanaged default route instead of getting one to this target: a table that was adopted
     /// with its route. The configuration of the last apply, or of the import, requires the route already, and it does
     /// not exist. A new requirement is an error instead (see [`occupied`]).
-    fn is_left_to_foreign_route(&mut self, table: &Key, family: Family, target: &Key) -> bool {
+    fn is_left_to_unmanaged_route(&mut self, table: &Key, family: Family, target: &Key) -> bool {
         let existing = self.context.existing;
         let route = keys::default_route(table, family);
         let tier = keys::tier_of("route_table.", &table.slot);
@@ -147,8 +147,8 @@ impl Draft<'_> {
             return false;
         }
         let Some(entry) = existing.present().find(|entry| entry.key == *table) else { return false };
-        let Some(current) = foreign_target(entry, family.destination()) else { return false };
-        if entry.not_adopted {
+        let Some(current) = unmanaged_target(entry, family.destination()) else { return false };
+        if entry.is_foreign() {
             let message = format!(
                 "{table} ({}) keeps its route for {} to {current}, which this resource does not manage, and gets none to \
                  {target}.",
@@ -163,8 +163,8 @@ impl Draft<'_> {
 }
 
 /// The target of the unmanaged route for a destination in a table.
-fn foreign_target<'a>(table: &'a Entry, destination: &str) -> Option<&'a String> {
-    table.learned.get(&keys::foreign_route(destination)).filter(|target| !target.is_empty())
+fn unmanaged_target<'a>(table: &'a Entry, destination: &str) -> Option<&'a String> {
+    table.learned.get(&keys::unmanaged_default_route(destination)).filter(|target| !target.is_empty())
 }
 
 /// The virtual private gateways whose routes propagate to the tables of a tier, sorted and without duplicates. Unknown
@@ -191,7 +191,7 @@ fn occupant(object: &Object, existing: &Inventory) -> Option<Problem> {
         return None;
     }
     let table = existing.present().find(|entry| entry.key == *route_table)?;
-    let current = foreign_target(table, destination)?;
+    let current = unmanaged_target(table, destination)?;
     let (input, without) = match wanted.slot.split('.').next() {
         Some("nat_gateway") => ("num_nat_gateways", "num_nat_gateways = 0"),
         Some("private_nat_gateway") => ("enable_private_nat", "enable_private_nat = false"),
@@ -232,6 +232,7 @@ mod tests {
     use super::super::super::config::tests::config;
     use super::super::super::fixtures::{applied, blueprint, objects};
     use super::*;
+    use crate::model::Origin;
     use crate::plugin::Value;
     use crate::topology::Blueprint;
 
@@ -241,7 +242,7 @@ mod tests {
         let mut existing = applied(&objects(&config(&[]), "ab"));
         existing.entries.retain(|entry| has_ours || entry.key.slot != "route.private_app.0.ipv4");
         let table = existing.entries.iter_mut().find(|entry| entry.key.slot == "route_table.private_app.0").unwrap();
-        table.learned.insert(keys::foreign_route("0.0.0.0/0"), target.to_string());
+        table.learned.insert(keys::unmanaged_default_route("0.0.0.0/0"), target.to_string());
         existing
     }
 
@@ -265,7 +266,7 @@ mod tests {
 
         // The plan of the adoption names it.
         for entry in &mut existing.entries {
-            entry.not_adopted = true;
+            entry.origin = Origin::Foreign;
         }
         let (_, warnings) = decided(&existing);
         assert!(

@@ -97,7 +97,7 @@ fn write<R: Encode, T: Clone + PartialEq>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{RuleSource, Spec};
+    use crate::model::{Drift, RuleSource, Spec};
     use crate::plugin::Nested;
     use crate::topology::four_tier_vpc::config::Config;
     use crate::topology::four_tier_vpc::config::tests::config;
@@ -130,7 +130,7 @@ mod tests {
                 if group.ingress != Input::Known(None) {
                     group.ingress = Input::Known(Some(now.to_vec()));
                 }
-                entry.observed = Some(Spec::DefaultSecurityGroup(group));
+                entry.drift = Drift::Changed(Box::new(Spec::DefaultSecurityGroup(group)));
             }
         }
         let mut state = Value::map(given);
@@ -196,7 +196,7 @@ mod tests {
                 // One rule is added, and the rule for IPv6 is removed.
                 rules.retain(|rule| rule.cidr_block != "::/0");
                 rules.insert(0, deny.clone());
-                entry.observed = Some(spec);
+                entry.drift = Drift::Changed(Box::new(spec));
             }
         }
         let name = "default_nacl_egress_rules";

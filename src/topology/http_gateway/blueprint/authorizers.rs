@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Draft;
 use crate::model::keys::gateway as keys;
-use crate::model::{Authorizer, Caller, Entry, FunctionArn, Key, Scope, Spec, parse_short};
+use crate::model::{Authorizer, Caller, Entry, FunctionArn, Key, Origin, Scope, Spec, parse_short};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::http_gateway::config::FaasAuthorizer;
 
@@ -95,7 +95,7 @@ impl<'a> Draft<'a> {
         }
         if let Some(entry) = holder.filter(|entry| entry.is_present()) {
             let wanted = Spec::Authorizer(spec.clone());
-            let is_changed = entry.normalized_against(&wanted) != wanted && !entry.not_adopted;
+            let is_changed = entry.normalized_against(&wanted) != wanted && !entry.is_foreign();
             let user = self.outside_users(&entry.id).next().filter(|_| is_changed).cloned();
             if let Some(route) = user {
                 let renamed = self.free_name(name, names);
@@ -118,8 +118,10 @@ impl<'a> Draft<'a> {
         };
         // An interrupted run may have created an equal one, which the create adopts.
         let is_equal = |found: &Authorizer| {
-            let found =
-                Entry { adopted: true, ..Entry::new(plain.clone(), &other.id, Spec::Authorizer(found.clone())) };
+            let found = Entry {
+                origin: Origin::Found,
+                ..Entry::new(plain.clone(), &other.id, Spec::Authorizer(found.clone()))
+            };
             let wanted = Spec::Authorizer(spec.clone());
             !wanted.is_known() || found.normalized_against(&wanted) == wanted
         };
@@ -146,7 +148,7 @@ impl<'a> Draft<'a> {
             let is_it = |it: &Spec| matches!(it, Spec::Authorizer(it) if it.name == *text);
             names.contains(text.as_str())
                 || self.unmanaged.authorizers.iter().any(|it| it.name == *text)
-                || self.existing.entries.iter().any(|it| is_it(&it.applied) || it.observed.as_ref().is_some_and(is_it))
+                || self.existing.entries.iter().any(|it| is_it(&it.applied) || it.observed().is_some_and(is_it))
         };
         let mut numbered = (2_u64..).map(|number| {
             let number = format!("-{number}");
@@ -157,7 +159,7 @@ impl<'a> Draft<'a> {
 
     /// Whether an object exists in AWS, so that it is updated and not created.
     fn is_in_aws(&self, key: &Key) -> bool {
-        self.existing.present().any(|entry| entry.key == *key && !entry.missing)
+        self.existing.present().any(|entry| entry.key == *key && !entry.is_missing())
     }
 
     /// Whether this authorizer exists and has called the same function before. If so, an earlier plan has shown the

@@ -72,7 +72,7 @@ impl<'a> Assignment<'a> {
         for entry in &inventory.entries {
             let (adopted, others): (Vec<_>, Vec<_>) =
                 unmanaged.users(&entry.id).partition(|route| wanted.contains_key(route.route_key.as_str()));
-            let is_shared = !others.is_empty() && !entry.not_adopted;
+            let is_shared = !others.is_empty() && !entry.is_foreign();
             let spec = if is_shared { entry.spec() } else { &entry.applied };
             let Spec::Integration(spec) = spec else { continue };
             let Some(content) = Content::of(spec) else { continue };
@@ -198,8 +198,8 @@ impl<'a> Successors<'a> {
 
 /// The integration that a route has in AWS, even if its drift is ignored. `None` if the route does not exist.
 fn integration_in_aws(route: &Entry) -> Option<&Key> {
-    match route.observed.as_ref().unwrap_or(&route.applied) {
-        Spec::ApiRoute(it) if !route.missing => match it.integration.as_ref()? {
+    match route.observed().unwrap_or(&route.applied) {
+        Spec::ApiRoute(it) if !route.is_missing() => match it.integration.as_ref()? {
             Ref::Key(key) => Some(key),
             Ref::Id(_) => None,
         },

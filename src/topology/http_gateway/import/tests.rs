@@ -5,7 +5,7 @@ use super::super::HttpGateway;
 use super::super::config::RouteConfig;
 use super::super::tests::{FOREIGN, ORDERS, config, default_tags, gateways, objects, problems, scope, value, with};
 use super::*;
-use crate::model::{Api, Cors, Entry, Object};
+use crate::model::{Api, Cors, Entry, Object, Origin};
 use crate::plugin::AttributePath;
 use crate::topology::Topology;
 
@@ -19,7 +19,7 @@ fn invoke_uri(region: &str, function: &str) -> String {
 pub(in crate::topology::http_gateway) fn found(objects: &[Object]) -> Inventory {
     let entry = |object: &Object| {
         let id = format!("id-{}", object.key.slot);
-        let mut entry = Entry { adopted: true, ..Entry::new(object.key.clone(), id, object.spec.clone()) };
+        let mut entry = Entry { origin: Origin::Found, ..Entry::new(object.key.clone(), id, object.spec.clone()) };
         if matches!(object.spec, Spec::Api(_)) {
             entry.learned.insert(keys::RESOURCE.into(), "http_gateway/shop".into());
         }

@@ -5,7 +5,7 @@ use super::super::HttpGateway;
 use super::super::import::tests::{decoded, found, settings};
 use super::super::tests::{ORDERS, USERS, complete, config, objects, value};
 use super::*;
-use crate::model::{Object, Ref};
+use crate::model::{Drift, Object, Ref};
 use crate::topology::Topology;
 
 /// The state and the inventory after an apply of this gateway.
@@ -18,8 +18,8 @@ fn applied(gateway: &serde_json::Value) -> (Value, Inventory) {
 fn observe(inventory: &mut Inventory, in_aws: &[Object]) {
     for entry in &mut inventory.entries {
         match in_aws.iter().find(|object| object.key == entry.key) {
-            None => entry.missing = true,
-            Some(object) => entry.observed = Some(object.spec.clone()).filter(|spec| *spec != entry.applied),
+            None => entry.drift = Drift::Missing,
+            Some(object) => entry.observe(object.spec.clone()),
         }
     }
     let known: Vec<_> = inventory.entries.iter().map(|entry| entry.key.clone()).collect();
@@ -30,11 +30,12 @@ fn modify(inventory: &mut Inventory, slot: &str, modify: impl Fn(&mut Spec)) {
     let entry = inventory.entries.iter_mut().find(|entry| entry.key.slot.starts_with(slot)).expect("the object exists");
     let mut spec = entry.applied.clone();
     modify(&mut spec);
-    entry.observed = Some(spec);
+    entry.drift = Drift::Changed(Box::new(spec));
 }
 
 fn delete(inventory: &mut Inventory, slot: &str) {
-    inventory.entries.iter_mut().find(|entry| entry.key.slot == slot).expect("the object exists").missing = true;
+    inventory.entries.iter_mut().find(|entry| entry.key.slot == slot).expect("the object exists").drift =
+        Drift::Missing;
 }
 
 proptest! {
@@ -175,7 +176,7 @@ fn deleted_gateway_leaves_attributes_unchanged() {
     let (mut state, mut inventory) = applied(&json!({ "access_log_logservice_group_name": "g" }));
     let before = state.clone();
     for entry in &mut inventory.entries {
-        entry.missing = true;
+        entry.drift = Drift::Missing;
     }
     write_drift(&mut state, &inventory);
     assert_eq!(state, before);

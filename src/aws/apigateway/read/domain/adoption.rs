@@ -3,13 +3,13 @@
 use aws_sdk_apigatewayv2::types::SecurityPolicy;
 use futures::future::join_all;
 
-use super::{FoundDomain, objection, root_mapping, with_mappings};
+use super::{FoundDomain, needs_consent, root_mapping, with_mappings};
 use crate::aws::Session;
 use crate::aws::apigateway::{domain_name, stage};
 use crate::aws::calls::ownership::Owner;
 use crate::cloud::{Cause, Failure, Unmanaged};
 
-/// Finds the domain of an API that something else built, for an adoption: the first one whose root path is mapped to
+/// Finds the domain of a foreign API, for an adoption: the first one whose root path is mapped to
 /// the API. All others with a mapping to the API are unmanaged.
 pub(in crate::aws::apigateway::read) async fn adoptable(
     session: &Session,
@@ -50,7 +50,7 @@ fn chosen(mapped: Vec<FoundDomain>, root_id: &str, owner: Owner<'_>) -> (Vec<Fou
     let (mut adoptable, mut unmanaged): (Vec<FoundDomain>, _) = (Vec::new(), Vec::new());
     for found in mapped {
         let taken = adoptable.first().map(|first| format!("{} is the domain of this gateway already", first.name));
-        match objection_to_adoption(&found, root_id, owner).or(taken) {
+        match reason_against_adoption(&found, root_id, owner).or(taken) {
             Some(reason) => unmanaged.push(Unmanaged { id: found.name, slot: None, is_tagged: false, reason }),
             None => adoptable.push(found),
         }
@@ -59,28 +59,28 @@ fn chosen(mapped: Vec<FoundDomain>, root_id: &str, owner: Owner<'_>) -> (Vec<Fou
 }
 
 /// Why a domain with a mapping to an API cannot be adopted with it, if there is a reason.
-fn objection_to_adoption(found: &FoundDomain, root_id: &str, owner: Owner<'_>) -> Option<String> {
+fn reason_against_adoption(found: &FoundDomain, root_id: &str, owner: Owner<'_>) -> Option<String> {
     if !owner.accepts(found.tags(), None) {
         return Some("another resource has tagged it".to_string());
     }
     if root_mapping(found, root_id).is_none() {
         return Some("the API is mapped to a path below it, not to its root path".to_string());
     }
-    objection_to_settings(found, root_id)
+    reason_against_settings(found, root_id)
 }
 
 /// Why a domain that the user names cannot be adopted, if there is a reason. An adoption creates no mapping, but an
 /// interrupted run may have left a domain without one.
-pub(in crate::aws::apigateway::read) fn objection_to_named(found: &FoundDomain, root_id: &str) -> Option<String> {
+pub(in crate::aws::apigateway::read) fn reason_against_named(found: &FoundDomain, root_id: &str) -> Option<String> {
     let unmapped = || match root_mapping(found, root_id).is_none() && !found.is_tagged {
         true => Some(format!("its root path is not mapped to the API {root_id}; create this mapping first")),
         false => None,
     };
-    objection_to_settings(found, root_id).or_else(unmapped)
+    reason_against_settings(found, root_id).or_else(unmapped)
 }
 
 /// What the inputs cannot express.
-fn objection_to_settings(found: &FoundDomain, root_id: &str) -> Option<String> {
+fn reason_against_settings(found: &FoundDomain, root_id: &str) -> Option<String> {
     let stage = root_mapping(found, root_id).and_then(|mapping| mapping.stage.as_deref());
     if let Some(stage) = stage.filter(|stage| *stage != stage::DEFAULT) {
         return Some(format!("its mapping leads to the stage {stage}"));
@@ -88,5 +88,5 @@ fn objection_to_settings(found: &FoundDomain, root_id: &str) -> Option<String> {
     let shown = found.shown.as_ref()?;
     let policies = shown.domain_name_configurations.iter().flatten().filter_map(|it| it.security_policy.as_ref());
     let other_policy = policies.map(SecurityPolicy::as_str).find(|it| *it != crate::model::DomainName::TLS_1_2);
-    objection(found, root_id).or(other_policy.map(|policy| format!("its security policy is {policy}")))
+    needs_consent(found, root_id).or(other_policy.map(|policy| format!("its security policy is {policy}")))
 }

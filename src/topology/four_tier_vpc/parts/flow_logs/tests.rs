@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::model::{FoundFlowLog, NetworkLandscape};
+use crate::model::{Drift, FoundFlowLog, NetworkLandscape};
 use crate::topology::Blueprint;
 use crate::topology::four_tier_vpc::classify::classify;
 use crate::topology::four_tier_vpc::config::tests::{config, decode};
@@ -284,7 +284,10 @@ fn drift_shows_in_the_entry_of_its_log() {
                 let Input::Known(tags) = &mut log.tags else { panic!() };
                 tags.insert("team".into(), Input::Known("web".into()));
             }
-            Spec::FlowLog(_) => entry.missing = true,
+            Spec::FlowLog(_) => {
+                entry.drift = Drift::Missing;
+                continue;
+            }
             _ => continue,
         }
         entry.observe(spec);

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{ApiRoute, Inventory};
+use crate::model::{ApiRoute, Drift, Inventory};
 
 /// Routes by key, with the content that they require.
 type Routes<'a> = BTreeMap<&'a str, Content>;
@@ -136,7 +136,7 @@ fn a_renamed_path_variable_keeps_the_integration() {
 fn a_missing_integration_is_created_again_under_its_key() {
     let wanted = routes(&[("GET /a", "x"), ("GET /b", "x"), ("GET /c", "y")]);
     let mut inventory = applied(&wanted, &Inventory::default());
-    entry(&mut inventory, "integration.GET /a").missing = true;
+    entry(&mut inventory, "integration.GET /a").drift = Drift::Missing;
     let expected = ["integration.GET /a: x for GET /a, GET /b", "integration.GET /c: y for GET /c"];
     assert_eq!(shown(&assign(&wanted, &inventory)), expected);
     // Its name is not used for the route of another integration.
@@ -162,7 +162,7 @@ fn drift_of_a_route_counts_as_its_use() {
     let mut inventory = applied(&first, &Inventory::default());
     let other = keys::integration("GET /b");
     let moved = entry(&mut inventory, "route.GET /a");
-    (moved.observed, moved.ignored) = (Some(route("GET /a", &other)), true);
+    (moved.drift, moved.ignored) = (Drift::Changed(Box::new(route("GET /a", &other))), true);
     // In AWS, both routes use the integration, so it is not updated for one of them.
     let wanted = routes(&[("GET /a", "x"), ("GET /b", "z")]);
     let expected = ["integration.GET /a: x for GET /a", "integration.GET /b#2: z for GET /b"];
@@ -173,7 +173,7 @@ fn drift_of_a_route_counts_as_its_use() {
     let moved = entry(&mut inventory, "route.GET /b");
     let Spec::ApiRoute(mut theirs) = moved.applied.clone() else { unreachable!() };
     theirs.integration = Some(Ref::Id("theirs".into()));
-    moved.observed = Some(Spec::ApiRoute(theirs));
+    moved.drift = Drift::Changed(Box::new(Spec::ApiRoute(theirs)));
     assert_eq!(shown(&assign(&first, &inventory)), expected);
 }
 
@@ -203,7 +203,7 @@ fn an_integration_of_an_unmanaged_route_does_not_change() {
     let expected = ["integration.GET /a: x for GET /a", "integration.GET /b: y for GET /b"];
     assert_eq!(shown(&assign(&first, &inventory)), expected, "both still use it");
     // A person has changed it for both.
-    entry(&mut inventory, "integration.GET /a").observed = Some(integration(&content("theirs")));
+    entry(&mut inventory, "integration.GET /a").drift = Drift::Changed(Box::new(integration(&content("theirs"))));
     let expected = ["integration.GET /a#2: x for GET /a", "integration.GET /b: y for GET /b"];
     assert_eq!(shown(&assign(&first, &inventory)), expected);
     let expected = ["integration.GET /a: theirs for GET /a", "integration.GET /b: y for GET /b"];

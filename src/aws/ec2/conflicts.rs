@@ -58,11 +58,10 @@ pub(super) async fn with_user(operation: &Operation<'_>, failure: Failure, addre
     let user = found.as_ref().and_then(|it| it.instance_id().filter(|id| !id.is_empty()).or(it.network_interface_id()));
     let Some(user) = user else { return failure };
     let association = found.as_ref().and_then(|it| it.association_id()).unwrap_or("ID");
-    let message = format!(
-        "{}. {address} is associated with {user}. If that is the network interface of a NAT gateway, delete the NAT \
-         gateway. Otherwise disassociate the address (aws ec2 disassociate-address --association-id {association}). Or \
-         replace the address in custom_nat_eips. Then run Terraform again",
-        failure.message.trim_end_matches('.'),
-    );
-    Failure { message, ..failure }
+    let message = format!("{}. {address} is associated with {user}", failure.message.trim_end_matches('.'));
+    Failure { message, ..failure }.with_advice(
+        "If that is the network interface of a NAT gateway, delete the NAT gateway. Otherwise disassociate the address \
+         with this command, or replace it in custom_nat_eips. Then run Terraform again.",
+        [format!("aws ec2 disassociate-address --association-id {association}")],
+    )
 }
