@@ -21,7 +21,7 @@ pub use gateway::{
     AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Cors, DnsRecord, DomainName, Integration, LambdaPermission,
     LogGroup, LogSubscription, Stage,
 };
-pub use kind::{Counterpart, Kind, Learned};
+pub use kind::{Counterpart, Kind};
 pub use network::{
     DefaultNetworkAcl, DefaultSecurityGroup, Eip, InternetGateway, Ipv6Source, NatGateway, NetworkAclRule, Route,
     RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Subnet, TakenSubnet, Tier, Vpc, VpcEndpoint,

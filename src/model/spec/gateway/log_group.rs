@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::NoAction;
-use crate::model::spec::kind::{Counterpart, Kind, Learned, tagged};
-use crate::model::{Claim, Key, Need, Tags};
+use crate::model::spec::kind::{Counterpart, Kind, tagged};
+use crate::model::{Claim, Key, Learned, Need, Tags};
 use crate::plugin::Input;
 
 /// The log group of access logs. Key `log_group`, fixed by name.
