@@ -82,7 +82,7 @@ fn matched(inventory: &mut Inventory, mut unseen: Vec<Observed>, ignored: &Ignor
         entry.drift = Drift::None;
         entry.id = object.id;
         entry.key = object.key;
-        entry.learned.extend(object.learned);
+        entry.learned.update(object.learned);
         found.push((number, object.spec));
     }
     Matched { found, others: unseen }

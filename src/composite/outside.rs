@@ -65,7 +65,8 @@ pub(super) fn refuse<P: Topology>(
     scope: &Scope,
     diagnostics: &mut Diagnostics,
 ) -> bool {
-    let has_target = |target: &str| private.inventory.present().any(|it| it.learned.values().any(|it| it == target));
+    let has_target =
+        |target: &str| private.inventory.present().any(|it| it.learned.attributes.values().any(|it| it == target));
     let is_managed = |root_id: &str| managed.contains(root_id);
     let is_new = |to: &Outside| !unchecked.known.contains(to);
     let circumstances =

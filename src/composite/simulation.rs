@@ -25,7 +25,6 @@ use crate::cloud::{
     OpContext, Recorder, Root, RootState, Seen, Unmanaged,
 };
 use crate::model::TopologyKind;
-use crate::model::keys::network as keys;
 use crate::model::{AvailabilityZone, Certificate, Facts, Found, GuardDutyObjects, Lookup, Scope};
 use crate::model::{Claim, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, RouteTable, Spec};
 use crate::model::{UnmanagedInApi, UnmanagedSubnet};
@@ -227,10 +226,10 @@ impl Simulation {
             self.network_users().learn(&mut learned);
         }
         if let (Spec::Subnet(_), Some(acl)) = (spec, self.network_acls.lock().unwrap().get(id)) {
-            learned.insert(keys::NETWORK_ACL_ID.into(), acl.clone());
+            learned.network_acl_id = Some(acl.clone());
         }
         if self.is_unowned.load(Ordering::Relaxed) || self.is_foreign.load(Ordering::Relaxed) {
-            learned.remove("resource");
+            learned.attributes.remove("resource");
         }
         learned
     }
@@ -343,8 +342,8 @@ impl Cloud for Simulation {
             learned: {
                 let mut learned = self.shown(&object.spec, &ids[&object.key]);
                 let known = knows(object);
-                let was_known = |name: &String| known.is_some_and(|entry| entry.learned.contains_key(name));
-                learned.retain(|name, value| !value.is_empty() || was_known(name));
+                let was_known = |name: &String| known.is_some_and(|entry| entry.learned.get(name).is_some());
+                learned.attributes.retain(|name, value| !value.is_empty() || was_known(name));
                 learned
             },
         });

@@ -5,7 +5,7 @@ use std::mem::Discriminant;
 
 use serde::{Deserialize, Serialize};
 
-use super::keys::network::{DEFAULT_ROUTE_TABLE_ID, VPC, is_failed_nat_gateway};
+use super::keys::network::{DEFAULT_ROUTE_TABLE_ID, VPC};
 use super::{Key, Learned, MergeContext, Merged, Object, Ref, Spec};
 use crate::plugin::{Input, Value};
 
@@ -40,7 +40,7 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<Box<Spec>>,
     /// Further values that AWS returned for it.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "Learned::is_empty")]
     pub learned: Learned,
 }
 
@@ -200,7 +200,7 @@ impl Entry {
 
     /// Whether AWS reports that it has failed and never recovers. Only a replacement helps.
     pub fn has_failed(&self) -> bool {
-        matches!(self.applied, Spec::NatGateway(_)) && is_failed_nat_gateway(&self.key)
+        self.key.has_failed
     }
 
     /// Its kind and its ID, which together are unique in AWS. Objects of different kinds may have the same ID if AWS
@@ -212,7 +212,7 @@ impl Entry {
     /// Whether AWS means this object by an ID or ARN, or a value that it returned for it. The ARN of an object ends
     /// with its ID.
     pub fn is_named(&self, name: &str) -> bool {
-        (!self.id.is_empty() && name.ends_with(&self.id)) || self.learned.values().any(|value| value == name)
+        (!self.id.is_empty() && name.ends_with(&self.id)) || self.learned.attributes.values().any(|value| value == name)
     }
 
     /// Whether AWS identifies it by its name, so that another object may have its ID after its deletion.

@@ -25,6 +25,7 @@ pub const RESOURCE: &str = "fgw:resource";
 
 /// A root and the objects in it, as far as a topology can contain them.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a read has only one")]
 pub enum Landscape {
     /// A VPC.
     Network(NetworkLandscape),

@@ -13,6 +13,7 @@ mod guardduty;
 mod inventory;
 pub mod keys;
 mod landscape;
+mod learned;
 mod log_format;
 mod outside;
 mod policy;
@@ -48,6 +49,7 @@ pub use landscape::{
     FoundNetworkAcl, FoundObject, FoundRoute, FoundRouteTable, FoundSecurityGroup, FoundStage, FoundSubnet, FoundTags,
     Landscape, NetworkLandscape, RESOURCE, STACK,
 };
+pub use learned::Learned;
 pub use log_format::{is_same_format, without_newline};
 pub use outside::{Finding, Outside, Reference};
 pub use policy::{is_same_policy, shown_policy};
@@ -58,7 +60,7 @@ pub use shared_domain::{kept_with_shared_domains, mappings_to_other_apis};
 pub use spec::{
     AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Cors, Counterpart, DELIVERY_ERROR, DELIVERY_STATUS,
     DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord, DomainName, Eip, FlowLog, Integration, InternetGateway,
-    Ipv6Source, Kind, LambdaPermission, Learned, LogFiles, LogGroup, LogSubscription, MergeContext, Merged, NatGateway,
+    Ipv6Source, Kind, LambdaPermission, LogFiles, LogGroup, LogSubscription, MergeContext, Merged, NatGateway,
     NetworkAclRule, Route, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Spec, Stage, Subnet,
     TakenSubnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };
@@ -84,6 +86,9 @@ pub struct Key {
     pub slot: String,
     /// The immutable inputs; empty if there are none, unknown if one is unknown.
     pub fixed: Input<String>,
+    /// Whether AWS could not create the object. It has another key then, so that a plan replaces it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_failed: bool,
 }
 
 /// One AWS object that a configuration requires, or that exists.
@@ -149,12 +154,12 @@ pub type Tags = Input<BTreeMap<String, Input<String>>>;
 impl Key {
     /// The key of an object whose inputs can all change in place.
     pub fn new(slot: impl Into<String>) -> Key {
-        Key { slot: slot.into(), fixed: Input::Known(String::new()) }
+        Key::fixed(slot, Input::Known(String::new()))
     }
 
     /// The key of an object with inputs that cannot change in place.
     pub fn fixed(slot: impl Into<String>, fixed: Input<String>) -> Key {
-        Key { slot: slot.into(), fixed }
+        Key { slot: slot.into(), fixed, has_failed: false }
     }
 }
 

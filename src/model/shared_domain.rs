@@ -10,7 +10,7 @@ const LEARNED: &str = "mappings_to_other_apis";
 /// Records the mappings of a domain to other APIs in the values that a read learns of it. Those of an earlier read are
 /// overwritten.
 pub(crate) fn learn_mappings(mappings: &[String], learned: &mut Learned, known: &Learned) {
-    if !mappings.is_empty() || known.contains_key(LEARNED) {
+    if !mappings.is_empty() || known.get(LEARNED).is_some() {
         learned.insert(LEARNED.to_string(), mappings.join(", "));
     }
 }

@@ -23,7 +23,7 @@ pub use gateway::{
     AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Cors, DnsRecord, DomainName, Integration, LambdaPermission,
     LogGroup, LogSubscription, Stage,
 };
-pub use kind::{Counterpart, Kind, Learned};
+pub use kind::{Counterpart, Kind};
 pub use network::{
     DELIVERY_ERROR, DELIVERY_STATUS, DefaultNetworkAcl, DefaultSecurityGroup, Eip, FlowLog, InternetGateway,
     Ipv6Source, LogFiles, NatGateway, NetworkAclRule, Route, RouteTable, RouteTableAssociation, RuleSource,

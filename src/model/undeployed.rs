@@ -29,6 +29,6 @@ impl Entry {
 
     /// Removes the time, because nothing that is deployed needs the object.
     pub fn forget_deployment(&mut self) {
-        self.learned.remove(LEARNED);
+        self.learned.attributes.remove(LEARNED);
     }
 }

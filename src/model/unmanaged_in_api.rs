@@ -70,7 +70,7 @@ impl UnmanagedInApi {
         self.routes.sort_by(|one, other| (&one.route_key, &one.id).cmp(&(&other.route_key, &other.id)));
         self.authorizers.sort_by(|one, other| (&one.name, &one.id).cmp(&(&other.name, &other.id)));
         let text = match self == UnmanagedInApi::default() {
-            true => known.is_some_and(|known| known.contains_key(UnmanagedInApi::LEARNED)).then(String::new),
+            true => known.is_some_and(|known| known.get(UnmanagedInApi::LEARNED).is_some()).then(String::new),
             false => serde_json::to_string(&self).ok(),
         };
         learned.extend(text.map(|text| (UnmanagedInApi::LEARNED.to_string(), text)));

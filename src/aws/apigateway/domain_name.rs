@@ -57,7 +57,7 @@ pub(crate) struct Occupied {
 pub(crate) async fn occupied(session: &Session, name: &str) -> Result<Option<Occupied>, Failure> {
     let Some(found) = get(session, name).await? else { return Ok(None) };
     let owner = found.tags.as_ref().and_then(ownership::owner);
-    Ok(Some(Occupied { owner, target: learned(&found).remove("target_domain_name").unwrap_or_default() }))
+    Ok(Some(Occupied { owner, target: learned(&found).attributes.remove("target_domain_name").unwrap_or_default() }))
 }
 
 /// Lists all domains of the account in the Region.
@@ -115,7 +115,7 @@ pub(super) fn is_tagged(shown: &Shown, resource: &str, slot: &str) -> bool {
 /// another target, because AWS generates it. Where a value is unknown, the name alone identifies a domain. Tags make no
 /// difference, because anyone may copy them.
 pub(super) fn is_the_same(shown: &Shown, known: &Learned) -> bool {
-    learned(shown).iter().all(|(name, value)| known.get(name).is_none_or(|known| known == value))
+    learned(shown).attributes.iter().all(|(name, value)| known.get(name).is_none_or(|known| known == value))
 }
 
 /// Creates a domain. An existing one is an error, unless this very call has created it and its answer was lost.

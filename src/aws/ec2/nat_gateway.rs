@@ -78,10 +78,8 @@ pub(super) fn read(shown: &Shown<'_>, ours: Ours<'_>, gateway: &aws_sdk_ec2::typ
             (Key::fixed(slot, fixed), spec)
         }
     };
-    let key = match gateway.state() {
-        Some(NatGatewayState::Failed) => keys::failed_nat_gateway(key),
-        _ => key,
-    };
+    let has_failed = key.has_failed || gateway.state() == Some(&NatGatewayState::Failed);
+    let key = Key { has_failed, ..key };
     Some(Observed {
         id: gateway.nat_gateway_id()?.to_string(),
         key,

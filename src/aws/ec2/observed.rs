@@ -7,7 +7,7 @@ use ipnet::Ipv6Net;
 use super::claims::{Claimed, Claims, Ours};
 use super::ipv6_range;
 use crate::cloud::{Observed, Seen};
-use crate::model::{Entry, Key, Ref, Spec};
+use crate::model::{Entry, Key, Learned, Ref, Spec};
 
 /// The objects of one network that have been read so far.
 pub(super) struct Shown<'a> {
@@ -55,11 +55,16 @@ impl<'a> Shown<'a> {
     /// Adds a learned value to an object that was added. A value stays in state until it is overwritten, so one that
     /// AWS no longer returns is recorded as an empty text.
     pub(super) fn learn(&mut self, id: &str, name: String, value: Option<String>) {
-        let was_known = self.known(id).is_some_and(|entry| entry.learned.contains_key(&name));
+        let was_known = self.known(id).is_some_and(|entry| entry.learned.get(&name).is_some());
         let value = value.or_else(|| was_known.then(String::new));
         if let (Some(value), Some(object)) = (value, self.objects.iter_mut().find(|object| object.id == id)) {
             object.learned.insert(name, value);
         }
+    }
+
+    /// What is known of an object that was added.
+    pub(super) fn learned_of(&mut self, id: &str) -> Option<&mut Learned> {
+        self.objects.iter_mut().find(|object| object.id == id).map(|object| &mut object.learned)
     }
 
     /// The key of an object that was added.

@@ -371,7 +371,9 @@ fn learn_network_acls(shown: &mut Shown<'_>, subnets: &[Subnet], others: &[Netwo
     for subnet_id in subnets.iter().filter_map(|subnet| subnet.subnet_id()) {
         let mut associations = others.iter().flat_map(|acl| acl.associations());
         let acl = associations.find(|it| it.subnet_id() == Some(subnet_id)).and_then(|it| it.network_acl_id());
-        shown.learn(subnet_id, keys::NETWORK_ACL_ID.to_string(), acl.map(str::to_string));
+        if let Some(learned) = shown.learned_of(subnet_id) {
+            learned.network_acl_id = acl.map(str::to_string);
+        }
     }
 }
 
@@ -408,11 +410,8 @@ fn implicit_subnets<'a>(shown: &Shown<'_>, tables: &[RouteTable], subnets: &'a [
 
 /// Records them in the main route table. Returns them if the table is managed. Route tables must have been added.
 fn learn_implicit_subnets(shown: &mut Shown<'_>, main: &str, implicit: &[&str]) -> Vec<Unmanaged> {
-    if shown.key(main).is_none() {
-        return Vec::new();
-    }
-    let listed = (!implicit.is_empty()).then(|| implicit.join(", "));
-    shown.learn(main, keys::IMPLICIT_SUBNETS.to_string(), listed);
+    let Some(learned) = shown.learned_of(main) else { return Vec::new() };
+    learned.implicit_subnets = implicit.iter().map(|id| (*id).to_string()).collect();
     let reason = format!("it has no route table of its own and uses {main}, the main route table");
     let unmanaged = |id: &str| Unmanaged { id: id.into(), slot: None, is_tagged: false, reason: reason.clone() };
     implicit.iter().copied().map(unmanaged).collect()
@@ -461,15 +460,8 @@ fn add_routes(shown: &mut Shown<'_>, tables: &[RouteTable]) {
         }
         let unmanaged = table.routes().iter().filter_map(|it| route::unmanaged(shown, &key, table_id, it));
         let unmanaged: Vec<(String, String)> = unmanaged.collect();
-        let default = |to: &str| unmanaged.iter().find(|(it, _)| it == to).map(|(_, target)| target.clone());
-        let all: Vec<String> = unmanaged.iter().map(|(to, target)| format!("{to} to {target}")).collect();
-        let learned = [
-            (keys::unmanaged_default_route("0.0.0.0/0"), default("0.0.0.0/0")),
-            (keys::unmanaged_default_route("::/0"), default("::/0")),
-            (keys::UNMANAGED_ROUTES.to_string(), (!all.is_empty()).then(|| all.join(", "))),
-        ];
-        for (name, found) in learned {
-            shown.learn(table_id, name, found);
+        if let Some(learned) = shown.learned_of(table_id) {
+            learned.unmanaged_routes = unmanaged;
         }
     }
 }

@@ -151,8 +151,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
         })
     });
     let (available, defaults) = tokio::join!(available, learn_defaults(operation, &id));
-    learned.extend(available?.learned());
-    learned.extend(defaults?);
+    learned.update(available?.learned());
+    learned.update(defaults?);
     operation.record_learned(learned);
     // Objects in the VPC do not depend on these attributes, which take two sequential calls each.
     operation.is_usable();

@@ -30,7 +30,7 @@ fn assert_not_forged(Diagnostics(messages): Diagnostics) {
 fn keys_and_ids_of_deleted_objects_add_no_line() {
     let table = Spec::RouteTable(RouteTable { tags: tags(), ..RouteTable::test() });
     let mut entry = Entry::new(Key::new(format!("route_table.{FORGED}")), FORGED, table);
-    entry.learned.insert("unmanaged_routes".to_string(), FORGED.to_string());
+    entry.learned.unmanaged_routes = vec![(FORGED.to_string(), FORGED.to_string())];
     let address = Spec::Eip(Eip { tags: tags(), ..Eip::test() });
     let mut address = Entry::new(Key::new(format!("eip.{FORGED}")), FORGED, address);
     address.learned.insert("public_ip".to_string(), FORGED.to_string());

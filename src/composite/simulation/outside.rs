@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::Simulation;
 use super::shapes::outlives_root;
-use crate::model::{Claim, Entry, Inventory, Key, Object, Ref, Spec, keys};
+use crate::model::{Claim, Entry, Inventory, Key, Object, Ref, Spec};
 use crate::plugin::Value;
 
 /// Whether the user names an object in `adopt`, or one that it is part of or leads to. `ids` are those of all objects,
@@ -153,7 +153,7 @@ impl Simulation {
     pub(crate) fn fail_nat_gateway(&self, slot: &str) {
         let mut objects = self.objects();
         let object = objects.iter_mut().find(|object| object.key.slot == slot).expect("it exists");
-        let failed = keys::network::failed_nat_gateway(object.key.clone());
+        let failed = Key { has_failed: true, ..object.key.clone() };
         let old = std::mem::replace(&mut object.key, failed.clone());
         let mut ids = self.ids.lock().unwrap();
         let id = ids.remove(&old).expect("it has an id");

@@ -89,7 +89,7 @@ pub fn authorizer_permission_of(authorizer: &Key, function: &str, qualifier: Opt
 
 /// `log_subscription`, fixed by the group's name.
 pub fn log_subscription(log_group: &Key) -> Key {
-    Key { slot: "log_subscription".into(), fixed: log_group.fixed.clone() }
+    Key::fixed("log_subscription", log_group.fixed.clone())
 }
 
 /// `subscription_permission`, fixed by function, qualifier, and the log group, which is the source of the statement.
@@ -120,7 +120,7 @@ pub fn domain(name: &Input<String>) -> Key {
 
 /// `api_mapping`, fixed by the name of its domain.
 pub fn api_mapping(domain: &Key) -> Key {
-    Key { slot: "api_mapping".into(), fixed: domain.fixed.clone() }
+    Key::fixed("api_mapping", domain.fixed.clone())
 }
 
 /// `dns_record`, fixed by zone and name.

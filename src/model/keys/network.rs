@@ -6,9 +6,6 @@ use crate::plugin::Input;
 /// The slot of the VPC, the root of a network.
 pub const VPC: &str = "vpc";
 
-/// The end of the immutable inputs in the key of a failed NAT gateway.
-const FAILED: &str = " failed";
-
 /// The slot of the VPC's IPv6 range.
 pub const IPV6_CIDR_BLOCK: &str = "ipv6_cidr_block";
 
@@ -158,17 +155,6 @@ pub fn address_in(nat_gateway: &Key) -> Option<&str> {
     nat_gateway.fixed.known()?.splitn(4, ' ').nth(3)
 }
 
-/// The key of a NAT gateway that AWS could not create. It is another one, so that the plan replaces the gateway.
-pub fn failed_nat_gateway(key: Key) -> Key {
-    let fixed = key.fixed.known().map(String::as_str).unwrap_or_default();
-    Key::fixed(key.slot, Input::Known(format!("{fixed}{FAILED}")))
-}
-
-/// Whether a key is one of [`failed_nat_gateway`].
-pub fn is_failed_nat_gateway(key: &Key) -> bool {
-    key.fixed.known().is_some_and(|fixed| fixed.ends_with(FAILED))
-}
-
 /// `private_nat_gateway.<slot>`, fixed by subnet.
 pub fn private_nat_gateway(slot: u32, subnet: &Key) -> Key {
     let subnet_slot = Input::Known(subnet.slot.clone());
@@ -185,27 +171,8 @@ pub fn default_route(route_table: &Key, family: Family) -> Key {
     Key::new(format!("route.{table}.{family}"))
 }
 
-/// The name under which a route table's entry stores the target of an unmanaged default route in `learned`. An empty
-/// value means that this route no longer exists.
-pub fn unmanaged_default_route(destination: &str) -> String {
-    format!("unmanaged_default_route_{destination}")
-}
-
-/// The name under which a route table's entry stores its unmanaged routes in `learned`, such as
-/// `10.1.0.0/16 to pcx-1, 10.2.0.0/16 to tgw-2`. An empty value means that there are none any more.
-pub const UNMANAGED_ROUTES: &str = "unmanaged_routes";
-
 /// The name under which the entry of the VPC stores the ID of its main route table in `learned`.
 pub const DEFAULT_ROUTE_TABLE_ID: &str = "default_route_table_id";
-
-/// The name under which the entry of the main route table stores the IDs of the unmanaged subnets that it serves,
-/// because they are associated with no route table, in `learned`, separated by `, `. An empty value means that there
-/// are none any more.
-pub const IMPLICIT_SUBNETS: &str = "implicit_subnets";
-
-/// The name under which a subnet's entry stores the ID of its network ACL in `learned`, if that is not the default one.
-/// An empty value means that it is the default one again.
-pub const NETWORK_ACL_ID: &str = "network_acl_id";
 
 /// `vpc_endpoint.<objectstore|keyvalue>`, fixed by service name.
 pub fn vpc_endpoint(service: EndpointService, service_name: &Input<String>) -> Key {
@@ -291,8 +258,7 @@ mod tests {
         let subnet = subnet(Tier::Public, 0, "use1-az1", &Input::Known("10.0.0.0/21".into()));
         assert_eq!((zone_in(&subnet), zone_in(&Key::new("subnet.public.0"))), (Some("use1-az1"), None));
         let gateway = nat_gateway(0, &subnet, &Input::Known(Ref::Key(eip(3))));
-        assert_eq!((address_in(&gateway), is_failed_nat_gateway(&gateway)), (Some("eip.3"), false));
-        assert!(is_failed_nat_gateway(&failed_nat_gateway(gateway)));
+        assert_eq!(address_in(&gateway), Some("eip.3"));
     }
 
     #[test]

@@ -1,12 +1,9 @@
 //! What a kind of object is.
 
 use std::any::Any;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use crate::model::{Claim, Key, Need, Ref, Tags};
-
-/// Values that AWS returned for an object in addition to its ID, by name, such as `public_ip` and `owner_id`.
-pub type Learned = BTreeMap<String, String>;
+use crate::model::{Claim, Key, Learned, Need, Ref, Tags};
 
 /// The resource of the provider hashicorp/aws that manages an object of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

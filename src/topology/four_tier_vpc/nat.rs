@@ -139,10 +139,11 @@ fn keyed_by(allocation: &Ref, current: Option<&Entry>, existing: &Inventory) -> 
     let is_same = address_of(current).is_some_and(|it| {
         it == allocation || id_of(it, existing).is_some_and(|id| id_of(allocation, existing) == Some(id))
     });
-    match is_same && !keys::is_failed_nat_gateway(&current.key) {
+    let has_failed = current.has_failed();
+    match is_same && !has_failed {
         true => current_text.to_string(),
         // The gateway has kept the key from an earlier address.
-        false if current_text == text => format!("{text} again"),
+        false if current_text == text && !has_failed => format!("{text} again"),
         false => text,
     }
 }

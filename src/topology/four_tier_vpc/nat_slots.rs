@@ -37,7 +37,7 @@ impl<'a> NatSlots<'a> {
         let mut served = Vec::new();
         let mut candidates: Vec<(Reverse<u8>, u32)> = Vec::new();
         for (slot, gateway) in gateways {
-            let works = gateway.is_present() && !keys::is_failed_nat_gateway(&gateway.key);
+            let works = gateway.is_present() && !gateway.has_failed();
             let rank = match self.subnet_stays(gateway) {
                 Some(index) if works && !served.contains(&index) => {
                     served.push(index);
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(chosen(&missing, &all, 2), [(1, 1), (2, 2)]);
         assert_eq!(chosen(&missing, &all, 3), [(0, 0), (1, 1), (2, 2)]);
         let mut failed = three("abc");
-        change(&mut failed, "nat_gateway.1", |entry| entry.key = keys::failed_nat_gateway(entry.key.clone()));
+        change(&mut failed, "nat_gateway.1", |entry| entry.key.has_failed = true);
         assert_eq!(chosen(&failed, &all, 2), [(0, 0), (2, 2)]);
     }
 

@@ -25,8 +25,7 @@ impl<'a> SubnetAcls<'a> {
         let takes = |config: &Config| config.associate_default_nacl_to_subnets == Input::Known(true);
         let others = subnets.iter().filter_map(|key| {
             let entry = context.existing.current().find(|entry| entry.key == *key)?;
-            let acl = entry.learned.get(keys::NETWORK_ACL_ID).filter(|acl| !acl.is_empty())?;
-            Some((entry, acl.as_str()))
+            Some((entry, entry.learned.network_acl_id.as_deref()?))
         });
         SubnetAcls {
             existing: context.existing,
@@ -105,7 +104,7 @@ mod tests {
         let inputs = [inputs, &[("create_transit_subnets", true.into())]].concat();
         let mut existing = applied(&objects(&config(&inputs), "ab"));
         let entry = existing.entries.iter_mut().find(|entry| entry.key.slot == format!("subnet.{slot}"));
-        entry.unwrap().learned.insert(keys::NETWORK_ACL_ID.into(), "acl-9".into());
+        entry.unwrap().learned.network_acl_id = Some("acl-9".into());
         existing
     }
 

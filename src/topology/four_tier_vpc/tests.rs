@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::config::tests::config;
 use super::fixtures::{applied, blueprint, next_objects, objects, scope};
 use super::*;
-use crate::model::{Drift, Entry, Facts, Key, Ref, ResolvedObject, Spec, waves};
+use crate::model::{Drift, Entry, Facts, Key, Learned, Ref, ResolvedObject, Spec, waves};
 use crate::plugin::{Type, schema};
 
 /// Three AZs, transit, three NAT gateways.
@@ -55,7 +55,7 @@ fn slots<'a>(objects: &'a [Object], prefix: &str) -> Vec<&'a str> {
 pub(super) fn ids_of(objects: &[Object]) -> Ids {
     let mut ids = Ids::default();
     for object in objects {
-        let learned = BTreeMap::from([
+        let learned = Learned::from([
             ("owner_id".to_string(), "210987654321".to_string()),
             ("public_ip".to_string(), "198.51.100.1".to_string()),
         ]);

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{GatewayConfig, HttpGateway};
 use crate::model::keys::gateway as keys;
 use crate::model::waves::waves;
-use crate::model::{Cors, Drift, Entry, Ids, Inventory, Key, Object, ResolvedObject, Spec};
+use crate::model::{Cors, Drift, Entry, Ids, Inventory, Key, Learned, Object, ResolvedObject, Spec};
 use crate::model::{Facts, Scope, Tags};
 use crate::plugin::schema::{self, with_defaults};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Type, Value};
@@ -374,7 +374,7 @@ fn unknown_function_arn_leaves_objects_undecided() {
     let blueprint = HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope(), &Facts::default()));
     assert_eq!(blueprint, Ok(Blueprint::Undecided));
     let mut ids = Ids::default();
-    ids.insert(keys::api(), ResolvedObject { id: "a1".into(), learned: BTreeMap::new() });
+    ids.insert(keys::api(), ResolvedObject { id: "a1".into(), learned: Learned::new() });
     let outputs = HttpGateway::outputs(&config, None, &ids, Some(&scope()));
     assert_eq!(outputs["api_id"], Value::from("a1"));
     assert_eq!(outputs["route_ids"], Value::map([("GET /", Value::Unknown)]));
@@ -670,7 +670,7 @@ fn all_created(objects: &[Object]) -> Ids {
     let mut ids = Ids::default();
     for object in objects {
         let id = format!("id-{}", object.key.slot);
-        let learned = BTreeMap::from([
+        let learned = Learned::from([
             ("api_endpoint".to_string(), format!("https://{id}.example")),
             ("target_domain_name".to_string(), format!("d-{id}.example")),
             ("target_hosted_zone_id".to_string(), "Z1".to_string()),

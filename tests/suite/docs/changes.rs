@@ -227,9 +227,10 @@ fn created(objects: &[Object]) -> Inventory {
         let chosen = match object.key.slot.as_str() {
             keys::VPC => Some(("cidr_block", "10.0.0.0/16")),
             keys::IPV6_CIDR_BLOCK => Some(("ipv6_cidr_block", "2001:db8::/52")),
-            _ if matches!(object.spec, Spec::Subnet(_)) => Some((keys::NETWORK_ACL_ID, "acl-0123456789abcdef0")),
             _ => None,
         };
+        let is_subnet = matches!(object.spec, Spec::Subnet(_));
+        entry.learned.network_acl_id = is_subnet.then(|| "acl-0123456789abcdef0".to_owned());
         entry.learned.extend(chosen.map(|(name, value)| (name.to_owned(), value.to_owned())));
         entry
     };

@@ -335,7 +335,7 @@ fn private() -> Vec<u8> {
         enable_network_address_usage_metrics: Input::Known(false),
         tags: Input::Known(Default::default()),
     });
-    let key = Key { slot: "vpc".into(), fixed: Input::Known("10.0.0.0/16 default".into()) };
+    let key = Key::fixed("vpc", Input::Known("10.0.0.0/16 default".into()));
     let inventory = Inventory { entries: vec![Entry::new(key, "vpc-1", vpc)] };
     serde_json::json!({ "format": 1, "inventory": inventory }).to_string().into_bytes()
 }

@@ -160,7 +160,7 @@ async fn lost_create_is_resolved_by_the_tag_of_the_request() {
     let aws = Recorded::default().on(POST, Answer::Lost).on(GET, of_this_request());
     let (answer, reported) = created(&aws, "domain-lost").await;
     answer.unwrap();
-    assert_eq!((reported.ids, reported.learned.len()), (vec![NAME.to_string()], 2));
+    assert_eq!((reported.ids, reported.learned.attributes.len()), (vec![NAME.to_string()], 2));
     assert_eq!(aws.calls(), [POST, GET]);
 
     // The domain is not visible at first, so the call is sent again.

@@ -421,11 +421,11 @@ async fn a_subnet_has_learned_an_acl_that_is_not_the_default_one() {
         found.into_iter().find(|it| it.id == "subnet-1").expect("it exists")
     };
     let found = read(&of("subnet-1"), &[]).await;
-    assert_eq!(found.learned[keys::NETWORK_ACL_ID], "acl-9");
+    assert_eq!(found.learned.network_acl_id.as_deref(), Some("acl-9"));
     let mut known = Entry::new(found.key, found.id, found.spec);
     known.learned = found.learned;
-    assert_eq!(read(&of("subnet-2"), &[known]).await.learned[keys::NETWORK_ACL_ID], "", "it has the default ACL again");
-    assert_eq!(read(&of("subnet-2"), &[]).await.learned.get(keys::NETWORK_ACL_ID), None);
+    assert_eq!(read(&of("subnet-2"), &[known]).await.learned.network_acl_id, None, "it has the default ACL again");
+    assert_eq!(read(&of("subnet-2"), &[]).await.learned.network_acl_id, None);
 }
 
 #[tokio::test(start_paused = true)]
@@ -588,15 +588,15 @@ async fn an_unmanaged_default_route_is_learned_until_it_is_deleted() {
     );
     let seen = objects(&network(&[("DescribeRouteTables", &with_routes)]), &[]).await;
     let found = at(&seen, "route_table.private_app.0");
-    let learned: Vec<(&str, &str)> = found.learned.iter().map(|(name, to)| (name.as_str(), to.as_str())).collect();
-    assert_eq!(learned, [("unmanaged_default_route_0.0.0.0/0", "tgw-9"), ("unmanaged_routes", "0.0.0.0/0 to tgw-9")]);
+    let unmanaged = vec![("0.0.0.0/0".to_string(), "tgw-9".to_string())];
+    assert_eq!(found.learned, Learned { unmanaged_routes: unmanaged, ..Learned::new() });
     assert!(!seen.iter().any(|it| matches!(it.spec, Spec::Route(_))), "{seen:#?}");
 
     let mut known = Entry::new(found.key.clone(), "rtb-1", found.spec.clone());
     known.learned = found.learned.clone();
-    let seen = objects(&network(&[("DescribeRouteTables", &table(""))]), &[known]).await;
-    let learned = &at(&seen, "route_table.private_app.0").learned;
-    assert_eq!((learned["unmanaged_default_route_0.0.0.0/0"].as_str(), learned["unmanaged_routes"].as_str()), ("", ""));
+    let seen = objects(&network(&[("DescribeRouteTables", &table(""))]), &[known.clone()]).await;
+    known.learned.update(at(&seen, "route_table.private_app.0").learned.clone());
+    assert_eq!(known.learned, Learned::new());
 }
 
 #[tokio::test(start_paused = true)]
@@ -622,7 +622,7 @@ async fn the_unmanaged_routes_of_a_table_are_learned() {
     let seen = objects(&network(&[("DescribeRouteTables", &table)]), &[]).await;
     let table = at(&seen, "route_table.private_app.0");
     let unmanaged = "10.1.0.0/16 to pcx-1, pl-1 to tgw-2, 10.2.0.0/16 to vpce-2";
-    assert_eq!(table.learned["unmanaged_routes"], unmanaged);
+    assert_eq!(table.learned.unmanaged_routes.len(), 3);
     let lost = table.spec.lost_when_deleted(&table.learned);
     assert_eq!(lost, Some(format!("its unmanaged routes are lost: {unmanaged}")));
 }

@@ -267,7 +267,7 @@ async fn update_only_waits_for_an_incomplete_creation() {
         let updated = notes.run(&session, &key, &ids, async |operation| update(operation, "assoc-1", from, &to).await);
         updated.await.unwrap();
         assert_eq!(aws.actions().len(), calls);
-        assert_eq!(notes.learned.lock().unwrap().contains_key("ipv6_cidr_block"), from.is_none());
+        assert_eq!(notes.learned.lock().unwrap().attributes.contains_key("ipv6_cidr_block"), from.is_none());
     }
 }
 

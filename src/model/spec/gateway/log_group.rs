@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::NoAction;
-use crate::model::spec::kind::{Counterpart, Kind, Learned, of, tagged};
-use crate::model::{Claim, Key, Need, Tags, only};
+use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
+use crate::model::{Claim, Key, Learned, Need, Tags, only};
 use crate::plugin::Input;
 
 /// The log group of access logs or of a flow log. Key `log_group` or `log_group.flow_log.<name>`, fixed by name.

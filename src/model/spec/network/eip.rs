@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, Learned, tagged};
-use crate::model::{Key, Need, Tags};
+use crate::model::spec::kind::{Counterpart, Kind, tagged};
+use crate::model::{Key, Learned, Need, Tags};
 
 /// An Elastic IP address. Key `eip.<index>`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

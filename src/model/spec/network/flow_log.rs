@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, Learned, tagged};
-use crate::model::{Claim, Key, Need, Tags};
+use crate::model::spec::kind::{Counterpart, Kind, tagged};
+use crate::model::{Claim, Key, Learned, Need, Tags};
 use crate::plugin::Input;
 
 /// A flow log of the VPC. Key `flow_log.<name>`, fixed by everything except tags.

@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::keys::network::UNMANAGED_ROUTES;
-use crate::model::spec::kind::{Counterpart, Kind, Learned, of, tagged};
-use crate::model::{Key, Need, Tags};
+use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
+use crate::model::{Key, Learned, Need, Tags};
 use crate::plugin::Input;
 
 /// A route table. Key `route_table.<tier>.<index>`, or `route_table.public` if one table serves all public subnets.
@@ -40,8 +39,9 @@ impl Kind for RouteTable {
     tagged!();
 
     fn lost_when_deleted(&self, learned: &Learned) -> Option<String> {
-        let routes = learned.get(UNMANAGED_ROUTES).filter(|routes| !routes.is_empty());
-        routes.map(|routes| format!("its unmanaged routes are lost: {routes}"))
+        let route = |(destination, target): &(String, String)| format!("{destination} to {target}");
+        let routes: Vec<String> = learned.unmanaged_routes.iter().map(route).collect();
+        (!routes.is_empty()).then(|| format!("its unmanaged routes are lost: {}", routes.join(", ")))
     }
 
     /// Propagating gateways are managed one by one.

@@ -164,7 +164,7 @@ impl Draft<'_> {
 
 /// The target of the unmanaged route for a destination in a table.
 fn unmanaged_target<'a>(table: &'a Entry, destination: &str) -> Option<&'a String> {
-    table.learned.get(&keys::unmanaged_default_route(destination)).filter(|target| !target.is_empty())
+    table.learned.unmanaged_routes.iter().find(|(to, _)| to == destination).map(|(_, target)| target)
 }
 
 /// The virtual private gateways whose routes propagate to the tables of a tier, sorted and without duplicates. Unknown
@@ -214,7 +214,7 @@ pub(super) fn needed_by_unmanaged_subnets(objects: &[Object], existing: &Invento
         let Spec::Route(route) = entry.spec() else { return None };
         let stays = |it: &&Entry| it.key == route.route_table && is_wanted(&it.key);
         let table = existing.main_route_table().filter(stays)?;
-        let subnets = table.learned.get(keys::IMPLICIT_SUBNETS).filter(|subnets| !subnets.is_empty())?;
+        let subnets = Some(table.learned.implicit_subnets.join(", ")).filter(|subnets| !subnets.is_empty())?;
         let message = format!(
             "This configuration deletes the route to {} in {}, the main route table of the VPC. These subnets, which this \
              resource does not manage, have no route table of their own and use it: {subnets}.",
@@ -238,11 +238,12 @@ mod tests {
 
     /// A network with one NAT gateway. The private app table in AZ 0 has an unmanaged default route to `target`, and
     /// the default route of this resource only if `has_ours`.
-    fn existing(target: &str, has_ours: bool) -> Inventory {
+    fn existing(target: Option<&str>, has_ours: bool) -> Inventory {
         let mut existing = applied(&objects(&config(&[]), "ab"));
         existing.entries.retain(|entry| has_ours || entry.key.slot != "route.private_app.0.ipv4");
         let table = existing.entries.iter_mut().find(|entry| entry.key.slot == "route_table.private_app.0").unwrap();
-        table.learned.insert(keys::unmanaged_default_route("0.0.0.0/0"), target.to_string());
+        table.learned.unmanaged_routes =
+            target.map(|it| ("0.0.0.0/0".to_string(), it.to_string())).into_iter().collect();
         existing
     }
 
@@ -254,7 +255,7 @@ mod tests {
 
     #[test]
     fn an_adopted_table_keeps_its_default_route() {
-        let mut existing = existing("tgw-9", false);
+        let mut existing = existing(Some("tgw-9"), false);
         let decided = |existing: &Inventory| match blueprint(&config(&[]), Some(&config(&[])), existing, "ab") {
             Ok(Blueprint::Decided { objects, warnings, .. }) => (objects, warnings),
             _ => panic!("the blueprint is decided"),
@@ -280,7 +281,7 @@ mod tests {
         let layout = || ("route_table_layout", Value::map([("private_app", "per_tier".into())]));
         let mut existing = applied(&objects(&config(&[layout()]), "ab"));
         let table = existing.entries.iter_mut().find(|entry| entry.key.slot == "route_table.private_app").unwrap();
-        table.learned.insert(keys::IMPLICIT_SUBNETS.to_string(), "subnet-7, subnet-8".to_string());
+        table.learned.implicit_subnets = ["subnet-7", "subnet-8"].map(str::to_string).into();
         let main = table.id.clone();
         let vpc = existing.entries.iter_mut().find(|entry| entry.key.slot == keys::VPC).unwrap();
         vpc.learned.insert(keys::DEFAULT_ROUTE_TABLE_ID.to_string(), main);
@@ -295,7 +296,7 @@ mod tests {
 
     #[test]
     fn an_unmanaged_default_route_is_rejected_with_its_target() {
-        let problems = problems_of(&existing("tgw-9", false), &[]);
+        let problems = problems_of(&existing(Some("tgw-9"), false), &[]);
         let [problem] = problems.as_slice() else { panic!("{problems:?}") };
         assert_eq!(problem.path, AttributePath::new("num_nat_gateways"));
         for part in ["route_table.private_app.0", "id-of-route_table.private_app.0", "tgw-9", "0.0.0.0/0"] {
@@ -306,9 +307,9 @@ mod tests {
 
     #[test]
     fn an_unmanaged_default_route_without_conflict_is_accepted() {
-        assert_eq!(problems_of(&existing("tgw-9", false), &[("num_nat_gateways", 0_i64.into())]), []);
-        assert_eq!(problems_of(&existing("tgw-9", true), &[]), []);
-        assert_eq!(problems_of(&existing("", false), &[]), [], "it was deleted");
+        assert_eq!(problems_of(&existing(Some("tgw-9"), false), &[("num_nat_gateways", 0_i64.into())]), []);
+        assert_eq!(problems_of(&existing(Some("tgw-9"), true), &[]), []);
+        assert_eq!(problems_of(&existing(None, false), &[]), [], "it was deleted");
     }
 
     #[test]

@@ -288,6 +288,6 @@ fn api_without_ownership_tag_is_not_imported() {
     assert!(HttpGateway::imported(&inventory, &scope()).is_some());
     inventory.entries[0].learned.insert(keys::RESOURCE.into(), "four_tier_vpc/shop".into());
     assert_eq!(HttpGateway::imported(&inventory, &scope()), None);
-    inventory.entries[0].learned.clear();
+    inventory.entries[0].learned.attributes.clear();
     assert_eq!(HttpGateway::imported(&inventory, &scope()), None);
 }

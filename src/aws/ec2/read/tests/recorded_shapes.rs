@@ -255,7 +255,7 @@ async fn the_rules_of_the_default_objects_are_read() {
     let original = Input::Known(vec![rule(100, "0.0.0.0/0"), rule(101, "::/0")]);
     assert_eq!((ingress, egress), (&original, &original));
     assert_eq!(taken, &[]);
-    assert_eq!(at(&objects, "subnet.public.0").learned.get(keys::NETWORK_ACL_ID), None);
+    assert_eq!(at(&objects, "subnet.public.0").learned.network_acl_id, None);
     let Spec::DefaultSecurityGroup(DefaultSecurityGroup { ingress, egress, .. }) =
         &at(&objects, "default_security_group").spec
     else {
