@@ -59,9 +59,8 @@ impl Subject<'_> {
         format!("data \"{}\" \"found\" {{\n{lines}\n}}\n", self.type_name)
     }
 
-    /// Applies a configuration with the data source `found`, with its ID, and the data source `named`, with these lines.
-    /// Asserts that both return this attribute of the resource, which is created in the same run. `write` writes further
-    /// blocks.
+    /// Asserts that two data sources return this attribute of the resource, which is created in the same run: `found`,
+    /// by its ID, and `named`, by this line. `write` writes their blocks and that of the resource.
     pub(crate) fn assert_read_after_creation(&self, name: &str, attribute: &str, write: impl FnOnce(&str)) {
         let (kind, this) = (self.type_name, self.address());
         let output = |output: &str, label: &str| {

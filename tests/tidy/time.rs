@@ -17,7 +17,6 @@ const SHORTEST: Duration = Duration::from_secs(30);
 
 /// Files that may sleep, compare a measured time or have a shorter timeout, each with the reason.
 const ALLOWED: &[(&str, &str)] = &[
-    ("src/aws/ec2/recorded.rs", "delays a response for a test"),
     ("src/aws/recorded.rs", "delays a response for a test, and sets the deadline of an operation"),
     ("src/composite/simulation.rs", "calls take time on the paused clock of its tests"),
     ("tests/suite/gateway/deployments.rs", "sends 20 requests a second"),

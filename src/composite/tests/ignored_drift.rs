@@ -99,7 +99,7 @@ fn some_rounds(config: impl Strategy<Value = Value>) -> impl Strategy<Value = Ve
             if same[number] {
                 let mut config = rounds[number - 1].config.clone();
                 let tags = Value::map([("round", Value::from(format!("{number}")))]);
-                let name = if config.get("vpc_name").is_null() { "tags" } else { "custom_tags" };
+                let name = if config.get("vpc_name").is_null() { "api_tags" } else { "custom_tags" };
                 config.set(name, tags);
                 rounds[number].config = config;
             }
