@@ -22,17 +22,15 @@ mod mirrored;
 mod name_tags;
 mod nat;
 mod nat_slots;
-mod network_acl;
 mod outputs;
 mod parts;
 mod private_nat;
+mod problems;
 #[cfg(test)]
 mod properties;
 mod references;
 mod reflect;
 mod route_table_layout;
-mod security_group;
-mod subnet_acls;
 mod subnet_layout;
 mod tags;
 mod tier_zones;
@@ -44,21 +42,25 @@ mod zones;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use config::{Config, NaclRule, SecurityGroupRule};
+pub use config::Config;
+pub use parts::{NaclRule, SecurityGroupRule};
 pub use subnet_layout::SubnetLayout;
 
 use crate::model::keys::network as keys;
 use crate::model::{
-    Classify, Entry, Ids, Inventory, Lookup, Object, Reference, Scope, Spec, Tags, Timeouts, TopologyKind,
-    is_same_policy, timeouts,
+    Classify, Entry, Ids, Inventory, Lookup, Object, Reference, Scope, Tags, Timeouts, TopologyKind, is_same_policy,
+    timeouts,
 };
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
-use parts::{Endpoints, Part};
+use parts::{DefaultNetworkAcl, DefaultSecurityGroup, Endpoints, Part};
 use unmanaged_subnets::UnmanagedSubnets;
 
 /// The optional parts of a network, in the order in which their objects are created.
-const PARTS: &[&dyn Part] = &[&Endpoints];
+const PARTS: &[&dyn Part] = &[&Endpoints, &DefaultNetworkAcl, &DefaultSecurityGroup];
+
+/// A list whose elements may be unknown.
+type Strings = Input<Vec<Input<String>>>;
 
 /// A VPC with up to four tiers of subnets, and the gateways, routes, endpoints and rules that belong to it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -178,13 +180,9 @@ impl Topology for FourTierVpc {
         outputs::outputs(config, objects, ids, scope)
     }
 
-    /// An import forgets the default group and the default ACL unless the configuration manages their rules.
+    /// An import forgets the default ACL and the default group unless the configuration manages their rules.
     fn may_own(attributes: &Value, found: &Entry, _: &Inventory) -> bool {
-        let switch = match found.spec() {
-            Spec::DefaultSecurityGroup(_) => "enable_default_security_group",
-            Spec::DefaultNetworkAcl(_) => "apply_default_nacl_rules",
-            _ => return true,
-        };
+        let Some(switch) = PARTS.iter().find_map(|part| part.kept_by(found.spec())) else { return true };
         let mut known = attributes.get("aws_objects").as_map().into_iter().flatten();
         *attributes.get(switch) != Value::Bool(false) || known.any(|(_, id)| id.as_str() == Some(found.id.as_str()))
     }
