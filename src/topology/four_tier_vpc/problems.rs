@@ -26,7 +26,7 @@ impl Problems {
         }
     }
 
-    /// Reports text that is not a CIDR block of the family of the example, and a block with host bits. Returns the block
+    /// Reports text that is not a CIDR block of the example's family, and a block with host bits. Returns the block
     /// without them.
     pub(super) fn cidr_block(&mut self, path: AttributePath, text: &str, example: &str) -> Option<IpNet> {
         let is_ipv6 = example.contains(':');

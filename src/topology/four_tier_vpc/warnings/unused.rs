@@ -14,7 +14,7 @@ pub(in super::super) struct Unused {
     value: bool,
 }
 
-/// Those of these inputs that are known and differ from their defaults, if the switch has the value that turns them off.
+/// Those of these inputs that are known and differ from their defaults, if the switch turns them off.
 pub(in super::super) fn while_off<'a, T: PartialEq + 'a>(
     switch: &str,
     value: &Input<bool>,

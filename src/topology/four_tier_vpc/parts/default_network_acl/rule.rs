@@ -1,5 +1,5 @@
-//! A rule of the default network ACL in the form of the configuration, its checks, and its conversion to the form of AWS
-//! and back.
+//! A rule of the default network ACL in the form of the configuration, its checks, and its conversion to the form of
+//! AWS and back.
 
 use std::collections::BTreeMap;
 

@@ -177,8 +177,8 @@ fn known(list: &Strings) -> impl Iterator<Item = String> {
 }
 
 impl Problems {
-    /// Reports rules of a map that differ only in their descriptions: AWS stores one description for each permission, and
-    /// rejects a request that contains a permission twice.
+    /// Reports rules of a map that differ only in their descriptions: AWS stores one description for each permission,
+    /// and rejects a request that contains a permission twice.
     pub(super) fn descriptions(&mut self, name: &str, rules: &RuleMap<SecurityGroupRule>) {
         let mut seen: Vec<(&str, model::SecurityGroupRule)> = Vec::new();
         for (key, rule) in rules.known().into_iter().flatten() {
