@@ -5,7 +5,7 @@
 //! objects, and `outputs` computes the read-only attributes. `alternatives` shows which of these depend on unknown
 //! inputs. `import` and `reflect` go the other way, from objects to the configuration that a user would have written;
 //! the inputs that are properties of objects are in the table `mirrored`. `classify` decides which objects of a network
-//! that something else built can be adopted.
+//! that something else built can be adopted. `parts` has one file for each optional part, with all of this.
 
 mod addresses;
 mod alternatives;
