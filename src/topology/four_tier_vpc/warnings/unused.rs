@@ -22,10 +22,9 @@ pub(in super::super) fn while_off<'a, T: PartialEq + 'a>(
     inputs: impl IntoIterator<Item = (&'static str, &'a Input<T>)>,
     defaults: impl IntoIterator<Item = (&'static str, &'a Input<T>)>,
 ) -> Vec<Unused> {
-    let is_given =
-        |((_, input), (_, default)): &((&str, &Input<T>), (&str, &Input<T>))| input.is_known() && input != default;
-    let inputs = inputs.into_iter().zip(defaults).filter(is_given).filter(|_| *value == Input::Known(off));
-    inputs.map(|((input, _), _)| Unused { input, switch: switch.to_string(), value: off }).collect()
+    let inputs = inputs.into_iter().zip(defaults).filter(|_| *value == Input::Known(off));
+    let given = inputs.filter(|((_, input), (_, default))| input.is_known() && input != default);
+    given.map(|((input, _), _)| Unused { input, switch: switch.to_string(), value: off }).collect()
 }
 
 /// One warning for each such input that has another value than its default.
