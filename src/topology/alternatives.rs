@@ -1,7 +1,12 @@
 //! Configurations with values in place of unknown inputs.
 
+use crate::plugin::Input;
+
 /// A change of a configuration.
 pub(super) type Change<C> = Box<dyn Fn(&mut C)>;
+
+/// An input of a configuration that is either true or false.
+pub(super) type Switch<C> = fn(&mut C) -> &mut Input<bool>;
 
 /// The maximum number of configurations. Each of them takes as long as a plan.
 const MOST: usize = 64;

@@ -5,7 +5,7 @@
 //! objects, and `outputs` computes the read-only attributes. `alternatives` shows which of these depend on unknown
 //! inputs. `import` and `reflect` go the other way, from objects to the configuration that a user would have written;
 //! the inputs that are properties of objects are in the table `mirrored`. `classify` decides which objects of a network
-//! that something else built can be adopted.
+//! that something else built can be adopted. `parts` has one file for each optional part, with all of this.
 
 mod addresses;
 mod alternatives;
@@ -22,17 +22,15 @@ mod mirrored;
 mod name_tags;
 mod nat;
 mod nat_slots;
-mod network_acl;
 mod outputs;
 mod parts;
 mod private_nat;
+mod problems;
 #[cfg(test)]
 mod properties;
 mod references;
 mod reflect;
 mod route_table_layout;
-mod security_group;
-mod subnet_acls;
 mod subnet_layout;
 mod tags;
 mod tier_zones;
@@ -44,21 +42,25 @@ mod zones;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use config::{Config, NaclRule, SecurityGroupRule};
+pub use config::Config;
+pub use parts::{NaclRule, SecurityGroupRule};
 pub use subnet_layout::SubnetLayout;
 
 use crate::model::keys::network as keys;
 use crate::model::{
-    Classification, Entry, GuardDutyObjects, Ids, Inventory, Landscape, Lookup, Object, Reference, Scope, Spec, Tags,
+    Classification, Entry, GuardDutyObjects, Ids, Inventory, Landscape, Lookup, Object, Reference, Scope, Tags,
     Timeouts, TopologyKind, is_same_policy, timeouts,
 };
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
-use parts::{Endpoints, FlowLogs, Part};
+use parts::{DefaultNetworkAcl, DefaultSecurityGroup, Endpoints, FlowLogs, Part};
 use unmanaged_subnets::UnmanagedSubnets;
 
 /// The optional parts of a network, in the order in which their objects are created.
-const PARTS: &[&dyn Part] = &[&Endpoints, &FlowLogs];
+const PARTS: &[&dyn Part] = &[&Endpoints, &FlowLogs, &DefaultNetworkAcl, &DefaultSecurityGroup];
+
+/// A list whose elements may be unknown.
+type Strings = Input<Vec<Input<String>>>;
 
 /// A VPC with up to four tiers of subnets, and the gateways, routes, endpoints and rules that belong to it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -183,13 +185,9 @@ impl Topology for FourTierVpc {
         outputs::outputs(config, objects, ids, scope)
     }
 
-    /// An import forgets the default group and the default ACL unless the configuration manages their rules.
+    /// An import forgets the default ACL and the default group unless the configuration manages their rules.
     fn may_own(attributes: &Value, found: &Entry, _: &Inventory) -> bool {
-        let switch = match found.spec() {
-            Spec::DefaultSecurityGroup(_) => "enable_default_security_group",
-            Spec::DefaultNetworkAcl(_) => "apply_default_nacl_rules",
-            _ => return true,
-        };
+        let Some(switch) = PARTS.iter().find_map(|part| part.kept_by(found.spec())) else { return true };
         let mut known = attributes.get("aws_objects").as_map().into_iter().flatten();
         *attributes.get(switch) != Value::Bool(false) || known.any(|(_, id)| id.as_str() == Some(found.id.as_str()))
     }

@@ -111,24 +111,6 @@ impl Route {
     }
 }
 
-impl FlowLog {
-    pub(crate) fn test() -> FlowLog {
-        FlowLog {
-            vpc: vpc(),
-            log_group: None,
-            destination_type: text("s3"),
-            destination: text("arn:aws:s3:::logs"),
-            iam_role_arn: Input::default(),
-            cross_account_role_arn: Input::default(),
-            traffic_type: text("ALL"),
-            max_aggregation_interval: 600.into(),
-            log_format: Input::default(),
-            files: Input::default(),
-            tags: Input::default(),
-        }
-    }
-}
-
 impl VpcEndpoint {
     pub(crate) fn test() -> VpcEndpoint {
         VpcEndpoint {

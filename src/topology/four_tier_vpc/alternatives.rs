@@ -4,15 +4,15 @@
 //! A value is representative, not likely: with one AZ and with all of them, every list of subnets has another length,
 //! unless the Region has a single AZ. A configuration that no plan accepts does no harm.
 
-use super::PARTS;
-use super::config::{Config, Strings};
+use super::config::Config;
+use super::{PARTS, Strings};
 use crate::model::{Subnet, Tier};
 use crate::plugin::Input;
 use crate::topology::Context;
-use crate::topology::alternatives::{Change, combined, each};
+use crate::topology::alternatives::{Change, Switch, combined, each};
 
-/// The switches that decide which objects exist.
-const SWITCHES: [fn(&mut Config) -> &mut Input<bool>; 14] = [
+/// The switches that decide which objects exist, without those of parts.
+const SWITCHES: &[Switch<Config>] = &[
     |config| &mut config.create_public_subnets,
     |config| &mut config.create_private_app_subnets,
     |config| &mut config.create_private_persistence_subnets,
@@ -24,9 +24,6 @@ const SWITCHES: [fn(&mut Config) -> &mut Input<bool>; 14] = [
     |config| &mut config.use_custom_nat_eips,
     |config| &mut config.one_route_table_public_subnets,
     |config| &mut config.enable_ipv6,
-    |config| &mut config.apply_default_nacl_rules,
-    |config| &mut config.associate_default_nacl_to_subnets,
-    |config| &mut config.enable_default_security_group,
 ];
 
 /// Numbers of NAT gateways. More change nothing else.
@@ -38,9 +35,10 @@ pub(super) fn alternatives(context: &Context<'_, Config>) -> Vec<Config> {
     let Some(zones) = zones(context) else { return Vec::new() };
     let config = context.config;
     let mut probe = config.clone();
-    let switches = SWITCHES.into_iter().filter(|switch| !switch(&mut probe).is_known());
+    let switches = SWITCHES.iter().chain(PARTS.iter().flat_map(|part| part.switches()));
+    let unknown = switches.filter(|switch| !switch(&mut probe).is_known());
     let mut choices: Vec<Vec<Change<Config>>> =
-        switches.map(|switch| each(switch, [false, true].map(Input::Known))).collect();
+        unknown.map(|switch| each(*switch, [false, true].map(Input::Known))).collect();
     choices.extend(PARTS.iter().map(|part| part.alternatives(config)).filter(|changes| !changes.is_empty()));
     if !config.num_nat_gateways.is_known() {
         choices.push(each(|config| &mut config.num_nat_gateways, NAT_GATEWAYS.map(Input::Known)));

@@ -9,15 +9,11 @@ use super::config::Config;
 use super::nat::{self, Nat};
 use super::private_nat::{self, PrivateNat};
 use super::route_table_layout::{self, Layout};
-use super::subnet_acls::SubnetAcls;
 use super::tier_zones::TierZones;
 use super::zones::{self, SubnetSlot, ZoneSlot};
-use super::{PARTS, ipv6, name_tags, network_acl, security_group, tags, validate, vpc, warnings};
+use super::{PARTS, ipv6, name_tags, tags, vpc, warnings};
 use crate::model::keys::network as keys;
-use crate::model::{
-    DefaultNetworkAcl, DefaultSecurityGroup, Eip, InternetGateway, Key, NatGateway, Object, Ref, Spec, Subnet, Tags,
-    Tier,
-};
+use crate::model::{Eip, InternetGateway, Key, NatGateway, Object, Ref, Spec, Subnet, Tags, Tier};
 use crate::plugin::{Input, Problem};
 use crate::topology::{Blueprint, Context};
 
@@ -32,8 +28,6 @@ struct Structure {
     nat_tiers: Vec<Tier>,
     /// Whether there are NAT gateways; also true if their number is unknown.
     nat_gateways: bool,
-    default_network_acl: bool,
-    default_security_group: bool,
 }
 
 /// A blueprint under construction.
@@ -53,6 +47,8 @@ pub(super) struct Built<'a> {
     pub(super) subnets: &'a BTreeMap<SubnetSlot, Key>,
     /// The route table of each subnet.
     pub(super) tables: &'a BTreeMap<SubnetSlot, Key>,
+    /// The IPv6 range.
+    pub(super) ipv6_range: Option<&'a Key>,
 }
 
 /// The objects that the configuration requires, each after its dependencies.
@@ -101,18 +97,9 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     gateways.extend(draft.private_nat_gateways(&private_nats, &subnets));
     draft.nat_routes(&structure, &tables, &gateways);
     warnings.extend(warnings::nat_gateways(&gateways, &draft.objects, context.existing));
-    let built = Built { subnets: &subnets, tables: &tables };
+    let built = Built { subnets: &subnets, tables: &tables, ipv6_range: ipv6_range.as_ref().map(|range| &range.key) };
     for part in PARTS.iter().filter(|part| part.is_wanted(config) == Input::Known(true)) {
         part.draft(&mut draft, &built);
-    }
-    if structure.default_network_acl {
-        draft.default_network_acl(&subnets);
-    }
-    if structure.default_security_group {
-        draft.default_security_group();
-    }
-    if let Some(range) = &ipv6_range {
-        draft.rules_after(range);
     }
     let Draft { objects, mut problems, warnings: of_draft, .. } = draft;
     warnings.extend(of_draft);
@@ -139,8 +126,6 @@ impl Structure {
         if *config.allow_transit_internet_access.known()? {
             nat_tiers.push(Tier::Transit);
         }
-        // It decides which subnets the default network ACL takes.
-        config.associate_default_nacl_to_subnets.known()?;
         Some(Structure {
             internet_gateway: *config.create_igw.known()? && tiers.contains(&Tier::Public),
             ipv6: *config.enable_ipv6.known()?,
@@ -149,8 +134,6 @@ impl Structure {
             tiers,
             nat_tiers,
             nat_gateways: config.num_nat_gateways != Input::Known(0),
-            default_network_acl: *config.apply_default_nacl_rules.known()?,
-            default_security_group: *config.enable_default_security_group.known()?,
         })
     }
 
@@ -174,6 +157,12 @@ impl<'a> Draft<'a> {
 
     pub(super) fn add(&mut self, key: &Key, spec: Spec) {
         self.objects.push(Object::new(key.clone(), spec));
+    }
+
+    /// Adds an object that AWS changes when it associates the IPv6 range.
+    pub(super) fn add_after(&mut self, key: &Key, spec: Spec, ipv6_range: Option<&Key>) {
+        self.objects
+            .push(Object { after: ipv6_range.into_iter().cloned().collect(), ..Object::new(key.clone(), spec) });
     }
 
     pub(super) fn tags(&self, key: &Key, own: &[&Tags]) -> Tags {
@@ -293,45 +282,5 @@ impl<'a> Draft<'a> {
             gateways.push((nat.index, key));
         }
         gateways
-    }
-
-    fn default_network_acl(&mut self, subnets: &BTreeMap<SubnetSlot, Key>) {
-        let config = self.context.config;
-        let given = subnets.iter().filter(|((tier, _), _)| *tier != Tier::Transit);
-        let subnets: Vec<Key> = given.map(|(_, key)| key.clone()).collect();
-        let acls = SubnetAcls::of(self.context, &subnets);
-        self.warnings.extend(acls.warning());
-        let key = keys::default_network_acl();
-        let spec = DefaultNetworkAcl {
-            vpc: self.vpc.clone(),
-            ingress: network_acl::rules(&config.default_nacl_ingress_rules),
-            egress: network_acl::rules(&config.default_nacl_egress_rules),
-            taken: acls.taken(&subnets),
-            tags: self.tags(&key, &[]),
-        };
-        self.add(&key, Spec::DefaultNetworkAcl(spec));
-    }
-
-    /// AWS adds rules to the default network ACL and the default security group when the range is associated.
-    fn rules_after(&mut self, range: &Object) {
-        let has_rules =
-            |object: &&mut Object| matches!(object.spec, Spec::DefaultNetworkAcl(_) | Spec::DefaultSecurityGroup(_));
-        for object in self.objects.iter_mut().filter(has_rules) {
-            object.after.push(range.key.clone());
-        }
-    }
-
-    fn default_security_group(&mut self) {
-        let config = self.context.config;
-        let key = keys::default_security_group();
-        let [ingress, egress] = security_group::wanted(config);
-        let spec = DefaultSecurityGroup {
-            vpc: self.vpc.clone(),
-            ingress,
-            egress,
-            tags: self.tags(&key, &[&config.security_group_tags]),
-        };
-        self.problems.extend(validate::descriptions(config));
-        self.add(&key, Spec::DefaultSecurityGroup(spec));
     }
 }

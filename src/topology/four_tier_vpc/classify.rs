@@ -3,7 +3,6 @@
 //! An object gets a place only if the inputs of the resource can express it. All others stay unmanaged, each with a
 //! reason.
 
-mod defaults;
 mod evidence;
 mod tables;
 
@@ -37,8 +36,6 @@ pub(super) fn classify(landscape: &NetworkLandscape) -> Classification {
     for part in PARTS {
         part.classify(&mut classifier);
     }
-    classifier.network_acl();
-    classifier.security_group();
     classifier.result
 }
 
@@ -58,6 +55,15 @@ impl<'a> Classifier<'a> {
 
     pub(super) fn reject(&mut self, id: &str, reason: impl Into<String>) {
         self.result.unmanaged.entry(id.to_string()).or_insert(reason.into());
+    }
+
+    /// Gives an object its place, unless there is a reason why not.
+    pub(super) fn place_or_reject(&mut self, id: &str, slot: String, reason: Option<String>) {
+        match reason {
+            Some(reason) => self.reject(id, reason),
+            None if self.is_free(id) => self.place(id, slot),
+            None => {}
+        }
     }
 
     pub(super) fn is_free(&self, id: &str) -> bool {
@@ -190,4 +196,4 @@ fn indices<'a>(subnets: &[(Tier, &'a FoundSubnet)]) -> BTreeMap<&'a str, u32> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

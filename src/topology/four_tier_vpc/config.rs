@@ -1,23 +1,19 @@
 //! The configuration of a network: every input with its type, default and description.
 
+mod checks;
 mod effects;
-mod rules;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::parts::FlowLog;
+use super::Strings;
+use super::parts::{FlowLog, NaclRule, SecurityGroupRule};
 use crate::model::OperationTimeouts;
 use crate::model::timeouts::duration;
 use crate::model::{Tags, Tier};
 use crate::plugin::{Check, Input, PlanEffect, Value};
 use crate::topology::NOT_YET_RUN;
+use checks::tenancy;
 use effects::{OTHER_BLOCKS, OTHER_LENGTH, OTHER_RANGE, REPLACED_ENTRY, REPLACED_TIER, REPLACED_TIER_WITH_NAT};
-
-use rules::tenancy;
-pub use rules::{NaclRule, SecurityGroupRule};
-
-/// A list whose elements may be unknown.
-pub(super) type Strings = Input<Vec<Input<String>>>;
 
 /// CIDR blocks by `AZ-<index>`.
 pub(super) type CidrBlocks = Input<BTreeMap<String, Input<String>>>;
@@ -278,11 +274,11 @@ crate::attributes! {
         /// Inbound rules of the default network ACL, by a name of your choice. Used only with
         /// `apply_default_nacl_rules`. An empty map denies all inbound traffic.
         default_nacl_ingress_rules: Input<BTreeMap<String, Input<NaclRule>>>
-            = default(rules::default_nacl_rules()).in_place(),
+            = default(NaclRule::defaults()).in_place(),
         /// Outbound rules of the default network ACL, by a name of your choice. Used only with
         /// `apply_default_nacl_rules`. An empty map denies all outbound traffic.
         default_nacl_egress_rules: Input<BTreeMap<String, Input<NaclRule>>>
-            = default(rules::default_nacl_rules()).in_place(),
+            = default(NaclRule::defaults()).in_place(),
         /// Inbound rules of the default security group, by a name of your choice; each requires a source. Used only
         /// with `enable_default_security_group`. An empty map leaves the existing rules unchanged. A rule cannot refer
         /// to a security group in this VPC that the same configuration creates, because the group needs the VPC first,
@@ -290,12 +286,12 @@ crate::attributes! {
         /// `aws_default_security_group`. AWS allows 60 rules by default, where each range and group counts, and a
         /// prefix list counts as its maximum number of entries.
         default_security_group_ingress_rules: Input<BTreeMap<String, Input<SecurityGroupRule>>>
-            = default(rules::default_ingress_rules()).in_place(),
+            = default(SecurityGroupRule::default_ingress()).in_place(),
         /// Outbound rules of the default security group, by a name of your choice; each requires a destination. Used
         /// only with `enable_default_security_group`. An empty map leaves the existing rules unchanged. They cannot
         /// refer to a security group in this VPC that the same configuration creates, as inbound rules cannot.
         default_security_group_egress_rules: Input<BTreeMap<String, Input<SecurityGroupRule>>>
-            = default(rules::default_egress_rules()).in_place(),
+            = default(SecurityGroupRule::default_egress()).in_place(),
 
         /// IAM policy of the S3 endpoint, in JSON. Null allows all access. Another form of the same policy, such as
         /// another order, changes nothing.

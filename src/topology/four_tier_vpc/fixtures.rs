@@ -1,9 +1,9 @@
 //! Networks and facts for tests.
 
+use super::config::tests::config;
 use super::{Config, FourTierVpc};
-use crate::model::{AvailabilityZone, Facts, Scope};
-use crate::model::{Entry, Inventory, Object};
-use crate::plugin::Problem;
+use crate::model::{AvailabilityZone, Entry, Facts, Inventory, Object, Scope, Spec};
+use crate::plugin::{AttributePath, Nested, Problem, Value};
 use crate::topology::{Blueprint, Context, Topology};
 
 /// AZs named by these letters, such as `a` with the ID `az-a`, all available.
@@ -63,6 +63,42 @@ pub(super) fn next_objects(
     }
 }
 
+/// The paths and messages of the warnings of a plan.
+pub(super) fn warned(config: &Config, prior: Option<&Config>, existing: &Inventory) -> Vec<(String, String)> {
+    match blueprint(config, prior, existing, "a") {
+        Ok(Blueprint::Decided { warnings, .. }) => {
+            warnings.into_iter().map(|it| (it.path.to_string(), it.message)).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The configuration that an import derives from an inventory, as attributes and decoded.
+pub(super) fn imported(inventory: &Inventory) -> (Value, Config) {
+    let attributes = FourTierVpc::imported(inventory, &scope()).expect("the VPC has a name");
+    let mut problems = Vec::new();
+    let config = Config::decode(&attributes, &AttributePath::root(), &mut problems);
+    let config = config.unwrap_or_else(|| panic!("{problems:?}"));
+    (attributes, config)
+}
+
+/// Changes the specs of a network with these inputs, and panics unless the inputs that an import sets require the
+/// default ACL and the default group exactly as they are.
+pub(super) fn assert_reproduced(inputs: &[(&str, Value)], change: impl Fn(&mut Spec)) {
+    let mut inventory = applied(&objects(&config(inputs), "ab"));
+    inventory.entries.iter_mut().for_each(|entry| change(&mut entry.applied));
+    let (_, config) = imported(&inventory);
+    let mut problems = FourTierVpc::validate(&config);
+    // The IDs of the AZs are not those of AWS.
+    problems.retain(|problem| problem.path.to_string().contains("rules"));
+    assert_eq!(problems, []);
+    let is_default = |spec: &Spec| spec.is_adopted();
+    let wanted = next_objects(&config, Some(&config), &inventory, "ab").into_iter().map(|object| object.spec);
+    let wanted: Vec<Spec> = wanted.filter(is_default).collect();
+    let existing: Vec<Spec> = inventory.entries.into_iter().map(|entry| entry.applied).filter(is_default).collect();
+    assert_eq!(wanted, existing);
+}
+
 /// The inventory after these objects were created.
 pub(super) fn applied(objects: &[Object]) -> Inventory {
     let entry = |object: &Object| {
@@ -74,10 +110,9 @@ pub(super) fn applied(objects: &[Object]) -> Inventory {
 
 /// The inventory after a network with the default inputs was created in these AZs, with indices in this order.
 pub(super) fn existing_in(letters: &str) -> Inventory {
-    let mut inventory =
-        applied(&objects(&super::config::tests::config(&[]), "pqrstuvwxyz".get(..letters.len()).unwrap_or("")));
+    let mut inventory = applied(&objects(&config(&[]), "pqrstuvwxyz".get(..letters.len()).unwrap_or("")));
     for entry in &mut inventory.entries {
-        let crate::model::Spec::Subnet(subnet) = &mut entry.applied else { continue };
+        let Spec::Subnet(subnet) = &mut entry.applied else { continue };
         let letter = letters.as_bytes()[subnet.index as usize] as char;
         subnet.availability_zone = letter.to_string();
         subnet.availability_zone_id = format!("az-{letter}");

@@ -5,7 +5,6 @@
 //! objects.
 
 mod addresses;
-mod rules;
 mod tags;
 
 pub(super) use tags::{map_of as map_of_tags, maps as maps_of_tags};
@@ -45,7 +44,6 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     for part in PARTS {
         part.import(found, scope, &mut attributes);
     }
-    rules::rules(inventory, &mut attributes);
     tags::tags(inventory, scope, name, &mut attributes);
     Some(attributes)
 }

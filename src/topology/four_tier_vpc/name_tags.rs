@@ -21,12 +21,9 @@ fn suffix(slot: &str) -> Option<String> {
         let is_index = number.parse::<u32>().is_ok_and(|index| number == index.to_string());
         is_index.then(|| format!("-{text}-{number}"))
     };
-    match slot {
-        "vpc" | "internet_gateway" | "default_network_acl" | "default_security_group" => return Some(String::new()),
-        _ => {}
-    }
-    let (kind, place) = slot.split_once('.')?;
+    let (kind, place) = slot.split_once('.').unwrap_or((slot, ""));
     match (kind, place.split_once('.')) {
+        ("vpc" | "internet_gateway", None) if slot == kind => Some(String::new()),
         ("subnet" | "route_table", Some((_, index))) => numbered(tier_of("", place)?.name(), index),
         ("route_table", None) => Some(format!("-{}", tier_of("", place)?.name())),
         ("eip" | "nat_gateway", None) => numbered("nat-gateway", place),

@@ -6,10 +6,10 @@ use super::PARTS;
 use super::config::Config;
 use crate::model::Scope;
 use crate::model::keys::network as keys;
-use crate::model::{Ids, Key, NatGateway, Object, Ref, Spec, Subnet, Tags, Tier, Vpc};
+use crate::model::{Ids, Key, NatGateway, Object, Ref, Spec, Subnet, Tier, Vpc};
 use crate::plugin::{Attribute, Input, Type, Value};
 
-/// An output of a part of a network.
+/// An output.
 pub(super) struct Output {
     pub(super) name: &'static str,
     pub(super) kind: fn() -> Type,
@@ -17,36 +17,69 @@ pub(super) struct Output {
     pub(super) of: fn(&Network<'_>) -> Value,
 }
 
+impl Output {
+    /// A text.
+    pub(super) const fn text(name: &'static str, description: &'static str, of: fn(&Network<'_>) -> Value) -> Output {
+        Output { name, kind: || Type::String, description, of }
+    }
+
+    /// A list of texts.
+    const fn list(name: &'static str, description: &'static str, of: fn(&Network<'_>) -> Value) -> Output {
+        Output { name, kind: || Type::List(Box::new(Type::String)), description, of }
+    }
+}
+
+/// The outputs that are neither those of a part nor those of a tier.
+const OUTPUTS: &[Output] = &[
+    Output::text("vpc_arn", "ARN of the VPC.", |it| it.at(keys::VPC).map_or(Value::Null, |vpc| it.arn("vpc", vpc))),
+    Output::text("vpc_id", "ID of the VPC.", |it| it.id_at(keys::VPC)),
+    Output::text("vpc_cidr_block", "IPv4 CIDR block of the VPC, from the configuration or an IPAM pool.", |it| {
+        it.vpc_range()
+    }),
+    Output::list("availability_zones", "Names of the AZs in use, in the order of their indices.", |it| {
+        list(it.zones().into_values().map(|subnet| subnet.availability_zone.as_str().into()))
+    }),
+    Output::list("availability_zone_ids_used", "IDs of the AZs in use, in the order of their indices.", |it| {
+        list(it.zones().into_values().map(|subnet| subnet.availability_zone_id.as_str().into()))
+    }),
+    Output::text(
+        "default_route_table_id",
+        "ID of the VPC's main route table. It is unmanaged unless it was adopted as the table of a tier.",
+        |it| it.learned_at(keys::VPC, "default_route_table_id"),
+    ),
+    Output::text("internet_gateway_id", "ID of the internet gateway, or null if there is none.", |it| {
+        it.id_at("internet_gateway")
+    }),
+    Output::list("nat_gateway_ids", "IDs of the public NAT gateways.", |it| {
+        list(it.nat_gateways(false).map(|(key, _)| it.ids.id(key)))
+    }),
+    Output::list(
+        "nat_gateway_public_ips",
+        "Public IPv4 addresses of the NAT gateways, in the order of `nat_gateway_ids`.",
+        |it| list(it.nat_gateways(false).map(|(key, nat)| it.public_ip(key, nat))),
+    ),
+    Output::list("private_nat_gateway_ids", "IDs of the private NAT gateways.", |it| {
+        list(it.nat_gateways(true).map(|(key, _)| it.ids.id(key)))
+    }),
+    Output {
+        name: "route_targets",
+        kind: || Type::Map(Box::new(Type::String)),
+        description: "Targets of the managed routes, as they are in AWS, by the keys of the routes in `aws_objects`, such \
+                      as `route.private_app.0.ipv4`. The plan of a change shows here which routes move to another target.",
+        of: |it| it.route_targets(),
+    },
+];
+
+/// All outputs but those of tiers.
+fn single() -> impl Iterator<Item = &'static Output> {
+    OUTPUTS.iter().chain(PARTS.iter().flat_map(|part| part.outputs()))
+}
+
 /// The attributes that [`outputs`] fills.
 pub(super) fn schema() -> Vec<Attribute> {
-    let strings = || Type::List(Box::new(Type::String));
-    let text = |name: &str, description: &str| Attribute::computed(name, Type::String, description);
-    let list = |name: &str, description: &str| Attribute::computed(name, strings(), description);
-    let mut schema = vec![
-        text("vpc_arn", "ARN of the VPC."),
-        text("vpc_id", "ID of the VPC."),
-        text("vpc_cidr_block", "IPv4 CIDR block of the VPC, from the configuration or an IPAM pool."),
-        list("availability_zones", "Names of the AZs in use, in the order of their indices."),
-        list("availability_zone_ids_used", "IDs of the AZs in use, in the order of their indices."),
-        text(
-            "default_route_table_id",
-            "ID of the VPC's main route table. It is unmanaged unless it was adopted as the table of a tier.",
-        ),
-        text("default_network_acl_id", "ID of the VPC's default network ACL."),
-        text("default_security_group_id", "ID of the VPC's default security group."),
-        text("internet_gateway_id", "ID of the internet gateway, or null if there is none."),
-        list("nat_gateway_ids", "IDs of the public NAT gateways."),
-        list("nat_gateway_public_ips", "Public IPv4 addresses of the NAT gateways, in the order of `nat_gateway_ids`."),
-        list("private_nat_gateway_ids", "IDs of the private NAT gateways."),
-        Attribute::computed(
-            "route_targets",
-            Type::Map(Box::new(Type::String)),
-            "Targets of the managed routes, as they are in AWS, by the keys of the routes in `aws_objects`, such as \
-             `route.private_app.0.ipv4`. The plan of a change shows here which routes move to another target.",
-        ),
-    ];
-    let parts = PARTS.iter().flat_map(|part| part.outputs());
-    schema.extend(parts.map(|output| Attribute::computed(output.name, (output.kind)(), output.description)));
+    let list = |name: &str, text: &str| Attribute::computed(name, Type::List(Box::new(Type::String)), text);
+    let attribute = |it: &Output| Attribute::computed(it.name, (it.kind)(), it.description);
+    let mut schema: Vec<Attribute> = single().map(attribute).collect();
     for tier in Tier::ALL {
         let (slot, name) = (tier.slot(), tier.name().replace('-', " "));
         let subnets =
@@ -106,32 +139,11 @@ pub(super) struct Network<'a> {
 
 impl<'a> Network<'a> {
     fn outputs(&self) -> BTreeMap<String, Value> {
-        let vpc = self.objects.iter().find(|object| object.key.slot == keys::VPC).map(|object| &object.key);
-        let learned = |name: &str| vpc.map_or(Value::Null, |vpc| self.ids.learned(vpc, name));
-        let zones = self.zones();
-        let (nats, private_nats): (Vec<_>, Vec<_>) =
-            self.nat_gateways().into_iter().partition(|(_, nat)| nat.allocation.is_some());
-        let mut outputs = BTreeMap::from([
-            ("vpc_id".to_string(), vpc.map_or(Value::Null, |vpc| self.ids.id(vpc))),
-            ("vpc_arn".to_string(), vpc.map_or(Value::Null, |vpc| self.arn("vpc", vpc))),
-            ("vpc_cidr_block".to_string(), self.vpc_range()),
-            (IPV6_CIDR_BLOCK.to_string(), ipv6_range_or(self.config, || self.ipv6_range())),
-            ("availability_zones".to_string(), list(zones.values().map(|it| it.availability_zone.as_str().into()))),
-            (
-                "availability_zone_ids_used".to_string(),
-                list(zones.values().map(|it| it.availability_zone_id.as_str().into())),
-            ),
-            ("default_route_table_id".to_string(), learned("default_route_table_id")),
-            ("default_network_acl_id".to_string(), learned("default_network_acl_id")),
-            ("default_security_group_id".to_string(), learned("default_security_group_id")),
-            ("internet_gateway_id".to_string(), self.id_at("internet_gateway")),
-            ("nat_gateway_ids".to_string(), list(nats.iter().map(|(key, _)| self.ids.id(key)))),
-            ("nat_gateway_public_ips".to_string(), list(nats.iter().map(|(key, nat)| self.public_ip(key, nat)))),
-            ("private_nat_gateway_ids".to_string(), list(private_nats.iter().map(|(key, _)| self.ids.id(key)))),
-            ("route_targets".to_string(), self.route_targets(vpc)),
-        ]);
-        let parts = PARTS.iter().flat_map(|part| part.outputs());
-        outputs.extend(parts.map(|output| (output.name.to_string(), (output.of)(self))));
+        let mut outputs: BTreeMap<String, Value> = single().map(|it| (it.name.to_string(), (it.of)(self))).collect();
+        outputs.insert(
+            IPV6_CIDR_BLOCK.to_string(),
+            ipv6_range_or(self.config, || self.learned_at(keys::IPV6_CIDR_BLOCK, "ipv6_cidr_block")),
+        );
         for tier in Tier::ALL {
             let (slot, subnets) = (tier.slot(), self.subnets(tier));
             let ids = list(subnets.iter().map(|(key, _)| self.ids.id(key)));
@@ -144,6 +156,16 @@ impl<'a> Network<'a> {
         outputs
     }
 
+    /// The key of the object in a slot.
+    fn at(&self, slot: &str) -> Option<&'a Key> {
+        self.objects.iter().map(|object| &object.key).find(|key| key.slot == slot)
+    }
+
+    /// A property that AWS returns of the object in a slot; null if the network has no such object.
+    pub(super) fn learned_at(&self, slot: &str, name: &str) -> Value {
+        self.at(slot).map_or(Value::Null, |key| self.ids.learned(key, name))
+    }
+
     /// The configured range, else the one that a pool allocated.
     fn vpc_range(&self) -> Value {
         let vpc = self.objects.iter().find_map(|object| Vpc::of(&object.spec).map(|vpc| (&object.key, vpc)));
@@ -154,31 +176,21 @@ impl<'a> Network<'a> {
         }
     }
 
-    fn ipv6_range(&self) -> Value {
-        let range = self.objects.iter().find(|object| object.key.slot == keys::IPV6_CIDR_BLOCK);
-        range.map_or(Value::Null, |range| self.ids.learned(&range.key, "ipv6_cidr_block"))
-    }
-
     /// A subnet of each AZ, by the AZ's index.
     fn zones(&self) -> BTreeMap<u32, &'a Subnet> {
         Tier::ALL.into_iter().flat_map(|tier| self.subnets(tier)).map(|(_, subnet)| (subnet.index, subnet)).collect()
     }
 
     fn subnets(&self, tier: Tier) -> Vec<(&'a Key, &'a Subnet)> {
-        let mut subnets: Vec<(&Key, &Subnet)> = self
-            .objects
-            .iter()
-            .filter_map(|object| match &object.spec {
-                Spec::Subnet(subnet) if subnet.tier == tier => Some((&object.key, subnet)),
-                _ => None,
-            })
-            .collect();
+        let all = self.objects.iter().filter_map(|object| Some((&object.key, Subnet::of(&object.spec)?)));
+        let mut subnets: Vec<(&Key, &Subnet)> = all.filter(|(_, subnet)| subnet.tier == tier).collect();
         subnets.sort_by_key(|(_, subnet)| subnet.index);
         subnets
     }
 
-    fn nat_gateways(&self) -> Vec<(&'a Key, &'a NatGateway)> {
-        self.objects.iter().filter_map(|object| NatGateway::of(&object.spec).map(|nat| (&object.key, nat))).collect()
+    fn nat_gateways(&self, are_private: bool) -> impl Iterator<Item = (&'a Key, &'a NatGateway)> {
+        let gateways = self.objects.iter().filter_map(|object| Some((&object.key, NatGateway::of(&object.spec)?)));
+        gateways.filter(move |(_, nat)| nat.allocation.is_none() == are_private)
     }
 
     /// An Elastic IP address that this resource creates is known before its gateway exists.
@@ -217,7 +229,7 @@ impl<'a> Network<'a> {
             ("assign_ipv6_address_on_creation", subnet.assign_ipv6_address_on_creation.clone().into()),
             ("vpc_id", self.ids.id(&subnet.vpc)),
             ("owner_id", self.owner(&subnet.vpc).into()),
-            ("tags", tags(&subnet.tags)),
+            ("tags", subnet.tags.clone().into()),
         ])
     }
 
@@ -244,8 +256,8 @@ impl<'a> Network<'a> {
     }
 
     /// The targets of the routes; one unknown value for a new network.
-    fn route_targets(&self, vpc: Option<&Key>) -> Value {
-        if vpc.is_none_or(|vpc| self.ids.get(vpc).is_none()) {
+    fn route_targets(&self) -> Value {
+        if self.at(keys::VPC).is_none_or(|vpc| self.ids.get(vpc).is_none()) {
             return Value::Unknown;
         }
         let targets = self.objects.iter().filter_map(|object| {
@@ -257,13 +269,11 @@ impl<'a> Network<'a> {
 
     /// The ID of the object in a slot; null if the network has no such object.
     pub(super) fn id_at(&self, slot: &str) -> Value {
-        let object = self.objects.iter().find(|object| object.key.slot == slot);
-        object.map_or(Value::Null, |object| self.ids.id(&object.key))
+        self.at(slot).map_or(Value::Null, |key| self.ids.id(key))
     }
 
     pub(super) fn arn(&self, kind: &str, key: &Key) -> Value {
-        let vpc = self.objects.iter().find(|object| object.key.slot == keys::VPC);
-        let owner = vpc.map_or(Input::Unknown, |vpc| self.owner(&vpc.key));
+        let owner = self.at(keys::VPC).map_or(Input::Unknown, |vpc| self.owner(vpc));
         match (self.scope, owner, self.ids.get(key)) {
             (Some(scope), Input::Known(Some(owner)), Some(resolved)) => {
                 format!("arn:{}:ec2:{}:{owner}:{kind}/{}", scope.partition, scope.region, resolved.id).into()
@@ -314,10 +324,6 @@ fn subnet_type() -> Type {
         _ => Type::String,
     };
     Type::Object(SUBNET_FIELDS.iter().map(|(name, _)| (name.to_string(), kind(name))).collect())
-}
-
-fn tags(tags: &Tags) -> Value {
-    tags.clone().into()
 }
 
 fn list(items: impl IntoIterator<Item = Value>) -> Value {

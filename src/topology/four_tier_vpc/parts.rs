@@ -2,18 +2,29 @@
 //!
 //! A part adds objects to a draft that has the subnets, gateways and routes already. No part depends on another one.
 
+mod default_network_acl;
+mod default_security_group;
 mod endpoints;
 mod flow_logs;
+mod rule_maps;
 
 use super::blueprint::{Built, Draft};
 use super::classify::Classifier;
 use super::config::Config;
 use super::outputs::Output;
-use crate::model::{Inventory, Reference, Scope};
-use crate::plugin::{Input, Problem, Value};
-use crate::topology::alternatives::Change;
+use super::problems::Problems;
+use super::warnings::unused::{Unused, while_off};
+use crate::model::keys::network as keys;
+use crate::model::{Inventory, Reference, Scope, Spec};
+use crate::plugin::{AttributePath, Input, Problem, Value};
+use crate::topology::Context;
+use crate::topology::alternatives::{Change, Switch};
 use crate::topology::mirrored::{Found, Mirrored};
 
+pub(super) use default_network_acl::DefaultNetworkAcl;
+pub use default_network_acl::NaclRule;
+pub(super) use default_security_group::DefaultSecurityGroup;
+pub use default_security_group::SecurityGroupRule;
 pub(super) use endpoints::Endpoints;
 pub(super) use flow_logs::{FlowLog, FlowLogs};
 
@@ -27,6 +38,16 @@ pub(super) trait Part: Sync {
         Vec::new()
     }
 
+    /// Warnings about its inputs and their change, also if the network does not have the part.
+    fn warnings(&self, _context: &Context<'_, Config>) -> Vec<Problem> {
+        Vec::new()
+    }
+
+    /// Its inputs without effect that have another value than in `default`, which has the default of each input.
+    fn unused(&self, _config: &Config, _default: &Config) -> Vec<Unused> {
+        Vec::new()
+    }
+
     /// The objects outside the network that its inputs name.
     fn references(&self, _config: &Config, _scope: &Scope) -> Vec<Reference> {
         Vec::new()
@@ -35,11 +56,23 @@ pub(super) trait Part: Sync {
     /// Adds its objects, problems and warnings to a network that has the part.
     fn draft(&self, draft: &mut Draft<'_>, built: &Built<'_>);
 
-    /// Values in place of its unknown inputs, which together change every output that depends on them.
-    fn alternatives(&self, config: &Config) -> Vec<Change<Config>>;
+    /// Its inputs that decide which objects exist.
+    fn switches(&self) -> &'static [Switch<Config>] {
+        &[]
+    }
+
+    /// Values in place of its other unknown inputs, which together change every output that depends on them.
+    fn alternatives(&self, _config: &Config) -> Vec<Change<Config>> {
+        Vec::new()
+    }
 
     /// Places its objects in a network that something else built.
     fn classify(&self, _classifier: &mut Classifier<'_>) {}
+
+    /// The switch without which an import does not manage the object that has this spec.
+    fn kept_by(&self, _spec: &Spec) -> Option<&'static str> {
+        None
+    }
 
     /// Its inputs that are properties of objects.
     fn mirrored(&self) -> &'static [Mirrored] {

@@ -1,9 +1,8 @@
 //! The objects outside the network that its inputs name.
 
-use std::collections::BTreeMap;
-
 use super::PARTS;
-use super::config::{Config, SecurityGroupRule, Strings};
+use super::Strings;
+use super::config::Config;
 use crate::model::{Outside, Reference, Scope, Tier};
 use crate::plugin::{AttributePath, Input};
 
@@ -16,12 +15,6 @@ pub(super) fn references(config: &Config, scope: &Scope) -> Vec<Reference> {
     for tier in Tier::ALL.into_iter().filter(|tier| *config.creates(*tier) != Input::Known(false)) {
         let (name, gateways) = config.propagating_gateways(tier);
         each(&mut all, &AttributePath::new(name), gateways, Outside::VpnGateway);
-    }
-    if config.enable_default_security_group != Input::Known(false) {
-        let (ingress, egress) =
-            (&config.default_security_group_ingress_rules, &config.default_security_group_egress_rules);
-        rules(&mut all, "default_security_group_ingress_rules", ingress, scope);
-        rules(&mut all, "default_security_group_egress_rules", egress, scope);
     }
     for part in PARTS.iter().filter(|part| part.is_wanted(config) != Input::Known(false)) {
         all.extend(part.references(config, scope));
@@ -39,32 +32,11 @@ pub(super) fn references(config: &Config, scope: &Scope) -> Vec<Reference> {
     all
 }
 
-fn each(all: &mut Vec<Reference>, path: &AttributePath, ids: &Strings, to: impl Fn(String) -> Outside) {
+/// Adds the objects with these IDs.
+pub(super) fn each(all: &mut Vec<Reference>, path: &AttributePath, ids: &Strings, to: impl Fn(String) -> Outside) {
     for (index, id) in ids.known().into_iter().flatten().enumerate() {
         if let Input::Known(id) = id {
             all.push(Reference::new(to(id.clone()), path.index(index)));
-        }
-    }
-}
-
-fn rules(
-    all: &mut Vec<Reference>,
-    attribute: &str,
-    rules: &Input<BTreeMap<String, Input<SecurityGroupRule>>>,
-    scope: &Scope,
-) {
-    for (name, rule) in rules.known().into_iter().flatten() {
-        let Input::Known(rule) = rule else { continue };
-        let path = AttributePath::new(attribute).key(name);
-        each(all, &path.attribute("prefix_list_ids"), &rule.prefix_list_ids, Outside::PrefixList);
-        for (index, group) in rule.security_groups.known().into_iter().flatten().enumerate() {
-            // A group of another account cannot be read.
-            let id = match group.known().map(|group| group.split_once('/').ok_or(group)) {
-                Some(Ok((account, id))) if scope.account.as_deref() == Some(account) => id.to_string(),
-                Some(Err(id)) => id.clone(),
-                _ => continue,
-            };
-            all.push(Reference::new(Outside::SecurityGroup(id), path.attribute("security_groups").index(index)));
         }
     }
 }

@@ -4,8 +4,6 @@
 //! One attribute often applies to many objects. It changes only if all of them changed in the same way; other changes
 //! appear only in `drift`.
 
-mod rules;
-
 use super::PARTS;
 use super::import::{map_of_tags, maps_of_tags};
 use super::mirrored::mirrored;
@@ -22,7 +20,6 @@ pub(super) fn write_drift(state: &mut Value, inventory: &Inventory) {
     for part in PARTS {
         part.reflect(inventory, state);
     }
-    rules::rules(state, inventory);
     tags(state, inventory);
     names(state, inventory);
 }
@@ -165,25 +162,5 @@ mod tests {
         observe(&mut inventory, |entry| entry.key.slot == "subnet.public.0", retag);
         write_drift(&mut state, &inventory);
         assert_eq!(state, before);
-    }
-
-    #[test]
-    fn new_and_removed_policies_are_reflected() {
-        let policy = r#"{"Statement":[]}"#;
-        let mut inventory = applied(&objects(&config(&[("objectstore_endpoint_policy", policy.into())]), "ab"));
-        observe(
-            &mut inventory,
-            |_| true,
-            |spec| {
-                if let Spec::VpcEndpoint(endpoint) = spec {
-                    let other = endpoint.policy == Input::Known(None);
-                    endpoint.policy = Input::Known(other.then(|| "{}".to_string()));
-                }
-            },
-        );
-        let mut state = Value::map([("objectstore_endpoint_policy", Value::from(policy))]);
-        write_drift(&mut state, &inventory);
-        assert_eq!(state.get("objectstore_endpoint_policy"), &Value::Null);
-        assert_eq!(state.get("keyvalue_endpoint_policy"), &"{}".into());
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::config::tests::config;
 use super::fixtures::{applied, blueprint, next_objects, objects, scope};
 use super::*;
-use crate::model::{Drift, Entry, Facts, Key, Learned, Ref, ResolvedObject, Spec, waves};
+use crate::model::{Drift, Entry, Key, Learned, Ref, ResolvedObject, Spec, waves};
 use crate::plugin::{Type, schema};
 
 /// Three AZs, transit, three NAT gateways.
@@ -371,34 +371,6 @@ fn other_tiers_reach_the_internet_only_when_allowed() {
 }
 
 #[test]
-fn only_the_offered_endpoint_services_get_endpoints() {
-    let blueprint_with = |names: &[&str], pairs: &[(&str, Value)]| {
-        let (scope, config, existing) = (scope(), config(pairs), Inventory::default());
-        let names = names.iter().map(|name| format!("com.amazonaws.eu-central-1.{name}")).collect();
-        let facts = Facts { gateway_endpoint_services: Some(names), ..super::fixtures::facts("ab") };
-        FourTierVpc::blueprint(&Context {
-            config: &config,
-            prior: None,
-            existing: &existing,
-            scope: &scope,
-            facts: &facts,
-        })
-    };
-    let Ok(Blueprint::Decided { objects, warnings, .. }) = blueprint_with(&["s3"], &[]) else { panic!() };
-    assert_eq!(slots(&objects, "vpc_endpoint"), ["vpc_endpoint.objectstore"]);
-    assert_eq!(warnings.len(), 1);
-    assert!(warnings[0].message.contains("no gateway endpoint for the service dynamodb"), "{warnings:?}");
-
-    let policy = [("keyvalue_endpoint_policy", Value::from(r#"{"Version":"2012-10-17","Statement":[]}"#))];
-    for (names, pairs, path) in
-        [(&["s3"][..], &policy[..], "keyvalue_endpoint_policy"), (&["other"], &[], "create_vpc_endpoints")]
-    {
-        let problems = blueprint_with(names, pairs).unwrap_err();
-        assert_eq!(problems.iter().map(|it| it.path.to_string()).collect::<Vec<_>>(), [path]);
-    }
-}
-
-#[test]
 fn without_a_public_tier_there_are_no_gateways() {
     let config = config(&[("create_public_subnets", false.into())]);
     let objects = objects(&config, "abc");
@@ -575,24 +547,4 @@ fn timeouts_are_read_in_seconds() {
     let timeouts = FourTierVpc::timeouts(&config(&[("timeouts", Value::map([("create", "1h".into())]))]));
     assert_eq!((timeouts.create, timeouts.update), (Some(3600), None));
     assert_eq!((timeouts.route_table_create, timeouts.route_table_update), (Some(300), Some(120)));
-}
-
-/// Values that were unknown in the plan are not validated again.
-#[test]
-fn different_descriptions_that_become_known_fail_before_any_call() {
-    let rule = |description: &str| {
-        Value::map([
-            ("protocol", Value::from("tcp")),
-            ("from_port", 443_i64.into()),
-            ("to_port", 443_i64.into()),
-            ("cidr_blocks", vec!["10.0.0.0/8"].into()),
-            ("description", description.into()),
-        ])
-    };
-    let rules = |second: &str| {
-        config(&[("default_security_group_ingress_rules", Value::map([("a", rule("office")), ("b", rule(second))]))])
-    };
-    let problems = blueprint(&rules("vpn"), None, &Inventory::default(), "a").unwrap_err();
-    assert!(problems[0].message.contains("\"office\" and \"vpn\""), "{problems:?}");
-    assert!(blueprint(&rules("office"), None, &Inventory::default(), "a").is_ok());
 }

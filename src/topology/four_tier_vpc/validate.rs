@@ -1,22 +1,17 @@
 //! The rules for the inputs: all rules of the specification and of AWS that can be checked without AWS. Unknown values
 //! are never a problem, and all problems are reported at once.
 
-mod access_rules;
 mod addresses;
 mod gateways;
 mod ipv6;
 #[cfg(test)]
-mod rules;
+pub(super) mod rules;
 
-pub(super) use access_rules::{descriptions, network_acl_rule, security_group_rule};
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
-use std::collections::BTreeMap;
-
-use ipnet::{Ipv4Net, Ipv6Net};
-
-use super::PARTS;
-use super::config::{Config, Strings};
-use super::{name_tags, network_acl, route_table_layout, security_group, tier_zones};
+use super::config::Config;
+use super::problems::{Problems, Test};
+use super::{PARTS, Strings, name_tags, route_table_layout, tier_zones};
 use crate::model::keys::network;
 use crate::model::{TaggingService, Tier, check_tags};
 use crate::plugin::{AttributePath, Input, Problem};
@@ -37,7 +32,6 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     }
     problems.0.extend(name_tags::problems(config));
     problems.0.extend(route_table_layout::problems(config));
-    problems.access_rules(config);
     problems.0.extend(PARTS.iter().flat_map(|part| part.problems(config)));
     problems.0.extend(protected::problems(&config.protected_objects, &network::slots()));
     problems.0
@@ -51,27 +45,7 @@ pub(super) fn addresses(config: &Config) -> Vec<Problem> {
     problems.0
 }
 
-/// Whether a text is valid.
-type Test = fn(&str) -> bool;
-
-/// The problems found so far.
-#[derive(Default)]
-struct Problems(Vec<Problem>);
-
 impl Problems {
-    fn add(&mut self, path: AttributePath, message: impl Into<String>, hint: impl Into<String>) {
-        self.0.push(Problem::new(path, message, hint));
-    }
-
-    /// Reports each invalid element. `what` completes the sentence "... is not ...".
-    fn each(&mut self, path: &AttributePath, list: &Strings, is_valid: Test, what: &str, hint: &str) {
-        for (index, item) in list.known().into_iter().flatten().enumerate() {
-            if let Some(text) = item.known().filter(|text| !is_valid(text)) {
-                self.add(path.index(index), format!("{text:?} is not {what}."), hint);
-            }
-        }
-    }
-
     fn name(&mut self, config: &Config) {
         let Input::Known(name) = &config.vpc_name else { return };
         let path = AttributePath::new("vpc_name");

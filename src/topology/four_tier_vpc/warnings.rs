@@ -1,29 +1,21 @@
 //! Warnings about configurations that are valid but probably not intended, and about effects of a change.
 
-mod released;
-mod unused;
+pub(super) mod unused;
 pub(super) mod zones;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::config::{Config, SecurityGroupRule, Strings};
-use super::security_group;
+use super::config::Config;
 use super::tier_zones::{self, TierZones};
 use super::zones::ZoneSlot;
+use super::{PARTS, Strings};
 use crate::model::keys::network as keys;
-use crate::model::{Facts, Finding, Inventory, Key, Object, Outside, Ref, Route, RuleSource, Spec, Tier};
+use crate::model::{Inventory, Key, Object, Ref, Route, Spec, Tier};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::Context;
 
 /// AWS's default quota is 8 private addresses per NAT gateway, including the primary one.
 const MOST_SECONDARY: i64 = 7;
-
-/// AWS's default quota of rules per direction of a network ACL, including the rules that deny the rest: one for IPv4,
-/// and one for IPv6 if the VPC has an IPv6 range.
-const MOST_RULES: usize = 20;
-
-/// AWS's default quota of rules per direction of a security group, for each of IPv4 and IPv6.
-const MOST_GROUP_RULES: usize = 60;
 
 /// AWS's default quota of Elastic IP addresses in a Region.
 const MOST_ADDRESSES: usize = 5;
@@ -61,8 +53,7 @@ pub(super) fn warnings(context: &Context<'_, Config>) -> Vec<Problem> {
     }
     warnings.extend(propagation(context));
     warnings.extend(renamed(context));
-    warnings.extend(access_rules(context));
-    warnings.extend(released::security_group(context));
+    warnings.extend(PARTS.iter().flat_map(|part| part.warnings(context)));
     warnings.extend(without_dns_support(config));
     warnings.extend(unused::inputs(config));
     warnings
@@ -101,46 +92,6 @@ fn renamed(context: &Context<'_, Config>) -> Option<Problem> {
     ))
 }
 
-/// Warnings about the rules of the default network ACL: their replacement by earlier ones, and their number.
-fn access_rules(context: &Context<'_, Config>) -> Vec<Problem> {
-    let config = context.config;
-    let mut warnings = Vec::new();
-    match config.apply_default_nacl_rules {
-        Input::Known(false) => warnings.extend(released::network_acl(context.existing)),
-        Input::Known(true) => {
-            let directions = [
-                ("default_nacl_ingress_rules", &config.default_nacl_ingress_rules),
-                ("default_nacl_egress_rules", &config.default_nacl_egress_rules),
-            ];
-            let denying = if config.enable_ipv6 == Input::Known(true) { 2 } else { 1 };
-            for (name, rules) in directions {
-                let count = rules.known().map_or(0, BTreeMap::len);
-                if count + denying > MOST_RULES {
-                    warnings.push(Problem::new(
-                        AttributePath::new(name),
-                        format!(
-                            "The map has {count} rules, and AWS adds {denying} that deny the rest, which makes {}. By \
-                             default, AWS allows {MOST_RULES} per direction.",
-                            count + denying
-                        ),
-                        "Use fewer rules, unless AWS has raised the quota of this account.",
-                    ));
-                }
-            }
-        }
-        _ => {}
-    }
-    let has_rules = config.restrict_default_security_group == Input::Known(false);
-    if config.enable_default_security_group == Input::Known(true) && has_rules {
-        let directions = [
-            ("default_security_group_ingress_rules", &config.default_security_group_ingress_rules),
-            ("default_security_group_egress_rules", &config.default_security_group_egress_rules),
-        ];
-        warnings.extend(directions.into_iter().filter_map(|(name, rules)| group_rules(name, rules, context.facts)));
-    }
-    warnings
-}
-
 /// The warning that DNS host names have no effect. AWS accepts no change to `true` without DNS support, so the VPC gets
 /// `false`.
 fn without_dns_support(config: &Config) -> Option<Problem> {
@@ -153,46 +104,6 @@ fn without_dns_support(config: &Config) -> Option<Problem> {
              with DNS support.",
             "Set enable_dns_support to true, or enable_dns_hostnames to false.",
         )
-    })
-}
-
-/// The warning that a direction of the default security group has more rules than AWS allows by default. AWS counts
-/// each range as a rule of its family, and a group as one of each. A prefix list counts as its maximum number of
-/// entries. Only the plan that adds the list looks this up, so other lists count once.
-fn group_rules(
-    name: &str,
-    rules: &Input<BTreeMap<String, Input<SecurityGroupRule>>>,
-    facts: &Facts,
-) -> Option<Problem> {
-    let Input::Known(Some(rules)) = security_group::rules(rules) else { return None };
-    let weight = |list: &String| match facts.outside.get(&Outside::PrefixList(list.clone())) {
-        Some(Finding::Exists { detail, .. }) => {
-            let (weight, family) = detail.split_once(' ')?;
-            Some((weight.parse::<usize>().ok()?, family))
-        }
-        Some(Finding::Missing(_)) | None => None,
-    };
-    let count = |family: &str| -> usize {
-        let count = |source: &RuleSource| match source {
-            RuleSource::CidrIpv4(_) => usize::from(family == "IPv4"),
-            RuleSource::CidrIpv6(_) => usize::from(family == "IPv6"),
-            RuleSource::PrefixList(list) => {
-                weight(list).map_or(1, |(weight, of)| if of == family { weight } else { 0 })
-            }
-            RuleSource::SecurityGroup(_) | RuleSource::ItSelf => 1,
-        };
-        rules.iter().map(|rule| count(&rule.source)).sum()
-    };
-    let (ipv4, ipv6) = (count("IPv4"), count("IPv6"));
-    let (count, family) = if ipv4 >= ipv6 { (ipv4, "IPv4") } else { (ipv6, "IPv6") };
-    let is_unknown = |source: &RuleSource| matches!(source, RuleSource::PrefixList(list) if weight(list).is_none());
-    let least = if rules.iter().any(|rule| is_unknown(&rule.source)) { "at least " } else { "" };
-    (count > MOST_GROUP_RULES).then(|| {
-        let message = format!(
-            "AWS counts each CIDR block, security group and entry of a prefix list as a rule. These are {least}{count} \
-             rules for {family}, but AWS allows {MOST_GROUP_RULES} per direction by default."
-        );
-        Problem::new(AttributePath::new(name), message, "Use fewer, unless AWS has raised the quota of this account.")
     })
 }
 
@@ -277,50 +188,29 @@ fn az_key(place: &ZoneSlot) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::config::tests::config;
-    use super::super::fixtures::{applied, blueprint, objects};
-    use super::*;
+    use super::super::fixtures::{applied, blueprint, objects, warned};
     use crate::model::Inventory;
     use crate::plugin::Value;
     use crate::topology::Blueprint;
-
-    fn warnings_of(config: &Config, prior: Option<&Config>, existing: &Inventory) -> Vec<(String, String)> {
-        match blueprint(config, prior, existing, "a") {
-            Ok(Blueprint::Decided { warnings, .. }) => {
-                warnings.into_iter().map(|it| (it.path.to_string(), it.message)).collect()
-            }
-            other => panic!("{other:?}"),
-        }
-    }
 
     #[test]
     fn a_new_name_warns_about_the_keys_of_the_subnets() {
         let (before, after) = (config(&[]), config(&[("vpc_name", "other".into())]));
         let existing = applied(&objects(&before, "a"));
-        assert_eq!(warnings_of(&before, Some(&before), &existing), []);
-        assert_eq!(warnings_of(&after, None, &Inventory::default()), []);
-        let warnings = warnings_of(&after, Some(&before), &existing);
+        assert_eq!(warned(&before, Some(&before), &existing), []);
+        assert_eq!(warned(&after, None, &Inventory::default()), []);
+        let warnings = warned(&after, Some(&before), &existing);
         assert_eq!((warnings.len(), warnings[0].0.as_str()), (1, "vpc_name"));
         assert!(warnings[0].1.contains("from \"main\" to \"other\""), "{warnings:?}");
     }
 
     #[test]
-    fn turning_off_the_default_group_warns_about_its_rules() {
-        let (on, off) = (config(&[]), config(&[("enable_default_security_group", false.into())]));
-        let existing = applied(&objects(&on, "a"));
-        assert_eq!(warnings_of(&on, Some(&on), &existing), []);
-        assert_eq!(warnings_of(&off, None, &Inventory::default()), [], "there is nothing to revoke");
-        let warnings = warnings_of(&off, Some(&on), &existing);
-        assert_eq!((warnings.len(), warnings[0].0.as_str()), (1, "enable_default_security_group"));
-        assert!(warnings[0].1.contains("are revoked"), "{warnings:?}");
-    }
-
-    #[test]
     fn dns_host_names_without_dns_support_only_warn() {
         let without = [("enable_dns_support", Value::from(false))];
-        let warnings = warnings_of(&config(&without), None, &Inventory::default());
+        let warnings = warned(&config(&without), None, &Inventory::default());
         assert_eq!((warnings.len(), warnings[0].0.as_str()), (1, "enable_dns_hostnames"));
         let both = config(&[without[0].clone(), ("enable_dns_hostnames", false.into())]);
-        assert_eq!(warnings_of(&both, None, &Inventory::default()), []);
+        assert_eq!(warned(&both, None, &Inventory::default()), []);
         assert_eq!(objects(&config(&without), "a"), objects(&both, "a"), "both networks are the same");
     }
 
@@ -334,97 +224,8 @@ mod tests {
             ("assign_generated_ipv6_cidr_block", true.into()),
             ("public_subnet_ipv6_cidr_blocks", entry("2001:db8::/64")),
         ]);
-        let paths: Vec<String> = warnings_of(&config, None, &Inventory::default()).into_iter().map(|it| it.0).collect();
+        let paths: Vec<String> = warned(&config, None, &Inventory::default()).into_iter().map(|it| it.0).collect();
         assert_eq!(paths, ["public_subnet_cidr_blocks[\"AZ-3\"]", "public_subnet_ipv6_cidr_blocks[\"AZ-3\"]"]);
-    }
-
-    #[test]
-    fn quotas_cause_warnings_and_no_errors() {
-        let rule = |number: i64| {
-            let fields = [
-                ("action", Value::from("allow")),
-                ("protocol", "-1".into()),
-                ("rule_no", number.into()),
-                ("from_port", 0_i64.into()),
-                ("to_port", 0_i64.into()),
-                ("cidr_block", "0.0.0.0/0".into()),
-            ];
-            (format!("r{number}"), Value::map(fields))
-        };
-        let with = |count: i64, ipv6: bool| {
-            let mut attributes = vec![
-                ("apply_default_nacl_rules", Value::from(true)),
-                ("default_nacl_egress_rules", Value::map((1..=count).map(rule))),
-            ];
-            if ipv6 {
-                attributes.extend([("enable_ipv6", true.into()), ("assign_generated_ipv6_cidr_block", true.into())]);
-            }
-            warnings_of(&config(&attributes), None, &Inventory::default())
-        };
-        // AWS's rules that deny the rest count too.
-        assert_eq!((with(19, false), with(18, true)), (vec![], vec![]));
-        for (count, ipv6, says) in [(20, false, "20 rules, and AWS adds 1"), (19, true, "19 rules, and AWS adds 2")] {
-            let warnings = with(count, ipv6);
-            assert_eq!(warnings[0].0, "default_nacl_egress_rules");
-            assert!(warnings[0].1.contains(says), "{warnings:?}");
-        }
-    }
-
-    #[test]
-    fn rules_of_the_security_group_count_per_source_and_family() {
-        let with = |ipv4: u8, ipv6: u8, lists: Vec<&str>| {
-            let rule = Value::map([
-                ("protocol", Value::from("tcp")),
-                ("from_port", 443_i64.into()),
-                ("to_port", 443_i64.into()),
-                ("cidr_blocks", (0..ipv4).map(|number| format!("10.0.{number}.0/24")).collect::<Vec<_>>().into()),
-                (
-                    "ipv6_cidr_blocks",
-                    (0..ipv6).map(|number| format!("2001:db8:{number}::/48")).collect::<Vec<_>>().into(),
-                ),
-                ("prefix_list_ids", lists.into()),
-            ]);
-            let config = config(&[("default_security_group_ingress_rules", Value::map([("https", rule)]))]);
-            warnings_of(&config, None, &Inventory::default())
-        };
-        assert_eq!((with(60, 60, vec![]), with(59, 0, vec!["pl-1"])), (vec![], vec![]));
-        for (warnings, says) in [
-            (with(61, 3, vec![]), "These are 61 rules for IPv4"),
-            (with(3, 61, vec![]), "These are 61 rules for IPv6"),
-            (with(60, 0, vec!["pl-1"]), "These are at least 61 rules for IPv4"),
-        ] {
-            assert_eq!((warnings.len(), warnings[0].0.as_str()), (1, "default_security_group_ingress_rules"));
-            assert!(warnings[0].1.contains(says), "no {says} in {warnings:?}");
-        }
-    }
-
-    #[test]
-    fn a_new_prefix_list_counts_as_its_maximum_number_of_entries() {
-        let rule = |lists: Vec<&str>, blocks: u8| {
-            let blocks: Vec<String> = (0..blocks).map(|number| format!("10.0.{number}.0/24")).collect();
-            let rule = Value::map([
-                ("protocol", Value::from("tcp")),
-                ("from_port", 443_i64.into()),
-                ("to_port", 443_i64.into()),
-                ("cidr_blocks", blocks.into()),
-                ("prefix_list_ids", lists.into()),
-            ]);
-            let config = config(&[("default_security_group_ingress_rules", Value::map([("https", rule)]))]);
-            config.default_security_group_ingress_rules
-        };
-        let exists = |id: &str, detail: &str| {
-            (Outside::PrefixList(id.into()), Finding::Exists { owner: None, detail: detail.into() })
-        };
-        let outside = [exists("pl-4", "55 IPv4"), exists("pl-6", "60 IPv6"), exists("pl-0", "")].into();
-        let facts = Facts { outside, ..Facts::default() };
-        let warned = |lists: Vec<&str>, blocks: u8| {
-            group_rules("default_security_group_ingress_rules", &rule(lists, blocks), &facts).map(|it| it.message)
-        };
-        assert_eq!((warned(vec!["pl-4"], 5), warned(vec!["pl-4", "pl-6"], 5)), (None, None));
-        let says =
-            |message: Option<String>, words: &str| assert!(message.as_ref().unwrap().contains(words), "{message:?}");
-        says(warned(vec!["pl-4"], 6), "These are 61 rules for IPv4");
-        says(warned(vec!["pl-4", "pl-0"], 5), "These are at least 61 rules for IPv4");
     }
 
     #[test]
@@ -435,7 +236,7 @@ mod tests {
             let with = |count: i64| {
                 let mut attributes = further.clone();
                 attributes.push(("num_nat_gateways", count.into()));
-                warnings_of(&config(&attributes), None, &Inventory::default())
+                warned(&config(&attributes), None, &Inventory::default())
             };
             assert_eq!(with(1), []);
             let warnings = with(3);

@@ -7,7 +7,7 @@ use crate::model::keys::network as keys;
 use crate::model::keys::network::Family;
 use crate::model::{Entry, Inventory, Key, Object, Ref, Route, RouteTable, RouteTableAssociation, Spec, Tier};
 use crate::plugin::{AttributePath, Input, Problem};
-use crate::topology::four_tier_vpc::config::Strings;
+use crate::topology::four_tier_vpc::Strings;
 use crate::topology::four_tier_vpc::nat;
 use crate::topology::four_tier_vpc::route_table_layout::{self, Layout};
 use crate::topology::four_tier_vpc::tier_zones::TierZones;

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{FoundEndpoint, FoundNatGateway, FoundObject, FoundTags};
+use crate::model::{FoundNatGateway, FoundObject, FoundTags};
 
 fn tags(pairs: &[(&str, &str)]) -> FoundTags {
     pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect()
@@ -24,7 +24,7 @@ fn table(id: &str, target: Option<&str>, subnets: &[&str]) -> FoundRouteTable {
 }
 
 /// Two AZs with public, private and database subnets, one NAT gateway, and one table for all private subnets.
-pub(super) fn landscape() -> NetworkLandscape {
+pub(in super::super) fn landscape() -> NetworkLandscape {
     NetworkLandscape {
         vpc_id: "vpc-1".into(),
         vpc_tags: tags(&[("Name", "shop")]),
@@ -53,11 +53,11 @@ pub(super) fn landscape() -> NetworkLandscape {
     }
 }
 
-pub(super) fn slot<'a>(result: &'a Classification, id: &str) -> &'a str {
+pub(in super::super) fn slot<'a>(result: &'a Classification, id: &str) -> &'a str {
     result.slots.get(id).map_or_else(|| panic!("{id} has no place: {result:#?}"), String::as_str)
 }
 
-pub(super) fn reason<'a>(result: &'a Classification, id: &str) -> &'a str {
+pub(in super::super) fn reason<'a>(result: &'a Classification, id: &str) -> &'a str {
     result.unmanaged.get(id).map_or_else(|| panic!("{id} is not rejected: {result:#?}"), String::as_str)
 }
 
@@ -275,26 +275,6 @@ fn tiers_may_share_the_table_of_one_of_them() {
     assert_eq!(slot(&result, "rtb-private"), "route_table.private_app");
     assert_eq!(slot(&result, "subnet-da"), "subnet.private_persistence.0");
     assert_eq!(result.unmanaged, BTreeMap::new());
-}
-
-#[test]
-fn endpoints_are_proposed_only_if_both_exist_in_all_tables() {
-    let endpoint = |id: &str, service: &str, tables: &[&str]| FoundEndpoint {
-        id: id.into(),
-        service_name: format!("com.amazonaws.eu-central-1.{service}"),
-        route_tables: tables.iter().map(|id| id.to_string()).collect(),
-        ..FoundEndpoint::default()
-    };
-    let all = ["rtb-public", "rtb-private", "rtb-db"];
-    let mut found = landscape();
-    found.endpoints = vec![endpoint("vpce-s3", "s3", &all)];
-    assert!(reason(&classify(&found), "vpce-s3").contains("both endpoints"));
-    found.endpoints.push(endpoint("vpce-db", "dynamodb", &all));
-    let result = classify(&found);
-    assert_eq!(slot(&result, "vpce-s3"), "vpc_endpoint.objectstore");
-    assert_eq!(slot(&result, "vpce-db"), "vpc_endpoint.keyvalue");
-    found.endpoints[0].route_tables.pop();
-    assert!(reason(&classify(&found), "vpce-s3").contains("route tables"));
 }
 
 #[test]

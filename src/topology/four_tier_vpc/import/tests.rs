@@ -1,22 +1,15 @@
 use super::super::config::tests::config;
-use super::super::fixtures::{applied, objects, scope};
+use super::super::fixtures::{applied, imported, objects, scope};
 use super::*;
-use crate::model::{
-    DefaultNetworkAcl, DefaultSecurityGroup, Entry, NatGateway, NetworkAclRule, Object, RuleSource, SecurityGroupRule,
-    Spec, VpcIpv6Block,
-};
+use crate::model::{Entry, NatGateway, Object, Spec, VpcIpv6Block};
 use crate::plugin::AttributePath;
 
 fn of(config: &Config) -> Inventory {
     applied(&objects(config, "abc"))
 }
 
-/// The configuration that an import derives from an inventory. It must decode.
 fn import(inventory: &Inventory) -> Value {
-    let attributes = imported(inventory, &scope()).expect("the VPC has a name");
-    let mut problems = Vec::new();
-    assert!(Config::decode(&attributes, &AttributePath::root(), &mut problems).is_some(), "{problems:?}");
-    attributes
+    imported(inventory).0
 }
 
 fn add<'a>(inventory: &'a mut Inventory, slot: &str, spec: Spec) -> &'a mut Entry {
@@ -86,60 +79,6 @@ fn ipv6_blocks_at_their_computed_place_need_no_entry() {
     assert_eq!(found.get("public_subnet_ipv6_cidr_blocks"), &entries);
 }
 
-fn acl_rule(rule_no: i64, cidr_block: &str) -> NetworkAclRule {
-    NetworkAclRule { rule_no, cidr_block: cidr_block.into(), ..NetworkAclRule::test() }
-}
-
-#[test]
-fn acl_rules_keep_their_numbers_and_default_rules_their_names() {
-    let mut inventory = of(&config(&[]));
-    let ping = NetworkAclRule { protocol: "1".into(), icmp: Some((8, -1)), ..acl_rule(90, "10.0.0.0/8") };
-    let acl = DefaultNetworkAcl {
-        vpc: vpc_key(&inventory),
-        ingress: Input::Known(vec![ping, acl_rule(101, "::/0")]),
-        egress: Input::Known(vec![acl_rule(100, "0.0.0.0/0"), acl_rule(101, "::/0")]),
-        ..DefaultNetworkAcl::test()
-    };
-    add(&mut inventory, "default_network_acl", Spec::DefaultNetworkAcl(acl));
-    let found = import(&inventory);
-    assert_eq!(found.get("apply_default_nacl_rules"), &true.into());
-    assert_eq!(found.get("associate_default_nacl_to_subnets"), &false.into());
-    let ping = found.get("default_nacl_ingress_rules").get("90");
-    assert_eq!((ping.get("icmp_type"), ping.get("icmp_code")), (&8.into(), &(-1).into()));
-    assert_eq!(found.get("default_nacl_ingress_rules").get("101").get("ipv6_cidr_block"), &"::/0".into());
-    assert_eq!(found.get("default_nacl_egress_rules").get("AllowAllIPv4").get("rule_no"), &100.into());
-}
-
-#[test]
-fn group_rules_that_differ_only_in_source_share_an_entry() {
-    let mut inventory = of(&config(&[("enable_default_security_group", false.into())]));
-    let rule = |source: RuleSource, description: Option<&str>| SecurityGroupRule {
-        source,
-        description: description.map(str::to_string),
-        ..SecurityGroupRule::test()
-    };
-    let group = DefaultSecurityGroup {
-        vpc: vpc_key(&inventory),
-        ingress: Input::Known(Some(vec![
-            rule(RuleSource::CidrIpv4("10.0.0.0/8".into()), None),
-            rule(RuleSource::CidrIpv6("::/0".into()), None),
-            rule(RuleSource::ItSelf, Some("among us")),
-        ])),
-        ..DefaultSecurityGroup::test()
-    };
-    add(&mut inventory, "default_security_group", Spec::DefaultSecurityGroup(group.clone()));
-    let found = import(&inventory);
-    assert_eq!(found.get("default_security_group_egress_rules"), &Value::map::<&str>([]));
-    let mut problems = Vec::new();
-    let config = Config::decode(&found, &AttributePath::root(), &mut problems).expect("it decodes");
-    let rules = config.default_security_group_ingress_rules.known().expect("they are known");
-    assert_eq!(rules.keys().collect::<Vec<_>>(), ["tcp-443-443", "tcp-443-443.2"]);
-    let mut wanted = group.ingress.known().cloned().flatten().expect("there are rules");
-    wanted.sort();
-    let imported = super::super::security_group::rules(&config.default_security_group_ingress_rules);
-    assert_eq!(imported, Input::Known(Some(wanted)));
-}
-
 #[test]
 fn names_that_follow_from_no_map_are_imported_one_by_one() {
     let names = [("vpc", "shared"), ("subnet.public.1", "dmz"), ("route_table.public", "out")];
@@ -170,7 +109,7 @@ fn default_tags_are_not_imported() {
     let with_defaults = config(&[("custom_tags", Value::map([("team", "blue".into()), ("own", "1".into())]))]);
     let scope =
         Scope { default_tags: Input::Known([("team".to_string(), "blue".to_string().into())].into()), ..scope() };
-    let found = imported(&of(&with_defaults), &scope).expect("the VPC has a name");
+    let found = super::imported(&of(&with_defaults), &scope).expect("the VPC has a name");
     assert_eq!(found.get("custom_tags"), &Value::map([("own", Value::from("1"))]));
 }
 

@@ -1,20 +1,18 @@
 //! The gateway endpoints for S3 and DynamoDB.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Part;
-use crate::model::keys::network as keys;
+use super::*;
 use crate::model::keys::network::EndpointService;
-use crate::model::{Ref, Scope, Spec, VpcEndpoint, is_same_policy};
-use crate::plugin::{AttributePath, Input, Problem, Type, Value};
-use crate::topology::alternatives::{Change, each};
-use crate::topology::four_tier_vpc::blueprint::{Built, Draft};
+use crate::model::{Ref, VpcEndpoint, is_same_policy};
 use crate::topology::four_tier_vpc::canonical_json;
-use crate::topology::four_tier_vpc::classify::Classifier;
-use crate::topology::four_tier_vpc::config::Config;
-use crate::topology::four_tier_vpc::outputs::Output;
 use crate::topology::in_existing_form;
-use crate::topology::mirrored::{Found, Mirrored};
+
+/// The switch of the part.
+const SWITCH: &str = "create_vpc_endpoints";
 
 /// The gateway endpoints for S3 and DynamoDB.
 pub(in super::super) struct Endpoints;
@@ -25,16 +23,18 @@ impl Part for Endpoints {
     }
 
     fn problems(&self, config: &Config) -> Vec<Problem> {
-        let policies = EndpointService::ALL.map(|service| policy(config, service));
-        policies.into_iter().filter_map(|(name, policy)| problem_of_policy(name, policy)).collect()
+        policies(config).into_iter().filter_map(|(name, policy)| problem_of_policy(name, policy)).collect()
+    }
+
+    fn unused(&self, config: &Config, default: &Config) -> Vec<Unused> {
+        while_off(SWITCH, &config.create_vpc_endpoints, false, policies(config), policies(default))
     }
 
     /// Adds the endpoints of the services that the Region offers.
     fn draft(&self, draft: &mut Draft<'_>, built: &Built<'_>) {
         let mut missing = Vec::new();
         let tables: BTreeSet<Ref> = built.tables.values().cloned().map(Ref::Key).collect();
-        for service in EndpointService::ALL {
-            let (path, policy) = policy(draft.context.config, service);
+        for (service, (path, policy)) in EndpointService::ALL.into_iter().zip(policies(draft.context.config)) {
             let Some(service_name) = service_name(draft, service) else {
                 if let Input::Known(Some(_)) = policy {
                     let message = format!("The Region offers no gateway endpoint for the service {}.", service.label());
@@ -56,7 +56,7 @@ impl Part for Endpoints {
             };
             draft.add(&key, Spec::VpcEndpoint(spec));
         }
-        let path = || AttributePath::new("create_vpc_endpoints");
+        let path = || AttributePath::new(SWITCH);
         if missing.len() == EndpointService::ALL.len() {
             let message = "The Region offers no gateway endpoints for the services s3 and dynamodb.";
             draft.problems.push(Problem::new(path(), message, "Set create_vpc_endpoints to false."));
@@ -68,11 +68,8 @@ impl Part for Endpoints {
         }));
     }
 
-    fn alternatives(&self, config: &Config) -> Vec<Change<Config>> {
-        if config.create_vpc_endpoints.is_known() {
-            return Vec::new();
-        }
-        each(|config: &mut Config| &mut config.create_vpc_endpoints, [false, true].map(Input::Known))
+    fn switches(&self) -> &'static [Switch<Config>] {
+        &[|config| &mut config.create_vpc_endpoints]
     }
 
     /// If all route tables of the network use both endpoints.
@@ -106,31 +103,25 @@ impl Part for Endpoints {
     fn mirrored(&self) -> &'static [Mirrored] {
         const {
             &[
-                Mirrored::new("objectstore_endpoint_policy", |it| policies(it, EndpointService::ObjectStore)),
-                Mirrored::new("keyvalue_endpoint_policy", |it| policies(it, EndpointService::KeyValue)),
+                Mirrored::new("objectstore_endpoint_policy", |it| policies_of(it, EndpointService::ObjectStore)),
+                Mirrored::new("keyvalue_endpoint_policy", |it| policies_of(it, EndpointService::KeyValue)),
             ]
         }
     }
 
     fn import(&self, found: Found<'_>, _: &Scope, attributes: &mut Value) {
-        attributes.set("create_vpc_endpoints", found.all(VpcEndpoint::of).next().is_some().into());
+        attributes.set(SWITCH, found.all(VpcEndpoint::of).next().is_some().into());
     }
 
     fn outputs(&self) -> &'static [Output] {
         const {
             &[
-                Output {
-                    name: "objectstore_endpoint_id",
-                    kind: || Type::String,
-                    description: "ID of the S3 endpoint, or null if there is none.",
-                    of: |network| network.id_at("vpc_endpoint.objectstore"),
-                },
-                Output {
-                    name: "keyvalue_endpoint_id",
-                    kind: || Type::String,
-                    description: "ID of the DynamoDB endpoint, or null if there is none.",
-                    of: |network| network.id_at("vpc_endpoint.keyvalue"),
-                },
+                Output::text("objectstore_endpoint_id", "ID of the S3 endpoint, or null if there is none.", |it| {
+                    it.id_at("vpc_endpoint.objectstore")
+                }),
+                Output::text("keyvalue_endpoint_id", "ID of the DynamoDB endpoint, or null if there is none.", |it| {
+                    it.id_at("vpc_endpoint.keyvalue")
+                }),
             ]
         }
     }
@@ -141,12 +132,12 @@ impl Part for Endpoints {
     }
 }
 
-/// The name and the value of the input with the policy of an endpoint.
-fn policy(config: &Config, service: EndpointService) -> (&'static str, &Input<Option<String>>) {
-    match service {
-        EndpointService::ObjectStore => ("objectstore_endpoint_policy", &config.objectstore_endpoint_policy),
-        EndpointService::KeyValue => ("keyvalue_endpoint_policy", &config.keyvalue_endpoint_policy),
-    }
+/// The names and the values of the inputs with policies, in the order of the services.
+fn policies(config: &Config) -> [(&'static str, &Input<Option<String>>); 2] {
+    [
+        ("objectstore_endpoint_policy", &config.objectstore_endpoint_policy),
+        ("keyvalue_endpoint_policy", &config.keyvalue_endpoint_policy),
+    ]
 }
 
 fn problem_of_policy(name: &str, policy: &Input<Option<String>>) -> Option<Problem> {
@@ -183,7 +174,7 @@ fn service_name(draft: &Draft<'_>, service: EndpointService) -> Option<Input<Str
     }
 }
 
-fn policies(found: Found<'_>, service: EndpointService) -> Vec<Value> {
+fn policies_of(found: Found<'_>, service: EndpointService) -> Vec<Value> {
     let slot = format!("vpc_endpoint.{}", service.slot());
     let of_service = found.specs().filter(|(key, _)| key.slot == slot);
     of_service.filter_map(|(_, spec)| Some(VpcEndpoint::of(spec)?.policy.clone().into())).collect()

@@ -147,19 +147,12 @@ impl Problems {
     /// `None` if it is not a range or has another length, because its use in further checks would cause misleading
     /// problems.
     fn ipv4_range(&mut self, path: AttributePath, text: &str, shortest: u8, longest: u8) -> Option<Ipv4Net> {
-        let Ok(net) = text.parse::<Ipv4Net>() else {
-            self.add(path, format!("{text:?} is not an IPv4 CIDR block."), "Use a CIDR block such as 10.0.0.0/16.");
-            return None;
-        };
-        if net.trunc() != net {
-            let message = format!("{text} has host bits set; AWS would change it to {}.", net.trunc());
-            self.add(path.clone(), message, format!("Use {}.", net.trunc()));
-        }
+        let Some(IpNet::V4(net)) = self.cidr_block(path.clone(), text, "10.0.0.0/16") else { return None };
         if !(shortest..=longest).contains(&net.prefix_len()) {
             let message = format!("{text} is a /{}, but only /{shortest} to /{longest} are allowed.", net.prefix_len());
             self.add(path, message, format!("Use a prefix length from {shortest} to {longest}."));
             return None;
         }
-        Some(net.trunc())
+        Some(net)
     }
 }

@@ -97,20 +97,13 @@ impl Problems {
     }
 
     fn ipv6_cidr(&mut self, path: AttributePath, text: &str, lengths: &[i64]) -> Option<Ipv6Net> {
-        let Ok(net) = text.parse::<Ipv6Net>() else {
-            self.add(path, format!("{text:?} is not an IPv6 CIDR block."), "Use a CIDR block such as 2001:db8::/56.");
-            return None;
-        };
-        if net.trunc() != net {
-            let message = format!("{text} has host bits set; AWS would change it to {}.", net.trunc());
-            self.add(path.clone(), message, format!("Use {}.", net.trunc()));
-        }
+        let Some(IpNet::V6(net)) = self.cidr_block(path.clone(), text, "2001:db8::/56") else { return None };
         if !lengths.contains(&net.prefix_len().into()) {
             let allowed: Vec<String> = lengths.iter().map(|length| format!("/{length}")).collect();
             let message = format!("{text} is a /{}, but only {} are allowed.", net.prefix_len(), allowed.join(", "));
             self.add(path, message, "Use one of the allowed prefix lengths.");
             return None;
         }
-        Some(net.trunc())
+        Some(net)
     }
 }

@@ -1,6 +1,5 @@
 //! Every rule, with an example that breaks it and one that satisfies it.
 
-mod access;
 mod chosen_zones;
 
 use serde_json::{Value as Json, json};
@@ -590,20 +589,6 @@ fn names_and_zones() -> Vec<Rule> {
         ),
         ("AWS allows 50 tags", many(48), &["vpc_custom_tags"], &["48", "50"], many(47)),
         (
-            "a policy is JSON",
-            json!({"objectstore_endpoint_policy": "{"}),
-            &["objectstore_endpoint_policy"],
-            &["JSON", "jsonencode"],
-            json!({"objectstore_endpoint_policy": "{\"Statement\": []}"}),
-        ),
-        (
-            "a policy has statements",
-            json!({"keyvalue_endpoint_policy": "{}"}),
-            &["keyvalue_endpoint_policy"],
-            &["Statement"],
-            json!({"keyvalue_endpoint_policy": "{\"Statement\": []}"}),
-        ),
-        (
             "a timeout is a duration",
             json!({"route_table_update_timeout": "5"}),
             &["route_table_update_timeout"],
@@ -628,25 +613,14 @@ fn names_and_zones() -> Vec<Rule> {
 }
 
 /// The problems that the schema and the validation report.
-fn problems(attributes: Json) -> Vec<Problem> {
+pub(in super::super) fn problems(attributes: Json) -> Vec<Problem> {
     let Value::Map(attributes) = value(attributes) else { panic!("attributes are an object") };
     let attributes: Vec<(&str, Value)> = attributes.iter().map(|(name, it)| (name.as_str(), it.clone())).collect();
     decode(&attributes).map_or_else(|problems| problems, |config| validate(&config))
 }
 
 fn all() -> Vec<Rule> {
-    [
-        addressing(),
-        ipv6(),
-        gateways(),
-        names_and_zones(),
-        chosen_zones::rules(),
-        access::network_acl_rules(),
-        access::security_group_rules(),
-        access::restricted_group(),
-        access::repeated_permissions(),
-    ]
-    .concat()
+    [addressing(), ipv6(), gateways(), names_and_zones(), chosen_zones::rules()].concat()
 }
 
 #[test]

@@ -1,87 +1,72 @@
 //! Warnings about inputs without effect, because another input turns off what they set.
 
+use super::super::PARTS;
 use super::super::config::Config;
 use crate::model::Tier;
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{AttributePath, Input, Nested, Problem, Value};
 
+/// An input without effect.
+pub(in super::super) struct Unused {
+    input: &'static str,
+    /// The input that turns it off, and its value.
+    switch: String,
+    value: bool,
+}
+
+/// Those of these inputs that are known and differ from their defaults, if the switch turns them off.
+pub(in super::super) fn while_off<'a, T: PartialEq + 'a>(
+    switch: &str,
+    value: &Input<bool>,
+    off: bool,
+    inputs: impl IntoIterator<Item = (&'static str, &'a Input<T>)>,
+    defaults: impl IntoIterator<Item = (&'static str, &'a Input<T>)>,
+) -> Vec<Unused> {
+    let inputs = inputs.into_iter().zip(defaults).filter(|_| *value == Input::Known(off));
+    let given = inputs.filter(|((_, input), (_, default))| input.is_known() && input != default);
+    given.map(|((input, _), _)| Unused { input, switch: switch.to_string(), value: off }).collect()
+}
+
 /// One warning for each such input that has another value than its default.
 pub(super) fn inputs(config: &Config) -> Vec<Problem> {
     let Some(default) = default_config() else { return Vec::new() };
-    let off = Input::Known(false);
-    let mut unused: Vec<(&str, &str, bool)> = Vec::new();
-    let mut check = |name: &'static str, is_given: bool, switch: &'static str, is_off: bool| {
-        if is_given && is_off {
-            unused.push((name, switch, false));
-        }
-    };
-    let (no_acl, no_group) = (config.apply_default_nacl_rules == off, config.enable_default_security_group == off);
-    let no_endpoints = config.create_vpc_endpoints == off;
-    /// Whether an input is known and differs from its default.
-    macro_rules! given {
-        ($name:ident) => {
-            config.$name.is_known() && config.$name != default.$name
-        };
-    }
-    for (name, is_given) in [
-        ("default_nacl_ingress_rules", given!(default_nacl_ingress_rules)),
-        ("default_nacl_egress_rules", given!(default_nacl_egress_rules)),
-    ] {
-        check(name, is_given, "apply_default_nacl_rules", no_acl);
-    }
-    let group_rules = [
-        ("default_security_group_ingress_rules", given!(default_security_group_ingress_rules)),
-        ("default_security_group_egress_rules", given!(default_security_group_egress_rules)),
-    ];
-    for (name, is_given) in group_rules {
-        check(name, is_given, "enable_default_security_group", no_group);
-    }
-    for (name, is_given) in [
-        ("objectstore_endpoint_policy", given!(objectstore_endpoint_policy)),
-        ("keyvalue_endpoint_policy", given!(keyvalue_endpoint_policy)),
-    ] {
-        check(name, is_given, "create_vpc_endpoints", no_endpoints);
-    }
-    let has_none = |tier: Tier| *config.creates(tier) == off;
-    let no_public = has_none(Tier::Public);
-    check("map_public_ip_on_launch", given!(map_public_ip_on_launch), "create_public_subnets", no_public);
-    let public_nat =
-        config.num_nat_gateways.known().is_some_and(|count| *count > 0) && config.enable_private_nat == off;
-    check("num_nat_gateways", public_nat, "create_public_subnets", no_public);
-    for (name, is_given, tier, switch) in [
-        (
-            "allow_private_persistence_internet_access",
-            given!(allow_private_persistence_internet_access),
-            Tier::PrivatePersistence,
-            "create_private_persistence_subnets",
-        ),
-        (
-            "allow_transit_internet_access",
-            given!(allow_transit_internet_access),
-            Tier::Transit,
-            "create_transit_subnets",
-        ),
-        ("public_propagating_vgws", given!(public_propagating_vgws), Tier::Public, "create_public_subnets"),
-        ("private_propagating_vgws", given!(private_propagating_vgws), Tier::PrivateApp, "create_private_app_subnets"),
-        (
-            "persistence_propagating_vgws",
-            given!(persistence_propagating_vgws),
-            Tier::PrivatePersistence,
-            "create_private_persistence_subnets",
-        ),
-        ("transit_propagating_vgws", given!(transit_propagating_vgws), Tier::Transit, "create_transit_subnets"),
-    ] {
-        check(name, is_given, switch, has_none(tier));
-    }
-    if config.restrict_default_security_group == Input::Known(true) {
-        let switch = "restrict_default_security_group";
-        unused.extend(group_rules.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| (name, switch, true)));
-    }
-    let warning = |(name, switch, value): (&str, &str, bool)| {
-        let message = format!("{name} has no effect, because {switch} is {value}.");
-        Problem::new(AttributePath::new(name), message, format!("Set {switch} to {}, or remove {name}.", !value))
+    let mut unused: Vec<Unused> = PARTS.iter().flat_map(|part| part.unused(config, &default)).collect();
+    unused.extend(of_tiers(config, &default));
+    let warning = |Unused { input, switch, value }: Unused| {
+        let message = format!("{input} has no effect, because {switch} is {value}.");
+        Problem::new(AttributePath::new(input), message, format!("Set {switch} to {}, or remove {input}.", !value))
     };
     unused.into_iter().map(warning).collect()
+}
+
+/// The inputs of tiers that are not created.
+fn of_tiers(config: &Config, default: &Config) -> Vec<Unused> {
+    let mut unused = Vec::new();
+    for tier in Tier::ALL {
+        let (switch, is_created) = (&format!("create_{}_subnets", tier.slot()), config.creates(tier));
+        let gateways = ([config.propagating_gateways(tier)], [default.propagating_gateways(tier)]);
+        unused.extend(while_off(switch, is_created, false, gateways.0, gateways.1));
+        unused.extend(while_off(switch, is_created, false, of_tier(config, tier), of_tier(default, tier)));
+    }
+    let has_nat = config.num_nat_gateways.known().is_some_and(|count| *count > 0);
+    if has_nat
+        && config.enable_private_nat == Input::Known(false)
+        && config.create_public_subnets == Input::Known(false)
+    {
+        unused.push(Unused { input: "num_nat_gateways", switch: "create_public_subnets".into(), value: false });
+    }
+    unused
+}
+
+/// The name and the value of the input that concerns only this tier.
+fn of_tier(config: &Config, tier: Tier) -> Option<(&'static str, &Input<bool>)> {
+    let persistence = &config.allow_private_persistence_internet_access;
+    match tier {
+        Tier::Public => Some(("map_public_ip_on_launch", &config.map_public_ip_on_launch)),
+        Tier::PrivateApp => None,
+        Tier::PrivatePersistence => Some(("allow_private_persistence_internet_access", persistence)),
+        Tier::Transit => Some(("allow_transit_internet_access", &config.allow_transit_internet_access)),
+    }
 }
 
 /// A configuration in which every optional input has its default.

@@ -1,6 +1,7 @@
 //! Warnings about the AZs of the network.
 
-use super::super::config::{Config, Strings};
+use super::super::Strings;
+use super::super::config::Config;
 use super::super::zones::{ZoneSlot, with_names};
 use crate::model::AvailabilityZone;
 use crate::plugin::{AttributePath, Problem};

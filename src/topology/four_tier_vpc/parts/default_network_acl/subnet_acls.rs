@@ -1,10 +1,10 @@
 //! Subnets that have another network ACL than the default one. They keep it, unless the configuration newly takes them.
 
-use super::config::Config;
 use crate::model::keys::network as keys;
 use crate::model::{Entry, Inventory, Key, Spec, TakenSubnet};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::Context;
+use crate::topology::four_tier_vpc::config::Config;
 
 /// The default network ACL takes only subnets that an input newly gives it.
 const INPUT: &str = "associate_default_nacl_to_subnets";
@@ -92,12 +92,12 @@ impl<'a> SubnetAcls<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::config::tests::config;
-    use super::super::fixtures::{applied, blueprint, next_objects, objects};
     use super::*;
     use crate::model::{DefaultNetworkAcl, Object};
     use crate::plugin::Value;
     use crate::topology::Blueprint;
+    use crate::topology::four_tier_vpc::config::tests::config;
+    use crate::topology::four_tier_vpc::fixtures::{applied, blueprint, next_objects, objects};
 
     /// A network with the inputs, whose subnet `subnet.<slot>` has the ACL `acl-9`.
     fn with_other_acl(inputs: &[(&str, Value)], slot: &str) -> Inventory {
