@@ -81,6 +81,11 @@ def list_network(request):
     vgws = ec2.describe_vpn_gateways()["VpnGateways"]
     nats = ec2.describe_nat_gateways()["NatGateways"]
     endpoints = ec2.describe_vpc_endpoints()["VpcEndpoints"]
+    logs = ec2.describe_flow_logs()["FlowLogs"] if request["kind"] == "moto" else []
+    for log in logs:
+        # moto returns the tags of a flow log only by this call.
+        filters = [{"Name": "resource-id", "Values": [log["FlowLogId"]]}]
+        log["Tags"] = ec2.describe_tags(Filters=filters)["Tags"]
     found = {
         "vpcs": shown,
         "subnets": inside(ec2.describe_subnets()["Subnets"]),
@@ -91,7 +96,7 @@ def list_network(request):
         "addresses": ec2.describe_addresses()["Addresses"],
         "nat_gateways": [nat for nat in nats if nat["State"] != "deleted"],
         "vpc_endpoints": [endpoint for endpoint in endpoints if endpoint["State"] != "deleted"],
-        "flow_logs": ec2.describe_flow_logs()["FlowLogs"] if request["kind"] == "moto" else [],
+        "flow_logs": logs,
         "security_groups": inside(ec2.describe_security_groups()["SecurityGroups"]),
         "network_acls": inside(ec2.describe_network_acls()["NetworkAcls"]),
     }

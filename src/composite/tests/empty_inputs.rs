@@ -133,6 +133,8 @@ fn these_inputs_mean_the_same_if_they_are_null_or_empty() {
         "private_propagating_vgws",
         "persistence_propagating_vgws",
         "transit_propagating_vgws",
+        "flow_logs.tags",
+        "flow_logs",
         "custom_tags",
         "name_tags",
         "vpc_custom_tags",

@@ -3,9 +3,9 @@
 
 use super::{
     Api, ApiMapping, ApiRoute, Authorizer, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord, DomainName, Eip,
-    FlowLog, Integration, InternetGateway, Ipv6Source, LambdaPermission, LogGroup, LogSubscription, NatGateway,
-    NetworkAclRule, Route, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Stage, Subnet, Tier, Vpc,
-    VpcEndpoint, VpcIpv6Block,
+    Integration, InternetGateway, Ipv6Source, LambdaPermission, LogGroup, LogSubscription, NatGateway, NetworkAclRule,
+    Route, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Stage, Subnet, Tier, Vpc, VpcEndpoint,
+    VpcIpv6Block,
 };
 use crate::model::{Caller, Key, Ref};
 use crate::plugin::Input;

@@ -92,15 +92,16 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     if let Some(internet_gateway) = &internet_gateway {
         draft.public_routes(&tables, internet_gateway, ipv6_range.as_ref());
     }
+    let built = Built { subnets: &subnets, tables: &tables, ipv6_range: ipv6_range.as_ref().map(|range| &range.key) };
+    for part in PARTS.iter().filter(|part| part.is_wanted(config) == Input::Known(true)) {
+        part.draft(&mut draft, &built);
+    }
+    // They wait for the endpoints of their tables.
     draft.associations(&subnets, &tables);
     let mut gateways = draft.nat_gateways(&nats, &subnets, internet_gateway.as_ref());
     gateways.extend(draft.private_nat_gateways(&private_nats, &subnets));
     draft.nat_routes(&structure, &tables, &gateways);
     warnings.extend(warnings::nat_gateways(&gateways, &draft.objects, context.existing));
-    let built = Built { subnets: &subnets, tables: &tables, ipv6_range: ipv6_range.as_ref().map(|range| &range.key) };
-    for part in PARTS.iter().filter(|part| part.is_wanted(config) == Input::Known(true)) {
-        part.draft(&mut draft, &built);
-    }
     let Draft { objects, mut problems, warnings: of_draft, .. } = draft;
     warnings.extend(of_draft);
     warnings.extend(name_tags::unused(config, &objects));

@@ -1,6 +1,6 @@
 //! The optional parts of a network, one file each: their inputs, rules, objects, way back and outputs.
 //!
-//! A part adds objects to a draft that has the subnets, gateways and routes already. No part depends on another one.
+//! A part adds objects to a draft that has the subnets and route tables already. No part depends on another one.
 
 mod default_network_acl;
 mod default_security_group;

@@ -133,8 +133,12 @@ fn foreign(check: &Check) -> Vec<Check> {
     let takes_tag = check.resource != "*" && reference::has_key(&check.action, &check.resource, tag);
     if takes_tag && !is_read(check) && !needs_no_tag(check) && !check.context.contains_key("ec2:CreateAction") {
         let other = without(&without(check, "aws:ResourceTag"), "aws:RequestTag");
-        let of_gateway = if check.action.starts_with("ec2:") { "http_gateway/name" } else { "four_tier_vpc/name" };
-        all.extend([other.clone().with(tag, &["other"]), other.clone().with(tag, &[of_gateway])]);
+        all.push(other.clone().with(tag, &["other"]));
+        // Both topologies have log groups.
+        if !check.action.starts_with("logs:") {
+            let of_gateway = if check.action.starts_with("ec2:") { "http_gateway/name" } else { "four_tier_vpc/name" };
+            all.push(other.clone().with(tag, &[of_gateway]));
+        }
         all.push(other.clone().with("aws:ResourceTag/GuardDutyManaged", &["false"]));
         all.push(other);
     }

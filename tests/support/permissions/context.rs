@@ -110,6 +110,8 @@ const EC2: &[(&[&str], Objects)] = &[
         ],
     ),
     (&["DeleteVpcEndpoints"], &[("vpc-endpoint", Ids(&["VpcEndpointId"]))]),
+    (&["CreateFlowLogs"], &[("vpc-flow-log", New), ("vpc", Ids(&["ResourceId"]))]),
+    (&["DeleteFlowLogs"], &[("vpc-flow-log", Ids(&["FlowLogId"]))]),
     (&["AuthorizeSecurityGroupEgress", "AuthorizeSecurityGroupIngress"], &[GROUP, ("security-group-rule", Unnamed)]),
     (
         &[
@@ -134,6 +136,7 @@ const EC2: &[(&[&str], Objects)] = &[
 const PREFIXES: &[(&str, &str)] = &[
     ("acl-", "network-acl"),
     ("eipalloc-", "elastic-ip"),
+    ("fl-", "vpc-flow-log"),
     ("igw-", "internet-gateway"),
     ("nat-", "natgateway"),
     ("rtb-", "route-table"),

@@ -1,6 +1,6 @@
 //! The permissions for the flow logs of networks, and for the log groups that networks create for them.
 
-use super::Condition::{None as Always, Ours, PassToFlowLogs, Untagged, WithMark};
+use super::Condition::{None as Always, Ours, PassToFlowLogs, UntaggedGroup, WithMark};
 use super::Policy::{self, FlowLogs, NetworkAdoption};
 use super::gateway::{Calls as OtherCalls, implied};
 use super::network::Calls;
@@ -32,7 +32,7 @@ pub(super) const OTHERS: &[OtherCalls] = &[
     ("logs", &["PutRetentionPolicy"], GROUPS, "logs:PutRetentionPolicy", &["log-group-parts"], Ours),
     ("logs", &["TagResource"], GROUPS, "logs:TagResource", &["log-group"], Ours),
     ("logs", &["UntagResource"], GROUPS, "logs:UntagResource", &["log-group"], Ours),
-    ("logs", &["TagResource"], (NetworkAdoption, "Adopt"), "logs:TagResource", &["log-group"], Untagged),
+    ("logs", &["TagResource"], (NetworkAdoption, "Adopt"), "logs:TagResource", &["log-group"], UntaggedGroup),
     ("logs", &["AssociateKmsKey"], (FlowLogs, "LogKey"), "logs:AssociateKmsKey", &["log-group-parts"], Ours),
     ("logs", &["DisassociateKmsKey"], (FlowLogs, "LogKey"), "logs:DisassociateKmsKey", &["log-group-parts"], Ours),
 ];

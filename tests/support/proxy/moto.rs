@@ -166,7 +166,7 @@ impl Repairs {
                 self.flow_logs.created(call, &reply)?;
                 reply
             }
-            "DescribeFlowLogs" => self.flow_logs.described(reply)?,
+            "DescribeFlowLogs" => self.flow_logs.described(emulator, message, reply).await?,
             "ModifyVpcEndpoint" => {
                 self.endpoints.modified(emulator, call, message).await?;
                 endpoints::update_routes(emulator, call, message).await?;

@@ -27,7 +27,7 @@ fn subnet_item(id: &str, tags: &str, cidr: &str) -> String {
 const DEFAULT_ACL: &str =
     "<networkAclSet><item><networkAclId>acl-1</networkAclId><default>true</default></item></networkAclSet>";
 
-const EMPTY: [(&str, &str); 9] = [
+const EMPTY: [(&str, &str); 10] = [
     ("DescribeSubnets", "<subnetSet/>"),
     ("DescribeRouteTables", "<routeTableSet/>"),
     ("DescribeInternetGateways", "<internetGatewaySet/>"),
@@ -36,6 +36,7 @@ const EMPTY: [(&str, &str); 9] = [
     ("DescribeVpcEndpoints", "<vpcEndpointSet/>"),
     ("DescribeSecurityGroups", "<securityGroupInfo/>"),
     ("DescribeNetworkAcls", "<networkAclSet/>"),
+    ("DescribeFlowLogs", "<flowLogSet/>"),
     ("DescribeVpcs", "<vpcSet/>"),
 ];
 
@@ -127,7 +128,7 @@ async fn an_import_of_a_network_repeats_no_call() {
 async fn a_failed_call_is_an_error_and_not_an_absence() {
     let mut aws = Recorded::default().fail("DescribeVpcs", 503, "Unavailable", "try later");
     aws = aws.on("DescribeVpcAttribute", "");
-    for (action, inside) in &EMPTY[..8] {
+    for (action, inside) in &EMPTY[..9] {
         aws = aws.on(action, inside);
     }
     let failure = read(&aws.session(), OWNER, "vpc-1", Known::default()).await.unwrap_err();
@@ -509,7 +510,7 @@ async fn a_network_is_read_with_a_fixed_number_of_calls() {
     let answers: Vec<(&str, &str)> = answers.iter().map(|(action, inside)| (*action, inside.as_str())).collect();
     let aws = network(&answers);
     objects(&aws, &[]).await;
-    assert_eq!(aws.actions().len(), 12);
+    assert_eq!(aws.actions().len(), 13);
 }
 
 #[tokio::test(start_paused = true)]

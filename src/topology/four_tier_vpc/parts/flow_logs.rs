@@ -235,20 +235,22 @@ impl Part for FlowLogs {
     fn outputs(&self) -> &'static [Output] {
         fn each(network: &Network<'_>, of: impl Fn(&Key) -> Value) -> Value {
             let keys = network.objects.iter().map(|object| &object.key);
-            Value::map(keys.filter_map(|key| Some((key.slot.strip_prefix(keys::FLOW_LOG)?, of(key)))))
+            let values = keys.filter_map(|key| Some((key.slot.strip_prefix(keys::FLOW_LOG)?.to_string(), of(key))));
+            let values: BTreeMap<String, Value> = values.collect();
+            if values.is_empty() { Value::Null } else { Value::Map(values) }
         }
         const {
             &[
                 Output {
                     name: "flow_log_ids",
                     kind: || Type::Map(Box::new(Type::String)),
-                    description: "IDs of the flow logs, by their names in `flow_logs`.",
+                    description: "IDs of the flow logs by their names in `flow_logs`, or null if there are none.",
                     of: |network| each(network, |key| network.ids.id(key)),
                 },
                 Output {
                     name: "flow_log_arns",
                     kind: || Type::Map(Box::new(Type::String)),
-                    description: "ARNs of the flow logs, by their names in `flow_logs`.",
+                    description: "ARNs of the flow logs by their names in `flow_logs`, or null if there are none.",
                     of: |network| each(network, |key| network.arn("vpc-flow-log", key)),
                 },
                 Output {

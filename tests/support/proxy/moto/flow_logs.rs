@@ -1,5 +1,6 @@
 //! Flow logs. moto stores each as a log to a log group named after its destination, and the rest is added here: moto
-//! knows no delivery streams, requires a bucket of its own, loses the options of files, and never delivers.
+//! knows no delivery streams, requires a bucket of its own, never delivers, and returns neither the options of files nor
+//! tags.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
@@ -74,9 +75,20 @@ impl FlowLogs {
         Ok(())
     }
 
-    pub(super) fn described(&self, reply: Reply) -> Result<Reply, String> {
+    pub(super) async fn described(
+        &self,
+        emulator: &Upstream,
+        message: &Message,
+        reply: Reply,
+    ) -> Result<Reply, String> {
         let mut root = Element::parse(&reply.text())?;
+        let tags = emulator.describe(message, "DescribeTags", &[]).await?;
         for log in root.items_mut("flowLogSet") {
+            let of_log =
+                tags.items("tagSet").iter().filter(|tag| tag.text_of("resourceId") == log.text_of("flowLogId"));
+            let mut shown = Element::leaf("tagSet", "");
+            shown.children = of_log.map(|tag| Element { name: "item".into(), ..tag.clone() }).collect();
+            log.children.push(shown);
             let mut logs = lock(&self.0);
             let Some((params, shown)) = logs.get_mut(log.text_of("flowLogId")) else { continue };
             *shown += 1;

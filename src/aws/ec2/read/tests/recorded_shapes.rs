@@ -182,6 +182,7 @@ fn whole_network() -> Recorded {
         ("DescribeNatGateways", nat_answer()),
         ("DescribeAddresses", address_answer()),
         ("DescribeVpcEndpoints", endpoint_answer()),
+        ("DescribeFlowLogs", "<flowLogSet/>".to_string()),
         ("DescribeSecurityGroups", group_answer()),
         ("DescribeNetworkAcls", acl_answer()),
     ];
