@@ -123,7 +123,10 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &FlowLog) -> Result<
         let answer = call.clone().send().await.or_failure("CreateFlowLogs")?;
         // AWS reports a rejection inside a successful response.
         if let Some(error) = answer.unsuccessful().first().and_then(|item| item.error()) {
-            return Err(item_failure("CreateFlowLogs", error.code(), error.message()));
+            let failure = item_failure("CreateFlowLogs", error.code(), error.message());
+            // Only a destination that the same run may have created is waited for.
+            let missing = (failure.cause == Cause::NotFound).then(|| destination.clone());
+            return Err(Failure { missing, ..failure });
         }
         let id = answer.flow_log_ids().first().cloned();
         id.ok_or_else(|| incomplete_answer("CreateFlowLogs", "an id"))
@@ -198,4 +201,79 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         }
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aws::ec2::recorded::{Notes, Recorded};
+
+    const CREATED: &str = "<flowLogIdSet><item>fl-1</item></flowLogIdSet>";
+    const LISTED: &str =
+        "<flowLogSet><item><flowLogId>fl-1</flowLogId><resourceId>vpc-1</resourceId></item></flowLogSet>";
+
+    fn spec() -> FlowLog {
+        FlowLog {
+            vpc: Key::new("vpc"),
+            log_group: None,
+            destination_type: Input::Known(CLOUDWATCH.into()),
+            destination: Input::Known("/net".into()),
+            iam_role_arn: Input::Known(Some("arn:aws:iam::123456789012:role/new".into())),
+            cross_account_role_arn: Input::default(),
+            traffic_type: Input::Known("ALL".into()),
+            max_aggregation_interval: Input::Known(600),
+            log_format: Input::default(),
+            files: Input::default(),
+            tags: Input::default(),
+        }
+    }
+
+    fn rejected(action: &str, code: &str, message: &str) -> (String, String) {
+        let error = format!("<error><code>{code}</code><message>{message}</message></error>");
+        (action.to_string(), format!("<unsuccessful><item><resourceId>vpc-1</resourceId>{error}</item></unsuccessful>"))
+    }
+
+    async fn created(aws: &Recorded) -> Result<(), Failure> {
+        let (vpc, key) = (Key::new("vpc"), Key::new("flow_log.app"));
+        let ids = [(&vpc, "vpc-1")];
+        Notes::default().run(&aws.session(), &key, &ids, async |operation| create(operation, &spec()).await).await
+    }
+
+    /// The text is that of hashicorp/terraform-provider-aws#29323.
+    #[tokio::test(start_paused = true)]
+    async fn a_new_role_is_waited_for() {
+        let aws = Recorded::default()
+            .fail("CreateFlowLogs", 400, "InvalidParameter", "Unable to assume given IAM role")
+            .on("CreateFlowLogs", CREATED)
+            .on("DescribeFlowLogs", LISTED);
+        created(&aws).await.unwrap();
+        assert_eq!(aws.actions(), ["CreateFlowLogs", "CreateFlowLogs", "DescribeFlowLogs"]);
+        let [first, second] = &aws.calls("CreateFlowLogs")[..] else { panic!() };
+        assert_eq!(first["ClientToken"], second["ClientToken"], "AWS creates one log");
+        assert_eq!((first["LogGroupName"].as_str(), first.get("LogDestination")), ("/net", None));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_rejection_inside_an_answer_is_a_failure_at_once() {
+        let (action, inside) = rejected("CreateFlowLogs", "LogDestinationNotFoundException", "LogDestination: gone");
+        let aws = Recorded::default().on(&action, &inside);
+        let failure = created(&aws).await.unwrap_err();
+        assert!(failure.message.contains("Check that /net exists"), "{failure:?}");
+        assert_eq!(aws.actions(), ["CreateFlowLogs"], "the configuration named it before the plan");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_deleted_log_counts_as_deleted_only_if_it_is_gone() {
+        let entry = Entry::new(Key::new("flow_log.app"), "fl-1", Spec::FlowLog(spec()));
+        let deleted = async |code: &str, listed: &str| {
+            let (action, inside) = rejected("DeleteFlowLogs", code, "fl-1 does not exist");
+            let aws = Recorded::default().on(&action, &inside).on("DescribeFlowLogs", listed);
+            let (vpc, key) = (Key::new("vpc"), entry.key.clone());
+            let ids = [(&vpc, "vpc-1")];
+            Notes::default().run(&aws.session(), &key, &ids, async |operation| delete(operation, &entry).await).await
+        };
+        deleted("InvalidFlowLogId.NotFound", LISTED).await.unwrap();
+        deleted("InvalidVpcID.NotFound", "<flowLogSet/>").await.unwrap();
+        assert_eq!(deleted("UnauthorizedOperation", LISTED).await.unwrap_err().cause, Cause::Denied);
+    }
 }

@@ -2,6 +2,7 @@
 
 mod calls;
 mod discovered;
+mod flow_logs;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -12,27 +13,24 @@ use aws_sdk_ec2::types::{
 use ipnet::Ipv6Net;
 
 use super::{
-    default_network_acl, default_security_group, eip, flow_log, internet_gateway, landscape, nat_gateway,
-    nat_gateway_addresses, route, route_table, route_table_association, subnet, tags, users, vpc, vpc_endpoint,
-    vpc_ipv6_block,
+    default_network_acl, default_security_group, eip, internet_gateway, landscape, nat_gateway, nat_gateway_addresses,
+    route, route_table, route_table_association, subnet, tags, users, vpc, vpc_endpoint, vpc_ipv6_block,
 };
 use crate::aws::Session;
 use crate::aws::calls::ownership;
 use crate::aws::ec2::claims::{Claims, Ours, is_main_table};
 use crate::aws::ec2::observed::Shown;
 use crate::aws::ec2::slots::tier_and_index;
-use crate::aws::logs::group;
-use crate::cloud::{Failure, Known, Observed, Seen, Unmanaged};
+use crate::cloud::{Failure, Known, Seen, Unmanaged};
 use crate::model::Input;
 use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
-use crate::model::{
-    Classification, Entry, Key, Learned, NetworkLandscape, NetworkUsers, Object, Spec, Tier, UnmanagedSubnet,
-};
+use crate::model::{Classification, Entry, Key, Learned, NetworkLandscape, NetworkUsers, Spec, Tier, UnmanagedSubnet};
 
-use calls::LogGroup;
+use flow_logs::{LogGroup, add_flow_logs, add_log_groups};
 
 pub(crate) use discovered::discover;
+pub(crate) use flow_logs::leftovers;
 
 /// The network as AWS returns it. `None` only if AWS reports that neither the VPC nor an address of it exists.
 ///
@@ -77,7 +75,7 @@ struct Network<'a> {
 enum Listed {
     /// The VPC and the objects in it.
     Vpc(Box<Lists>),
-    /// The VPC does not exist. After a destroy that failed, addresses may remain, for which AWS charges, and log groups.
+    /// The VPC does not exist. After a failed destroy, addresses may remain, for which AWS charges, and log groups.
     Rest { addresses: Vec<Address>, log_groups: Vec<LogGroup> },
 }
 
@@ -95,7 +93,7 @@ impl<'a> Network<'a> {
             vpc_endpoint::in_vpc(session, root_id),
             calls::default_groups(session, root_id),
             calls::network_acls(session, root_id),
-            calls::flow_logs(session, owner, root_id, known, slots, consented),
+            flow_logs::listed(session, owner, root_id, known, slots, consented),
         );
         let (flow_logs, log_groups) = flow_logs?;
         // DescribeVpcs with a filter is authoritative, and the objects in a VPC are deleted before it.
@@ -153,35 +151,6 @@ impl<'a> Network<'a> {
         seen.unmanaged.sort();
         seen
     }
-}
-
-/// The flow logs and their log groups among `objects` that exist with the tags of this network.
-pub(crate) async fn leftovers(
-    session: &Session,
-    owner: TopologyKind,
-    root_id: &str,
-    objects: &[&Object],
-) -> Result<Vec<Observed>, Failure> {
-    let wanted = objects.iter().filter(|it| matches!(it.spec, Spec::FlowLog(_) | Spec::LogGroup(_)));
-    let names = wanted.clone().filter_map(|it| match &it.spec {
-        Spec::LogGroup(group) => Some((group.name.known()?.clone(), it.key.slot.clone())),
-        _ => None,
-    });
-    let names: BTreeMap<String, String> = names.collect();
-    let wanted: Vec<&Key> = wanted.map(|it| &it.key).collect();
-    if wanted.is_empty() {
-        return Ok(Vec::new());
-    }
-    let none = HashMap::new();
-    let (logs, groups) = calls::flow_logs(session, owner, root_id, &none, None, Some(&names)).await?;
-    let mut claims = Claims::new(root_id, ownership::resource(owner, root_id), &none, None, None);
-    claims.log_groups(&groups);
-    claims.flow_logs(&logs);
-    let mut shown = Shown::new(root_id, Key::new(keys::VPC), &none, claims);
-    add_log_groups(&mut shown, &groups);
-    add_flow_logs(&mut shown, &logs);
-    let found = shown.into_seen().objects.into_iter();
-    Ok(found.filter(|it| wanted.contains(&&it.key)).collect())
 }
 
 /// The objects of a VPC as AWS lists them.
@@ -476,31 +445,6 @@ fn add_endpoints(shown: &mut Shown<'_>, endpoints: &[VpcEndpoint]) {
             _ => continue,
         };
         shown.add(vpc_endpoint::read(shown, key, applied, endpoint));
-    }
-}
-
-fn add_log_groups(shown: &mut Shown<'_>, groups: &[LogGroup]) {
-    for (found, _) in groups {
-        let Some(name) = &found.shown.log_group_name else { continue };
-        let key = match shown.ours(Some(name)) {
-            Some(Ours::State(entry)) => entry.key.clone(),
-            Some(Ours::Slot(slot)) => Key::fixed(slot, Input::Known(name.clone())),
-            None => continue,
-        };
-        // The default of the input.
-        shown.add(group::read(found, shown.vpc.clone(), key, true));
-    }
-}
-
-/// Adds the flow logs. Log groups must have been added.
-fn add_flow_logs(shown: &mut Shown<'_>, logs: &[FlowLog]) {
-    for log in logs {
-        let place = match shown.ours(log.flow_log_id()) {
-            Some(Ours::State(Entry { key, applied: Spec::FlowLog(applied), .. })) => Ok((key.clone(), applied)),
-            Some(Ours::Slot(slot)) => Err(slot),
-            _ => continue,
-        };
-        shown.add(flow_log::read(shown, place, log));
     }
 }
 

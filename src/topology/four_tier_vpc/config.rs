@@ -2,6 +2,7 @@
 
 mod checks;
 mod effects;
+mod empty;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +11,13 @@ use super::parts::{FlowLog, NaclRule, SecurityGroupRule};
 use crate::model::OperationTimeouts;
 use crate::model::timeouts::duration;
 use crate::model::{Tags, Tier};
-use crate::plugin::{Check, Input, PlanEffect, Value};
+use crate::plugin::{Check, Input, PlanEffect};
 use crate::topology::NOT_YET_RUN;
 use checks::tenancy;
-use effects::{OTHER_BLOCKS, OTHER_LENGTH, OTHER_RANGE, REPLACED_ENTRY, REPLACED_TIER, REPLACED_TIER_WITH_NAT};
+use effects::{
+    FLOW_LOGS, OTHER_BLOCKS, OTHER_LENGTH, OTHER_RANGE, REPLACED_ENTRY, REPLACED_TIER, REPLACED_TIER_WITH_NAT,
+};
+use empty::{empty_list, empty_map};
 
 /// CIDR blocks by `AZ-<index>`.
 pub(super) type CidrBlocks = Input<BTreeMap<String, Input<String>>>;
@@ -311,12 +315,10 @@ crate::attributes! {
         /// IDs of the virtual private gateways whose VPN routes propagate to the transit route tables.
         transit_propagating_vgws: Strings = default(empty_list()).in_place(),
 
-        /// Flow logs of the VPC, by a name of your choice of lowercase letters, digits, `_` and `-`. A flow log writes to
-        /// a log group, which it can create, to a bucket, or to a delivery stream.
-        flow_logs: Input<BTreeMap<String, Input<FlowLog>>> = default(empty_map()).change(PlanEffect::PartialReplace(
-            "creates, replaces or deletes flow logs; traffic is not affected"
-        )).remark(NOT_YET_RUN),
-
+        /// Flow logs of the VPC, by a name of your choice of lowercase letters, digits, `_` and `-`. A flow log writes
+        /// to a log group, which it can create, to a bucket, or to a delivery stream.
+        flow_logs: Input<BTreeMap<String, Input<FlowLog>>>
+            = default(empty_map()).change(PlanEffect::PartialReplace(FLOW_LOGS)).remark(NOT_YET_RUN),
         /// Tags for all objects. They override the provider's `default_tags` and the computed Name tag. More specific
         /// maps, such as `vpc_custom_tags`, override them. Like all maps of tags, it leaves tags that were set outside
         /// Terraform unchanged.
@@ -489,14 +491,6 @@ impl Config {
             ("security_group_tags", &self.security_group_tags),
         ]
     }
-}
-
-fn empty_list() -> Value {
-    Value::List(Vec::new())
-}
-
-fn empty_map() -> Value {
-    Value::Map(BTreeMap::new())
 }
 
 #[cfg(test)]

@@ -26,7 +26,8 @@ pub use default_network_acl::NaclRule;
 pub(super) use default_security_group::DefaultSecurityGroup;
 pub use default_security_group::SecurityGroupRule;
 pub(super) use endpoints::Endpoints;
-pub(super) use flow_logs::{FlowLog, FlowLogs};
+pub(super) use flow_logs::FlowLog;
+pub(super) use flow_logs::FlowLogs;
 
 /// An optional part of a network. Most methods have a default that does nothing.
 pub(super) trait Part: Sync {

@@ -91,6 +91,7 @@ fn names(listing: &Value) -> Names {
         ("addresses", "AllocationId"),
         ("nat_gateways", "NatGatewayId"),
         ("vpc_endpoints", "VpcEndpointId"),
+        ("flow_logs", "FlowLogId"),
         ("security_groups", "GroupId"),
         ("network_acls", "NetworkAclId"),
     ];

@@ -1,17 +1,13 @@
 //! The list calls of a read.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
-use aws_sdk_ec2::types::{Address, FlowLog, InternetGateway, NatGateway, NetworkAcl, RouteTable, SecurityGroup, Tag};
-use futures::future::try_join_all;
+use aws_sdk_ec2::types::{Address, InternetGateway, NatGateway, NetworkAcl, RouteTable, SecurityGroup};
 
 use crate::aws::Session;
 use crate::aws::calls::{OrFailure, list_all, ownership};
-use crate::aws::ec2::{filter, filter_any, flow_log, tags};
-use crate::aws::logs::group;
-use crate::aws::logs::group::FoundGroup;
+use crate::aws::ec2::{filter, filter_any, tags};
 use crate::cloud::Failure;
-use crate::model::keys::network as keys;
 use crate::model::{Entry, Spec, TopologyKind};
 
 pub(super) async fn route_tables(session: &Session, root_id: &str) -> Result<Vec<RouteTable>, Failure> {
@@ -98,43 +94,6 @@ pub(super) async fn default_groups(session: &Session, root_id: &str) -> Result<V
 pub(super) async fn network_acls(session: &Session, root_id: &str) -> Result<Vec<NetworkAcl>, Failure> {
     let call = session.ec2.describe_network_acls().filters(filter("vpc-id", root_id));
     list_all("DescribeNetworkAcls", call.into_paginator().items().send()).await
-}
-
-/// A log group, with its tags as EC2 returns them.
-pub(super) type LogGroup = (FoundGroup, Vec<Tag>);
-
-/// The flow logs of the VPC and the log groups that the network creates for them. No call is sent for a network without
-/// flow logs in state. A first read looks for them, and for the groups of those with this root's ownership tag.
-pub(super) async fn flow_logs(
-    session: &Session,
-    owner: TopologyKind,
-    root_id: &str,
-    known: &HashMap<&str, &Entry>,
-    slots: Option<&BTreeMap<String, String>>,
-    consented: Option<&BTreeMap<String, String>>,
-) -> Result<(Vec<FlowLog>, Vec<LogGroup>), Failure> {
-    let named = [slots, consented].into_iter().flatten().flatten().map(|(id, slot)| (slot, id));
-    let in_state = known.values().map(|entry| (&entry.key.slot, &entry.id));
-    let all: Vec<(&String, &String)> = in_state.chain(named).collect();
-    let of = |prefix: &'static str| all.iter().filter(move |(slot, _)| slot.starts_with(prefix));
-    let is_first_read = known.is_empty() && slots.is_none();
-    let mut groups: BTreeSet<String> = of(keys::FLOW_LOG_GROUP).map(|(_, name)| (*name).clone()).collect();
-    let mut logs = Vec::new();
-    if is_first_read || of(keys::FLOW_LOG).next().is_some() {
-        logs = flow_log::of_vpc(session, root_id).await?;
-    }
-    if is_first_read {
-        let resource = ownership::resource(owner, root_id);
-        let ours = logs.iter().filter(|log| tags::value(log.tags(), ownership::RESOURCE) == Some(resource.as_str()));
-        groups.extend(ours.filter(|log| flow_log::is_to_log_group(log)).filter_map(flow_log::destination));
-    }
-    let found = try_join_all(groups.iter().map(|name| group::find(session, name))).await?;
-    let is_the_same = |found: &FoundGroup| {
-        let entry = found.shown.log_group_name.as_deref().and_then(|name| known.get(name));
-        entry.is_none_or(|entry| group::is_the_same(&found.shown, &entry.learned))
-    };
-    let found = found.into_iter().flatten().filter(is_the_same);
-    Ok((logs, found.map(|found| (found.clone(), tags::from_map(found.tags))).collect()))
 }
 
 /// The ids of one kind that are in state and that AWS has not returned. Of an object whose kind state does not contain,

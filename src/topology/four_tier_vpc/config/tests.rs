@@ -1,5 +1,5 @@
 use super::*;
-use crate::plugin::{AttributePath, Nested, Type, schema};
+use crate::plugin::{AttributePath, Nested, Type, Value, schema};
 
 /// A configuration with `cidr_block = "10.0.0.0/16"`, one NAT gateway, the name `main`, and these attributes.
 pub(crate) fn config(attributes: &[(&str, Value)]) -> Config {

@@ -1,6 +1,6 @@
 //! Flow logs. moto stores each as a log to a log group named after its destination, and the rest is added here: moto
-//! knows no delivery streams, requires a bucket of its own, never delivers, and returns neither the options of files nor
-//! tags.
+//! knows no delivery streams, requires a bucket of its own, never delivers, and returns neither the options of files
+//! nor tags.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
@@ -87,7 +87,7 @@ impl FlowLogs {
             let of_log =
                 tags.items("tagSet").iter().filter(|tag| tag.text_of("resourceId") == log.text_of("flowLogId"));
             let mut shown = Element::leaf("tagSet", "");
-            shown.children = of_log.map(|tag| Element { name: "item".into(), ..tag.clone() }).collect();
+            shown.children = of_log.cloned().collect();
             log.children.push(shown);
             let mut logs = lock(&self.0);
             let Some((params, shown)) = logs.get_mut(log.text_of("flowLogId")) else { continue };

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{CLOUDWATCH, FIREHOSE, FlowLog, INPUT, S3, logs};
+use super::entry::{CLOUDWATCH, FIREHOSE, FlowLog, S3};
+use super::{INPUT, logs};
 use crate::model::{Arn, Input, KmsKey, LogGroup, TaggingService, check_role, check_tags, only};
 use crate::plugin::{AttributePath, Problem};
 use crate::topology::four_tier_vpc::config::Config;

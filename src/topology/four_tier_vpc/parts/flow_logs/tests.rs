@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
+use super::entry::{CLOUDWATCH, FIREHOSE};
 use super::*;
 use crate::model::{Drift, FoundFlowLog, NetworkLandscape};
 use crate::topology::Blueprint;
