@@ -18,6 +18,9 @@ def authorize(event, context):
     return {"isAuthorized": event.get("headers", {}).get("x-key") == "open sesame"}
 """
 
+# The services that use the role.
+SERVICES = ["lambda.amazonaws.com", "vpc-flow-logs.amazonaws.com"]
+
 
 class Fixtures:
     """Creates each object when it is first needed."""
@@ -44,12 +47,12 @@ class Fixtures:
         return [{"ResourceType": kind, "Tags": self.tags()} for kind in kinds]
 
     def role_arn(self):
-        """Without any permission: the functions only answer."""
+        """Without any permission: the functions only answer, and the flow logs deliver nothing."""
         if self.role is None:
             trust = {
                 "Version": "2012-10-17",
                 "Statement": [
-                    {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
+                    {"Effect": "Allow", "Principal": {"Service": SERVICES}, "Action": "sts:AssumeRole"}
                 ],
             }
             created = self.account.client("iam").create_role(

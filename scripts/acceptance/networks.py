@@ -108,7 +108,11 @@ def change(scenario):
     write(scenario.workspace, attributes)
     scenario.apply("create")
     network = scenario.workspace.attribute(address, "id")
-    for title, values in CHANGES:
+    log = {
+        "log_group_name": scenario.run.name("flow"), "iam_role_arn": scenario.run.fixtures.role_arn(),
+        "log_group_skip_destroy": False,
+    }  # fmt: skip
+    for title, values in [*CHANGES, ("create a flow log", {"flow_logs": {"all": log}})]:
         attributes |= values
         write(scenario.workspace, attributes)
         scenario.apply(title)

@@ -255,7 +255,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_rejection_inside_an_answer_is_a_failure_at_once() {
-        let (action, inside) = rejected("CreateFlowLogs", "LogDestinationNotFoundException", "LogDestination: gone");
+        let (action, inside) = rejected("CreateFlowLogs", "LogDestinationNotFoundException", "LogDestination: missing");
         let aws = Recorded::default().on(&action, &inside);
         let failure = created(&aws).await.unwrap_err();
         assert!(failure.message.contains("Check that /net exists"), "{failure:?}");

@@ -15,9 +15,12 @@ use crate::support::proxy::xml::Element;
 /// How many answers show a new log without a delivery, which takes 10 minutes or more on AWS.
 const BEFORE_DELIVERY: usize = 2;
 
-/// The parameters of each log by its ID, and how often it was returned.
+/// The parameters of a log, and how often it was returned.
+type Stored = (BTreeMap<String, String>, usize);
+
+/// The logs by their IDs.
 #[derive(Debug, Default)]
-pub(super) struct FlowLogs(Mutex<HashMap<String, (BTreeMap<String, String>, usize)>>);
+pub(super) struct FlowLogs(Mutex<HashMap<String, Stored>>);
 
 impl FlowLogs {
     /// AWS reports a rejection inside a successful answer.
