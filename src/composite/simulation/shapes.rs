@@ -1,7 +1,7 @@
 //! What AWS returns for an object: its name, its spec and further values.
 
 use crate::cloud::{Cause, Failure};
-use crate::model::{Caller, Entry, Input, Key, Learned, Object, Origin, Ref, Spec};
+use crate::model::{Caller, Entry, FlowLog, Input, Key, Learned, Object, Origin, Ref, Spec};
 
 /// Returns a spec as a read with this known entry does. For a known route table, a read returns only the applied
 /// propagating gateways. The subnets that a known network ACL has taken are never read.
@@ -39,7 +39,8 @@ pub(super) fn named(spec: &Spec) -> Option<String> {
     }
 }
 
-/// Whether a read that knows only the root finds an object: a log group through the stage that logs to it, a permission
+/// Whether a read that knows only the root finds an object: a log group through the stage or the flow log that logs to it, a
+/// permission
 /// through the caller of its function, and an IPv6 range through a subnet with a block of it, or if no subnet has one.
 pub(super) fn is_found(object: &Object, objects: &[Object]) -> bool {
     let logs_to = |group: &Key| {
@@ -58,7 +59,10 @@ pub(super) fn is_found(object: &Object, objects: &[Object]) -> bool {
             let mut used = objects.iter().filter_map(of).peekable();
             used.peek().is_none() || used.any(|range| range == object.key)
         }
-        Spec::LogGroup(_) => logs_to(&object.key),
+        Spec::LogGroup(_) => {
+            let is_of_flow_log = |it: &Object| FlowLog::of(&it.spec)?.log_group.as_ref().map(|key| *key == object.key);
+            logs_to(&object.key) || objects.iter().filter_map(is_of_flow_log).any(|is_it| is_it)
+        }
         Spec::LogSubscription(filter) => logs_to(&filter.log_group),
         Spec::LambdaPermission(permission) => objects.iter().any(|it| match (&permission.caller, &it.spec) {
             (Caller::Routes, Spec::Integration(integration)) => integration.permission.as_ref() == Some(&object.key),

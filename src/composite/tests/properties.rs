@@ -8,7 +8,9 @@ use super::*;
 
 pub(super) fn some_network() -> impl Strategy<Value = Value> {
     let extras = proptest::array::uniform6(prop::bool::weighted(0.4));
-    (some_plain_network(), extras, 0..3_i64, 0..4_usize).prop_map(|(mut config, extras, secondary, layout)| {
+    let logs = proptest::array::uniform2(prop::option::weighted(0.3, 0..4_usize));
+    let choices = (0..3_i64, 0..4_usize, logs);
+    (some_plain_network(), extras, choices).prop_map(|(mut config, extras, (secondary, layout, logs))| {
         let layouts: [&[(&str, &str)]; 4] = [
             &[],
             &[("private_app", "per_tier")],
@@ -46,8 +48,28 @@ pub(super) fn some_network() -> impl Strategy<Value = Value> {
         if propagates {
             config.set("private_propagating_vgws", vec!["vgw-2", "vgw-1"].into());
         }
+        let logs = ["a", "b"].into_iter().zip(logs).filter_map(|(name, kind)| Some((name, some_flow_log(name, kind?))));
+        config.set("flow_logs", Value::map(logs));
         config
     })
+}
+
+/// A flow log to a log group or a bucket of its own, with one of two intervals.
+fn some_flow_log(name: &str, kind: usize) -> Value {
+    let interval = ("max_aggregation_interval", if kind % 2 == 0 { 60_i64 } else { 600 }.into());
+    match kind / 2 {
+        0 => Value::map([
+            interval,
+            ("log_group_name", format!("/net/{name}").into()),
+            ("log_group_skip_destroy", false.into()),
+            ("iam_role_arn", "arn:aws:iam::123456789012:role/flow".into()),
+        ]),
+        _ => Value::map([
+            interval,
+            ("log_destination_type", "s3".into()),
+            ("log_destination", format!("arn:aws:s3:::{name}").into()),
+        ]),
+    }
 }
 
 /// Sets the rules that AWS creates in a VPC without IPv6. AWS adds rules to them when a range is associated.
