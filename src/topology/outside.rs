@@ -134,15 +134,19 @@ fn taken(to: &Outside, detail: &str, path: &AttributePath, circumstances: &Circu
             )
         }
         (Outside::LogGroup { name, slot }, is_create) => {
-            let first =
-                if is_create { format!("apply without {} first, then ", argument(path)) } else { String::new() };
-            (
-                unmanaged,
-                format!(
-                    "To take it over, {first}set {slot:?} = {name:?} in adopt. Otherwise use another name, or delete it \
-                     first if nothing uses it:\n\n  aws logs delete-log-group --log-group-name {name}"
+            let delete = format!("\n\n  aws logs delete-log-group --log-group-name {name}");
+            let hint = match is_create {
+                true => format!(
+                    "Use another name. To take it over, create the resource without {}, then set it and {slot:?} = \
+                     {name:?} in adopt. If nothing uses it, delete it:{delete}",
+                    argument(path)
                 ),
-            )
+                false => format!(
+                    "To take it over, set {slot:?} = {name:?} in adopt. Otherwise use another name, or delete it first \
+                     if nothing uses it:{delete}"
+                ),
+            };
+            (unmanaged, hint)
         }
         (Outside::Domain(name), is_create) => {
             let adopt = format!(

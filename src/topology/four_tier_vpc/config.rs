@@ -318,7 +318,7 @@ crate::attributes! {
         /// Flow logs of the VPC, by a name of your choice of lowercase letters, digits, `_` and `-`. A flow log writes
         /// to a log group, which it can create, to a bucket, or to a delivery stream.
         flow_logs: Input<BTreeMap<String, Input<FlowLog>>>
-            = default(empty_map()).change(PlanEffect::PartialReplace(FLOW_LOGS)).remark(NOT_YET_RUN),
+            = default(empty_map()).change(PlanEffect::PartialReplace(FLOW_LOGS)),
         /// Tags for all objects. They override the provider's `default_tags` and the computed Name tag. More specific
         /// maps, such as `vpc_custom_tags`, override them. Like all maps of tags, it leaves tags that were set outside
         /// Terraform unchanged.
