@@ -62,8 +62,6 @@ pub(crate) enum Condition {
     WithMark,
     /// Only existing objects without the ownership tag, which get that of a network in the call.
     Untagged,
-    /// The same for log groups.
-    UntaggedGroup,
     /// The same as `WithMark` for `CreateTags`, only as a part of the call that creates the object.
     MarkedOnCreate,
     /// Only objects in a VPC of the account, or in the one whose ARN the user fills in.
@@ -107,7 +105,6 @@ impl Condition {
             Self::Untagged => {
                 vec![("Null", resource_tag, vec!["true"]), ("Null", "ec2:CreateAction", vec!["true"]), with_mark]
             }
-            Self::UntaggedGroup => vec![("Null", resource_tag, vec!["true"]), with_mark],
             Self::MarkedOnCreate => vec![("StringEquals", "ec2:CreateAction", CREATES.to_vec()), with_mark],
             Self::InVpc => vec![in_vpc],
             Self::WithMarkInVpc => vec![in_vpc, with_mark],

@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use super::{THIS, TestEnv};
 
 const ALONE: &str = "  num_availability_zones = 1\n  num_nat_gateways = 0\n  create_public_subnets = false\n  \
-                     create_private_app_subnets = false\n  create_private_persistence_subnets = false\n  \
-                     create_vpc_endpoints = false";
+                     create_private_persistence_subnets = false\n  create_vpc_endpoints = false";
 
 const ROLE: &str = "arn:aws:iam::123456789012:role/flow";
 
@@ -77,7 +76,10 @@ fn flow_logs_are_created_changed_imported_and_deleted() {
     let off = env.change(&with(&audit("other", ", max_aggregation_interval = 60")));
     assert_eq!(off.calls, "DeleteFlowLogs 1, UntagResource 1");
     let left = env.proxy.account().list()["log_groups"].clone();
-    assert_eq!((left[0]["logGroupName"].as_str(), &left[0]["tags"]), (Some("/net/app"), &json!({})));
+    assert_eq!(
+        (left[0]["logGroupName"].as_str(), &left[0]["tags"]),
+        (Some("/net/app"), &json!({ "Name": "main-flow-log-app" }))
+    );
     let all = env.change(ALONE);
     assert_eq!(all.calls, "DeleteFlowLogs 1");
     assert_eq!(env.attribute("aws_objects"), network, "nothing else was touched");
@@ -94,6 +96,19 @@ fn a_group_is_deleted_with_its_events_only_on_request() {
     let off = env.change(ALONE);
     assert_eq!(off.calls, "DeleteFlowLogs 1, DeleteLogGroup 1");
     assert_eq!(actions(&env), ["DeleteFlowLogs", "DeleteLogGroup"], "AWS would create the group again");
+    env.destroy();
+}
+
+#[test]
+fn what_a_group_can_have_is_set_and_removed() {
+    let env = TestEnv::new();
+    let key = env.proxy.account().boto("kms", "create_key", json!({}))["KeyMetadata"]["Arn"].clone();
+    env.change(&with(&app("")));
+    let more = format!(", retention_in_days = 7, kms_key_id = {key}, tags = {{ team = \"net\" }}");
+    let on = env.change(&with(&app(&more)));
+    assert_eq!(on.calls, "AssociateKmsKey 1, CreateTags 1, PutRetentionPolicy 1, TagResource 1");
+    let off = env.change(&with(&app("")));
+    assert_eq!(off.calls, "DeleteRetentionPolicy 1, DeleteTags 1, DisassociateKmsKey 1, UntagResource 1");
     env.destroy();
 }
 

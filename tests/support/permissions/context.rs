@@ -254,6 +254,19 @@ fn ec2(call: &Call) -> Vec<Pending> {
             Unnamed => all.push(pending(Object::None)),
         }
     }
+    if call.action == "CreateFlowLogs" {
+        all.push(match call.param("DeliverLogsPermissionArn") {
+            "" => without_object("logs:CreateLogDelivery", "*"),
+            _ => {
+                let check = Check::new("iam:PassRole", &arn("flow-log-role"));
+                let check = check.with("iam:PassedToService", &["vpc-flow-logs.amazonaws.com"]);
+                Pending { check, object: Object::None }
+            }
+        });
+    }
+    if call.action == "DeleteFlowLogs" {
+        all.push(without_object("logs:DeleteLogDelivery", "*"));
+    }
     all
 }
 

@@ -1,7 +1,7 @@
 //! The permissions for the flow logs of networks, and for the log groups that networks create for them.
 
-use super::Condition::{None as Always, Ours, PassToFlowLogs, UntaggedGroup, WithMark};
-use super::Policy::{self, FlowLogs, NetworkAdoption};
+use super::Condition::{None as Always, Ours, PassToFlowLogs, WithMark};
+use super::Policy::{self, FlowLogs};
 use super::gateway::{Calls as OtherCalls, implied};
 use super::network::Calls;
 use super::{Purpose, Row};
@@ -32,7 +32,6 @@ pub(super) const OTHERS: &[OtherCalls] = &[
     ("logs", &["PutRetentionPolicy"], GROUPS, "logs:PutRetentionPolicy", &["log-group-parts"], Ours),
     ("logs", &["TagResource"], GROUPS, "logs:TagResource", &["log-group"], Ours),
     ("logs", &["UntagResource"], GROUPS, "logs:UntagResource", &["log-group"], Ours),
-    ("logs", &["TagResource"], (NetworkAdoption, "Adopt"), "logs:TagResource", &["log-group"], UntaggedGroup),
     ("logs", &["AssociateKmsKey"], (FlowLogs, "LogKey"), "logs:AssociateKmsKey", &["log-group-parts"], Ours),
     ("logs", &["DisassociateKmsKey"], (FlowLogs, "LogKey"), "logs:DisassociateKmsKey", &["log-group-parts"], Ours),
 ];

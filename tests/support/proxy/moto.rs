@@ -45,6 +45,7 @@ pub(super) struct Repairs {
     propagation: Propagation,
     endpoints: Endpoints,
     flow_logs: FlowLogs,
+    keys: Mutex<HashMap<String, String>>,
     tokens: Mutex<Tokens>,
 }
 
@@ -58,6 +59,11 @@ impl Repairs {
             "GetAuthorizers" => return Ok(Before::Answer(Reply::json(200, &json!({ "items": [] })))),
             "CreateAuthorizer" => return Err("the proxy of moto does not list authorizers".into()),
             _ => {}
+        }
+        if call.service == "logs" && call.action.ends_with("ssociateKmsKey") {
+            // moto has no such calls. An empty key is none.
+            lock(&self.keys).insert(call.param("logGroupName").to_owned(), call.param("kmsKeyId").to_owned());
+            return Ok(Before::Answer(Reply::json(200, &json!({}))));
         }
         if call.service != "ec2" {
             return Ok(Before::Forward(message));
@@ -124,6 +130,9 @@ impl Repairs {
         message: &Message,
         reply: Reply,
     ) -> Result<Reply, String> {
+        if call.service == "logs" && call.action == "DescribeLogGroups" {
+            return self.with_keys(reply);
+        }
         if call.service != "ec2" {
             return Ok(reply);
         }
@@ -186,6 +195,18 @@ impl Repairs {
         };
         self.remember_token(call, &reply);
         Ok(reply)
+    }
+
+    fn with_keys(&self, reply: Reply) -> Result<Reply, String> {
+        let mut answer: serde_json::Value = serde_json::from_str(&reply.text()).map_err(|error| error.to_string())?;
+        for group in answer["logGroups"].as_array_mut().into_iter().flatten() {
+            let key = lock(&self.keys).get(group["logGroupName"].as_str().unwrap_or_default()).cloned();
+            if let (Some(key), Some(group)) = (key, group.as_object_mut()) {
+                group.remove("kmsKeyId");
+                group.extend((!key.is_empty()).then(|| ("kmsKeyId".to_owned(), key.into())));
+            }
+        }
+        Ok(reply.with_body(answer.to_string()))
     }
 
     /// AWS answers a create with a known client token with the object that it created for that token. moto creates a

@@ -202,7 +202,7 @@ impl Part for FlowLogs {
     }
 
     fn name(&self, slot: &str) -> Option<String> {
-        let name = slot.strip_prefix(keys::FLOW_LOG)?;
+        let name = slot.strip_prefix(keys::FLOW_LOG_GROUP).or_else(|| slot.strip_prefix(keys::FLOW_LOG))?;
         rules::is_name(name).then(|| suffix(name))
     }
 }
