@@ -39,9 +39,9 @@ pub(super) fn named(spec: &Spec) -> Option<String> {
     }
 }
 
-/// Whether a read that knows only the root finds an object: a log group through the stage or the flow log that logs to it, a
-/// permission
-/// through the caller of its function, and an IPv6 range through a subnet with a block of it, or if no subnet has one.
+/// Whether a read that knows only the root finds an object: a log group through the stage or the flow log that logs to
+/// it, a permission through the caller of its function, and an IPv6 range through a subnet with a block of it, or if no
+/// subnet has one.
 pub(super) fn is_found(object: &Object, objects: &[Object]) -> bool {
     let logs_to = |group: &Key| {
         let of = |it: &Object| match &it.spec {
