@@ -56,7 +56,7 @@ pub(super) fn some_network() -> impl Strategy<Value = Value> {
 
 /// A flow log to a log group or a bucket of its own, with one of two intervals.
 fn some_flow_log(name: &str, kind: usize) -> Value {
-    let interval = ("max_aggregation_interval", if kind % 2 == 0 { 60_i64 } else { 600 }.into());
+    let interval = ("max_aggregation_interval", if kind.is_multiple_of(2) { 60_i64 } else { 600 }.into());
     match kind / 2 {
         0 => Value::map([
             interval,
