@@ -45,8 +45,12 @@ fn forbidden(inventory: &Inventory, decision: &Decision) -> Vec<Difference> {
             }
             Action::Delete { .. } => return None,
             Action::Update { before, to, id, .. } => {
-                let (changes, is_foreign) = (changes(before, &to.spec), inventory.foreign(&to.key).is_some());
-                if if is_foreign { changes.is_empty() } else { !is_whole } {
+                let changes = changes(before, &to.spec);
+                let is_allowed = match inventory.foreign(&to.key) {
+                    Some(_) => changes.is_empty(),
+                    None => !is_whole,
+                };
+                if is_allowed {
                     return None;
                 }
                 format!("{id} would be changed: {}", changes.join("; "))

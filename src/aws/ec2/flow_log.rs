@@ -22,8 +22,6 @@ use crate::model::{DELIVERY_ERROR, DELIVERY_STATUS, Entry, FlowLog, Input, Key, 
 /// How long EC2 may not know a new role, as in hashicorp/aws.
 const NEW_ROLE: Duration = Duration::from_secs(2 * 60);
 
-const CLOUDWATCH: &str = "cloud-watch-logs";
-
 /// The flow logs of the VPC itself, and not those of its subnets and interfaces.
 pub(super) async fn of_vpc(session: &Session, vpc_id: &str) -> Result<Vec<Log>, Failure> {
     let call = session.ec2.describe_flow_logs().filter(filter("resource-id", vpc_id));
@@ -72,19 +70,19 @@ fn spec(shown: &Shown<'_>, log: &Log) -> Option<FlowLog> {
 }
 
 fn kind(log: &Log) -> &str {
-    log.log_destination_type().map_or(CLOUDWATCH, LogDestinationType::as_str)
+    log.log_destination_type().map_or(FlowLog::CLOUDWATCH, LogDestinationType::as_str)
 }
 
 /// Whether it writes to a log group.
 pub(super) fn is_to_log_group(log: &Log) -> bool {
-    kind(log) == CLOUDWATCH
+    kind(log) == FlowLog::CLOUDWATCH
 }
 
 /// The name of its log group, or the ARN of its bucket or stream. AWS returns the ARN, the name or both for a group.
 pub(super) fn destination(log: &Log) -> Option<String> {
     let arn = log.log_destination().filter(|arn| !arn.is_empty());
     let name = match kind(log) {
-        CLOUDWATCH => log.log_group_name().or_else(|| LogGroup::name_in(arn?)),
+        FlowLog::CLOUDWATCH => log.log_group_name().or_else(|| LogGroup::name_in(arn?)),
         _ => arn,
     };
     name.map(str::to_string)
@@ -102,7 +100,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &FlowLog) -> Result<
             .per_hour_partition(files.per_hour_partition)
             .build()
     });
-    let is_group = kind == CLOUDWATCH;
+    let is_group = kind == FlowLog::CLOUDWATCH;
     let call = session
         .ec2
         .create_flow_logs()
@@ -216,7 +214,7 @@ mod tests {
         FlowLog {
             vpc: Key::new("vpc"),
             log_group: None,
-            destination_type: Input::Known(CLOUDWATCH.into()),
+            destination_type: Input::Known(FlowLog::CLOUDWATCH.into()),
             destination: Input::Known("/net".into()),
             iam_role_arn: Input::Known(Some("arn:aws:iam::123456789012:role/new".into())),
             cross_account_role_arn: Input::default(),

@@ -41,10 +41,10 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     found.ipv6(scope, &mut attributes);
     found.gateways(&mut attributes);
     found.routing(&mut attributes);
+    tags::tags(inventory, scope, name, &mut attributes);
     for part in PARTS {
         part.import(found, scope, &mut attributes);
     }
-    tags::tags(inventory, scope, name, &mut attributes);
     Some(attributes)
 }
 

@@ -26,8 +26,7 @@ pub use default_network_acl::NaclRule;
 pub(super) use default_security_group::DefaultSecurityGroup;
 pub use default_security_group::SecurityGroupRule;
 pub(super) use endpoints::Endpoints;
-pub(super) use flow_logs::FlowLog;
-pub(super) use flow_logs::FlowLogs;
+pub(super) use flow_logs::{FlowLog, FlowLogs};
 
 /// An optional part of a network. Most methods have a default that does nothing.
 pub(super) trait Part: Sync {
@@ -67,7 +66,7 @@ pub(super) trait Part: Sync {
         Vec::new()
     }
 
-    /// Places its objects in a network that something else built.
+    /// Places its objects in a foreign network.
     fn classify(&self, _classifier: &mut Classifier<'_>) {}
 
     /// The switch without which an import does not manage the object that has this spec.
@@ -80,7 +79,7 @@ pub(super) trait Part: Sync {
         &[]
     }
 
-    /// Sets its other inputs for an import.
+    /// Sets its other inputs for an import. `attributes` contain `custom_tags` and `name_tags` already.
     fn import(&self, found: Found<'_>, scope: &Scope, attributes: &mut Value);
 
     /// Writes changes that were made outside Terraform into its other inputs.

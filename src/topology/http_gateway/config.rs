@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{LogGroup, OperationTimeouts, Tags};
-use crate::plugin::{Check, Input, Number, PlanEffect, Value};
+use crate::plugin::{Check, Input, PlanEffect, Value};
 use crate::topology::NOT_YET_RUN;
 
 /// The payload format versions with which API Gateway calls a function.
@@ -74,7 +74,7 @@ crate::attributes! {
         /// Number of days for which log events are kept. By default, and with 0, they never expire. Has no effect
         /// without `access_log_logservice_group_name`.
         access_log_logservice_group_retention_in_days: Input<Option<i64>>
-            = optional().check(retention()).in_place(),
+            = optional().check(LogGroup::retention()).in_place(),
         /// Tags of the log group. They override `default_tags`. At most 47 tags, including `default_tags`: AWS allows
         /// 50, and the provider sets 3. Has no effect without `access_log_logservice_group_name`.
         access_log_logservice_group_tags: Input<Option<BTreeMap<String, Input<String>>>> = optional().in_place(),
@@ -271,16 +271,6 @@ pub(super) fn access_log_format_attributes(format: &str) -> (&'static str, Optio
         JSON => ("JSON", None),
         custom => ("CUSTOM", Some(custom.to_string())),
     }
-}
-
-/// The check of the retention period of log events.
-fn retention() -> Check {
-    let rule = format!("one of {} days", LogGroup::RETENTIONS.map(|it| it.to_string()).join(", "));
-    Check::new(rule, move |value| match value {
-        Value::Number(Number::Int(days)) if LogGroup::RETENTIONS.contains(days) => Ok(()),
-        Value::Number(_) => Err(format!("{value} is not a retention period of CloudWatch Logs.")),
-        _ => Ok(()),
-    })
 }
 
 #[cfg(test)]

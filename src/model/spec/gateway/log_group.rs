@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::OnDelete::NoAction;
 use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
 use crate::model::{Claim, Key, Learned, Need, Tags, only};
-use crate::plugin::Input;
+use crate::plugin::{Check, Input, Number, Value};
 
 /// The log group of access logs or of a flow log. Key `log_group` or `log_group.flow_log.<name>`, fixed by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,8 +28,23 @@ pub struct LogGroup {
 impl LogGroup {
     /// The retention periods that CloudWatch Logs supports, in days, and 0 for events that never expire, as in
     /// hashicorp/aws.
-    pub const RETENTIONS: [i64; 23] =
+    const RETENTIONS: [i64; 23] =
         [0, 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653];
+
+    /// The check of an input with a retention period.
+    pub(crate) fn retention() -> Check {
+        let rule = format!("one of {} days", LogGroup::RETENTIONS.map(|it| it.to_string()).join(", "));
+        Check::new(rule, move |value| match value {
+            Value::Number(Number::Int(days)) if LogGroup::RETENTIONS.contains(days) => Ok(()),
+            Value::Number(_) => Err(format!("{value} days are not a retention period of CloudWatch Logs.")),
+            _ => Ok(()),
+        })
+    }
+
+    /// The period of such an input. CloudWatch Logs expresses events that never expire by the absence of a period.
+    pub(crate) fn period(input: &Input<Option<i64>>) -> Input<Option<i64>> {
+        input.clone().map(|days| days.filter(|days| *days != 0))
+    }
 
     /// The name of the group in an ARN.
     pub fn name_in(arn: &str) -> Option<&str> {

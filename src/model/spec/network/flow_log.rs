@@ -53,15 +53,16 @@ impl LogFiles {
 }
 
 impl FlowLog {
+    /// The type of a destination that is a log group.
+    pub const CLOUDWATCH: &str = "cloud-watch-logs";
+
     /// The format of AWS (VPC user guide).
     pub const DEFAULT_FORMAT: &str = "${version} ${account-id} ${interface-id} ${srcaddr} ${dstaddr} ${srcport} \
                                       ${dstport} ${protocol} ${packets} ${bytes} ${start} ${end} ${action} ${log-status}";
 
     /// Its inputs that AWS cannot change, as text.
     pub fn fixed(&self) -> Input<String> {
-        let mut inputs = FlowLog { tags: Input::Known(Default::default()), ..self.clone() };
-        inputs.log_group = None;
-        match inputs {
+        match self.clone() {
             FlowLog {
                 destination_type: Input::Known(destination_type),
                 destination: Input::Known(destination),
@@ -125,7 +126,7 @@ impl Kind for FlowLog {
         let message = learned.get(DELIVERY_ERROR).filter(|message| !message.is_empty())?;
         let destination = self.destination.known().map(String::as_str).unwrap_or_default();
         let advice = match self.destination_type.known().map(String::as_str) {
-            Some("cloud-watch-logs") => format!(
+            Some(FlowLog::CLOUDWATCH) => format!(
                 "Check that the role trusts vpc-flow-logs.amazonaws.com and may write to log-group:{destination}:*."
             ),
             _ => "Check the policy of the destination.".to_string(),

@@ -5,7 +5,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Part;
 use crate::model::keys::network as keys;
@@ -64,7 +64,7 @@ impl Part for FlowLogs {
                 let spec = LogGroup {
                     root: draft.vpc.clone(),
                     name: Input::Known(group),
-                    retention_in_days: log.retention_in_days.clone().map(|days| days.filter(|days| *days != 0)),
+                    retention_in_days: LogGroup::period(&log.retention_in_days),
                     kms_key_arn: log.kms_key_id.clone(),
                     skip_destroy: log.log_group_skip_destroy.clone(),
                     tags: draft.tags(&key, &[&log.tags]),
@@ -109,7 +109,7 @@ impl Part for FlowLogs {
     /// or another account delivers its records.
     fn classify(&self, classifier: &mut Classifier<'_>) {
         let landscape = classifier.landscape;
-        let mut used: BTreeMap<String, usize> = BTreeMap::new();
+        let mut used: BTreeSet<String> = BTreeSet::new();
         for log in &landscape.flow_logs {
             if let Some(other) = log.account_of_role.as_ref().filter(|account| **account != landscape.vpc_owner) {
                 classifier.reject(&log.id, format!("its role belongs to the account {other}"));
@@ -117,9 +117,9 @@ impl Part for FlowLogs {
             if classifier.is_free(&log.id) {
                 let given = log.tags.get(NAME).filter(|name| !name.is_empty());
                 let name = sanitized(given.unwrap_or(&log.destination));
-                let count = used.entry(name.clone()).and_modify(|count| *count += 1).or_insert(1);
-                let number = if *count > 1 { format!("-{count}") } else { String::new() };
-                classifier.place(&log.id, format!("{}{name}{number}", keys::FLOW_LOG));
+                let numbered = (2..).map(|number| format!("{name}-{number}"));
+                let free = std::iter::once(name.clone()).chain(numbered).find(|name| used.insert(name.clone()));
+                classifier.place(&log.id, format!("{}{}", keys::FLOW_LOG, free.unwrap_or(name)));
             }
         }
     }
@@ -128,16 +128,15 @@ impl Part for FlowLogs {
         let groups: BTreeMap<&Key, &LogGroup> =
             found.specs().filter_map(|(key, spec)| Some((key, LogGroup::of(spec)?))).collect();
         let general = attributes.get("custom_tags").clone();
-        let vpc_name = attributes.get("vpc_name").as_str().unwrap_or_default().to_string();
-        let is_own = |name: &str, key: &str, value: &str| {
-            let computed = key == NAME && value == format!("{vpc_name}{}", suffix(name));
-            !computed && general.get(key).as_str() != Some(value) && !scope.may_be_default_tag(key, value)
+        // Another name than the computed one is in `name_tags`.
+        let is_own = |key: &str, value: &str| {
+            key != NAME && general.get(key).as_str() != Some(value) && !scope.may_be_default_tag(key, value)
         };
         let entry = |(key, spec): (&Key, &Spec)| {
             let (name, log) = (key.slot.strip_prefix(keys::FLOW_LOG)?, model::FlowLog::of(spec)?);
             let mut tags = log.tags.clone();
             if let Input::Known(tags) = &mut tags {
-                tags.retain(|key, value| value.known().is_none_or(|value| is_own(name, key, value)));
+                tags.retain(|key, value| value.known().is_none_or(|value| is_own(key, value)));
             }
             let group = log.log_group.as_ref().and_then(|key| groups.get(key).copied());
             Some((name.to_string(), FlowLog::of(&model::FlowLog { tags, ..log.clone() }, group, scope).encode()))

@@ -23,11 +23,7 @@ impl Draft<'_> {
         let spec = LogGroup {
             root: self.api.clone(),
             name,
-            // CloudWatch Logs expresses events that never expire by the absence of a period.
-            retention_in_days: config
-                .access_log_logservice_group_retention_in_days
-                .clone()
-                .map(|days| days.filter(|days| *days != 0)),
+            retention_in_days: LogGroup::period(&config.access_log_logservice_group_retention_in_days),
             kms_key_arn: self.kms_key_arn(config),
             skip_destroy: Input::Known(false),
             tags: self.tags("access_log_logservice_group_tags", &own),

@@ -6,7 +6,7 @@ use crate::model::{self, Input, Key, LogFiles, LogGroup, Scope, Tags};
 use crate::plugin::{Check, Number, PlanEffect, Value};
 use crate::topology::NOT_YET_RUN;
 
-pub(super) const CLOUDWATCH: &str = "cloud-watch-logs";
+pub(super) const CLOUDWATCH: &str = model::FlowLog::CLOUDWATCH;
 pub(super) const S3: &str = "s3";
 pub(super) const FIREHOSE: &str = "kinesis-data-firehose";
 
@@ -27,7 +27,7 @@ crate::attributes! {
         /// Name of a log group to create for the flow log.
         log_group_name: Input<Option<String>> = optional().change(REPLACED),
         /// Number of days for which the created log group keeps its events. By default, they never expire.
-        retention_in_days: Input<Option<i64>> = optional().in_place(),
+        retention_in_days: Input<Option<i64>> = optional().check(LogGroup::retention()).in_place(),
         /// ARN of the KMS key that encrypts the created log group.
         kms_key_id: Input<Option<String>> = optional().in_place(),
         /// Whether the created log group stays in AWS, with its events, when it is no longer required.

@@ -79,13 +79,6 @@ fn of_log(path: &AttributePath, log: &FlowLog) -> Vec<Problem> {
             add(name, message, "Set log_group_name, or remove it.");
         }
     }
-    if let Some(days) = log.retention_in_days.known().copied().flatten()
-        && !LogGroup::RETENTIONS.contains(&days)
-    {
-        let all = LogGroup::RETENTIONS.map(|it| it.to_string()).join(", ");
-        let message = format!("{days} days are not a retention period of CloudWatch Logs.");
-        add("retention_in_days", message, &format!("Use one of {all}; 0 means that events never expire."));
-    }
     if let Some(key) = set(&log.kms_key_id)
         && !matches!(KmsKey::parse(&key), Ok(KmsKey::Arn(_)))
     {

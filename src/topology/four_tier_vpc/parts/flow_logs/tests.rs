@@ -255,19 +255,20 @@ proptest! {
 
     #[test]
     fn an_import_reproduces_flow_logs(logs in logs()) {
-        let config = config(&input(logs.clone()));
+        let [own] = input(logs.clone());
+        let general = ("custom_tags", Value::map([("cost", Value::from("net"))]));
+        let config = config(&[own, general.clone()]);
         let required = objects(&config, "a");
         let imported = import::imported(&applied(&required), &scope()).expect("a network");
-        let again = decode(&input_of(&imported)).expect("valid inputs");
+        prop_assert_eq!(imported.get("custom_tags"), &general.1);
+        let again = decode(&[(INPUT, imported.get(INPUT).clone()), general]).expect("valid inputs");
+        let tags = |config: &Config| super::logs(config).map(|(_, log)| log.tags.clone()).collect::<Vec<_>>();
+        prop_assert_eq!(tags(&again), tags(&config), "each tag comes from one input");
         let of = |objects: Vec<crate::model::Object>| {
             objects.into_iter().filter(|it| it.key.slot.contains(keys::FLOW_LOG)).collect::<Vec<_>>()
         };
         prop_assert_eq!(of(objects(&again, "a")), of(required), "{}", logs);
     }
-}
-
-fn input_of(imported: &Value) -> [(&'static str, Value); 1] {
-    [(INPUT, imported.get(INPUT).clone())]
 }
 
 #[test]
