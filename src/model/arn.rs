@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::plugin::Check;
+
 /// The parts of an ARN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arn<'a> {
@@ -49,6 +51,11 @@ impl<'a> Arn<'a> {
         }
         Ok(arn)
     }
+}
+
+/// The check of an input with the ARN of an IAM role.
+pub(crate) fn role() -> Check {
+    Check::text("an ARN such as arn:aws:iam::123456789012:role/name", check_role)
 }
 
 /// Checks the ARN of an IAM role in any partition. The error is a sentence.
@@ -195,6 +202,20 @@ pub enum KmsKey {
 }
 
 impl KmsKey {
+    /// The check of an input with any of the four.
+    pub(crate) fn check() -> Check {
+        let rule = "the ID or ARN of a customer-managed key, its alias as alias/<name>, or the alias's ARN";
+        Check::text(rule, |key| KmsKey::parse(key).map(|_| ()))
+    }
+
+    /// The check of an input with the ARN of a key.
+    pub(crate) fn check_arn() -> Check {
+        Check::text("the ARN of a customer-managed key", |key| match KmsKey::parse(key)? {
+            KmsKey::Arn(_) => Ok(()),
+            KmsKey::Lookup(_) => Err(format!("{key:?} is not the ARN of a KMS key.")),
+        })
+    }
+
     /// Parses a key ARN, key ID, alias name or alias ARN. The error is a sentence.
     pub fn parse(text: &str) -> Result<KmsKey, String> {
         let resource = match text.starts_with("arn:") {

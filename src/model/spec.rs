@@ -25,9 +25,9 @@ pub use gateway::{
 };
 pub use kind::{Counterpart, Kind};
 pub use network::{
-    DELIVERY_ERROR, DELIVERY_STATUS, DefaultNetworkAcl, DefaultSecurityGroup, Eip, FlowLog, InternetGateway,
-    Ipv6Source, LogFiles, NatGateway, NetworkAclRule, Route, RouteTable, RouteTableAssociation, RuleSource,
-    SecurityGroupRule, Subnet, TakenSubnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
+    DELIVERY_ERROR, DELIVERY_STATUS, DefaultNetworkAcl, DefaultSecurityGroup, DestinationOptions, Eip, FlowLog,
+    FlowLogSettings, InternetGateway, Ipv6Source, NatGateway, NetworkAclRule, Route, RouteTable, RouteTableAssociation,
+    RuleSource, SecurityGroupRule, Subnet, TakenSubnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };
 pub use units::{MergeContext, Merged};
 

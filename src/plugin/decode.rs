@@ -117,6 +117,12 @@ pub trait Nested: Sized {
 
     /// Decodes an object whose defaults are filled in.
     fn decode(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<Self>;
+
+    /// A block of which nothing is known. `None` if an attribute must be known.
+    fn unknown() -> Option<Self> {
+        let unknown = Value::map(Self::attributes().into_iter().map(|it| (it.name, Value::Unknown)));
+        Self::decode(&unknown, &AttributePath::root(), &mut Vec::new())
+    }
 }
 
 /// A struct declared with [`attributes!`](crate::attributes) as `pub struct Name: Encode`. A block with secrets is not
@@ -129,7 +135,8 @@ pub trait Encode: Nested {
 /// Declares a block: a struct with its schema, defaults, rules and decoding.
 ///
 /// Each field is a documented, typed attribute, followed by the builders of [`Attribute`] that refine it. The doc
-/// comment is the description in the schema. `: Encode` after the name of the struct derives [`Encode`].
+/// comment is the description in the schema. `: Encode` after the name of the struct derives [`Encode`]. A last line
+/// `..rest: Other` adds the attributes of another such struct to the block.
 ///
 /// [`Encode`]: crate::plugin::decode::Encode
 ///
@@ -153,6 +160,7 @@ macro_rules! attributes {
                 $(#[doc = $doc:literal])*
                 $field:ident : $kind:ty = $builder:ident ( $($argument:expr),* ) $( . $more:ident ( $($more_argument:expr),* ) )*
             ),* $(,)?
+            $( .. $rest:ident : $rest_kind:ty )?
         }
     ) => {
         $(#[$struct_attribute])*
@@ -162,11 +170,15 @@ macro_rules! attributes {
                 $(#[doc = $doc])*
                 pub $field: $kind,
             )*
+            $(
+                /// The attributes that it shares with another struct.
+                pub $rest: $rest_kind,
+            )?
         }
 
         impl $crate::plugin::Nested for $name {
             fn attributes() -> Vec<$crate::plugin::Attribute> {
-                vec![$(
+                let own = vec![$(
                     $crate::plugin::Attribute::new(
                         $crate::plugin::decode::name(stringify!($field)),
                         <$kind as $crate::plugin::FromValue>::attribute_type(),
@@ -174,7 +186,8 @@ macro_rules! attributes {
                     )
                     .$builder($($argument),*)
                     $( .$more($($more_argument),*) )*
-                ),*]
+                ),*];
+                own.into_iter()$( .chain(<$rest_kind as $crate::plugin::Nested>::attributes()) )?.collect()
             }
 
             fn decode(
@@ -190,7 +203,8 @@ macro_rules! attributes {
                         problems,
                     );
                 )*
-                Some($name { $($field: $field?),* })
+                $( let $rest = <$rest_kind as $crate::plugin::Nested>::decode(value, path, problems); )?
+                Some($name { $($field: $field?,)* $($rest: $rest?)? })
             }
         }
 
@@ -214,15 +228,15 @@ macro_rules! attributes {
             }
         }
 
-        $crate::attributes!(@encode [$($encode)?] $name { $($field),* });
+        $crate::attributes!(@encode [$($encode)?] $name { $($field),* } { $($rest)? });
     };
-    (@encode [] $name:ident { $($field:ident),* }) => {};
-    (@encode [Encode] $name:ident { $($field:ident),* }) => {
+    (@encode [] $name:ident { $($field:ident),* } { $($rest:ident)? }) => {};
+    (@encode [Encode] $name:ident { $($field:ident),* } { $($rest:ident)? }) => {
         impl $crate::plugin::Encode for $name {
             fn encode(&self) -> $crate::plugin::Value {
-                $crate::plugin::Value::map([
-                    $(($crate::plugin::decode::name(stringify!($field)), self.$field.clone().into())),*
-                ])
+                let own = [$(($crate::plugin::decode::name(stringify!($field)).to_string(), self.$field.clone().into())),*];
+                let rest = std::iter::empty()$( .chain($crate::plugin::Encode::encode(&self.$rest).into_map()) )?;
+                $crate::plugin::Value::map(own.into_iter().chain(rest))
             }
         }
 

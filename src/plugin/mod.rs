@@ -8,6 +8,7 @@
 //! [`attributes!`]: crate::attributes
 
 mod checks;
+pub mod conditions;
 mod connection;
 mod convert;
 pub mod data_source;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::conditions::Condition;
 use super::{AttributePath, Problem, Value};
 
 /// The schema of one block.
@@ -38,6 +39,8 @@ pub struct Attribute {
     pub deprecation: Option<String>,
     /// Rules for known, non-null values.
     pub checks: Vec<Check>,
+    /// Rules that depend on other attributes of the same block.
+    pub conditions: Vec<Condition>,
     /// The effect of a change of its value. `None` if the user cannot change it, or if there are no objects that a
     /// change could affect.
     pub change: Option<PlanEffect>,
@@ -143,6 +146,23 @@ impl Check {
         Check { rule: rule.into(), test: Arc::new(test) }
     }
 
+    /// A rule for strings, with a function whose error is a sentence that names the invalid value.
+    pub fn text(rule: &str, test: impl Fn(&str) -> Result<(), String> + Send + Sync + 'static) -> Check {
+        Check::new(rule, move |value| value.as_str().map_or(Ok(()), &test))
+    }
+
+    /// The value has from `shortest` to `longest` characters, both included.
+    pub fn length(shortest: usize, longest: usize) -> Check {
+        let rule = match shortest {
+            0 => format!("at most {longest} characters"),
+            _ => format!("{shortest} to {longest} characters"),
+        };
+        Check::text(&rule, move |text| match text.chars().count() {
+            length if (shortest..=longest).contains(&length) => Ok(()),
+            length => Err(format!("The value has {length} characters; AWS allows {shortest} to {longest}.")),
+        })
+    }
+
     /// The value is one of these strings.
     pub fn one_of(allowed: &'static [&'static str]) -> Check {
         let rule = format!("one of {}", allowed.join(", "));
@@ -187,6 +207,7 @@ impl Attribute {
             sensitive: false,
             deprecation: None,
             checks: Vec::new(),
+            conditions: Vec::new(),
             change: None,
             otherwise: None,
             fields: &[],
@@ -321,6 +342,34 @@ impl Attribute {
         self.checks.push(check);
         self
     }
+
+    /// It may be set only if another attribute has one of these values.
+    #[must_use]
+    pub fn only_with(mut self, other: &'static str, values: &'static [&'static str]) -> Attribute {
+        self.conditions.push(Condition::OnlyWith(other, values));
+        self
+    }
+
+    /// It may be set only if another attribute is set.
+    #[must_use]
+    pub fn only_if_set(mut self, other: &'static str) -> Attribute {
+        self.conditions.push(Condition::OnlyIfSet(other));
+        self
+    }
+
+    /// It must be set if another attribute has this value.
+    #[must_use]
+    pub fn required_with(mut self, other: &'static str, value: &'static str) -> Attribute {
+        self.conditions.push(Condition::RequiredWith(other, value));
+        self
+    }
+
+    /// Exactly one of it and another attribute must be set.
+    #[must_use]
+    pub fn either_or(mut self, other: &'static str) -> Attribute {
+        self.conditions.push(Condition::EitherOr(other));
+        self
+    }
 }
 
 impl std::fmt::Display for PlanEffect {
@@ -438,12 +487,14 @@ fn nested_without_defaults(kind: &AttributeType, value: Value) -> Value {
     }
 }
 
-/// Runs the checks of all attributes on a configuration.
+/// Runs the checks of all attributes on a configuration. Terraform sends an omitted block as null.
 pub fn check(attributes: &[Attribute], config: &Value, path: &AttributePath) -> Vec<Problem> {
     let mut problems = Vec::new();
     for attribute in attributes {
         let value = config.get(&attribute.name);
         let path = path.attribute(&attribute.name);
+        let broken = |condition: &Condition| condition.problem(attributes, config, &attribute.name, &path);
+        problems.extend(attribute.conditions.iter().filter_map(broken));
         if value.is_null() || value.is_unknown() {
             continue;
         }

@@ -147,6 +147,14 @@ impl Value {
         }
     }
 
+    /// The entries of an object or map; none of another value.
+    pub fn into_map(self) -> BTreeMap<String, Value> {
+        match self {
+            Value::Map(entries) => entries,
+            _ => BTreeMap::new(),
+        }
+    }
+
     /// The entries, if this value is a known map or object.
     pub fn as_map(&self) -> Option<&BTreeMap<String, Value>> {
         match self {

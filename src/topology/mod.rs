@@ -1,6 +1,7 @@
 //! The trait [`Topology`]: a pure description of one resource type in terms of [`model`](crate::model).
 
 mod alternatives;
+mod entries;
 pub mod four_tier_vpc;
 pub mod http_gateway;
 mod ignored;
@@ -22,9 +23,7 @@ use crate::model::{
 };
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Value};
 
-/// The remark of an argument whose calls neither AWS nor an emulator has ever carried out, so that its tests use only
-/// simulated responses. To be removed when an acceptance run on AWS has used the argument.
-pub const NOT_YET_RUN: &str = "Not yet run on AWS, and no emulator supports it.";
+pub use crate::model::NOT_YET_RUN;
 
 /// One resource type. Everything here is pure: no I/O, no async, no clock.
 pub trait Topology: Send + Sync + 'static {

@@ -17,7 +17,9 @@ use crate::aws::calls::{Operation, OrFailure, list_all, ownership, wait};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::keys::network as keys;
-use crate::model::{DELIVERY_ERROR, DELIVERY_STATUS, Entry, FlowLog, Input, Key, LogFiles, LogGroup, Spec};
+use crate::model::{
+    DELIVERY_ERROR, DELIVERY_STATUS, DestinationOptions, Entry, FlowLog, FlowLogSettings, Input, Key, LogGroup, Spec,
+};
 
 /// How long EC2 may not know a new role, as in hashicorp/aws.
 const NEW_ROLE: Duration = Duration::from_secs(2 * 60);
@@ -32,7 +34,11 @@ pub(super) async fn of_vpc(session: &Session, vpc_id: &str) -> Result<Vec<Log>, 
 /// The log as AWS returns it. AWS cannot change a log, so one in state has the properties of the last apply.
 pub(super) fn read(shown: &Shown<'_>, place: Result<(Key, &FlowLog), &str>, log: &Log) -> Option<Observed> {
     let (key, spec) = match place {
-        Ok((key, applied)) => (key, FlowLog { tags: tags::own(log.tags()), ..applied.clone() }),
+        Ok((key, applied)) => {
+            let mut spec = applied.clone();
+            spec.settings.tags = tags::own(log.tags());
+            (key, spec)
+        }
         Err(slot) => {
             let spec = spec(shown, log)?;
             (keys::flow_log(slot.strip_prefix(keys::FLOW_LOG)?, &spec), spec)
@@ -49,23 +55,26 @@ pub(super) fn read(shown: &Shown<'_>, place: Result<(Key, &FlowLog), &str>, log:
 fn spec(shown: &Shown<'_>, log: &Log) -> Option<FlowLog> {
     let owned = |text: Option<&str>| Input::Known(text.filter(|text| !text.is_empty()).map(str::to_string));
     let destination = destination(log)?;
-    let files = log.destination_options().map(|it| LogFiles {
-        format: it.file_format().map_or("plain-text", DestinationFileFormat::as_str).to_string(),
-        hive_compatible_partitions: it.hive_compatible_partitions().unwrap_or(false),
-        per_hour_partition: it.per_hour_partition().unwrap_or(false),
+    let destination_options = log.destination_options().map(|it| DestinationOptions {
+        file_format: it.file_format().map_or("plain-text", DestinationFileFormat::as_str).to_string().into(),
+        hive_compatible_partitions: it.hive_compatible_partitions().unwrap_or(false).into(),
+        per_hour_partition: it.per_hour_partition().unwrap_or(false).into(),
     });
+    let settings = FlowLogSettings {
+        log_destination_type: kind(log).to_string().into(),
+        iam_role_arn: owned(log.deliver_logs_permission_arn()),
+        deliver_cross_account_role: owned(log.deliver_cross_account_role()),
+        traffic_type: log.traffic_type().map_or("ALL", TrafficType::as_str).to_string().into(),
+        max_aggregation_interval: log.max_aggregation_interval().map_or(600, i64::from).into(),
+        log_format: owned(log.log_format()),
+        destination_options: destination_options.into(),
+        tags: tags::own(log.tags()),
+    };
     Some(FlowLog {
         vpc: shown.vpc.clone(),
         log_group: shown.key(&destination).cloned(),
-        destination_type: Input::Known(kind(log).to_string()),
-        destination: Input::Known(destination),
-        iam_role_arn: owned(log.deliver_logs_permission_arn()),
-        cross_account_role_arn: owned(log.deliver_cross_account_role()),
-        traffic_type: Input::Known(log.traffic_type().map_or("ALL", TrafficType::as_str).to_string()),
-        max_aggregation_interval: Input::Known(log.max_aggregation_interval().map_or(600, i64::from)),
-        log_format: owned(log.log_format().filter(|format| *format != FlowLog::DEFAULT_FORMAT)),
-        files: Input::Known(files.filter(|files| *files != LogFiles::of_aws())),
-        tags: tags::own(log.tags()),
+        destination: destination.into(),
+        settings: settings.normalized(),
     })
 }
 
@@ -91,30 +100,34 @@ pub(super) fn destination(log: &Log) -> Option<String> {
 /// Creates a log, and waits until AWS lists it.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &FlowLog) -> Result<(), Failure> {
     let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
-    let (kind, destination) = (operation.known(&spec.destination_type)?, operation.known(&spec.destination)?);
-    let tags = ownership::tags_on_create(operation, &spec.tags)?;
-    let files = operation.known(&spec.files)?.as_ref().map(|files| {
-        DestinationOptionsRequest::builder()
-            .file_format(files.format.as_str().into())
-            .hive_compatible_partitions(files.hive_compatible_partitions)
-            .per_hour_partition(files.per_hour_partition)
-            .build()
-    });
-    let is_group = kind == FlowLog::CLOUDWATCH;
+    let (settings, destination) = (&spec.settings, operation.known(&spec.destination)?);
+    let kind = operation.known(&settings.log_destination_type)?;
+    let tags = ownership::tags_on_create(operation, &settings.tags)?;
+    let options = match operation.known(&settings.destination_options)? {
+        Some(options) => Some(
+            DestinationOptionsRequest::builder()
+                .file_format(operation.known(&options.file_format)?.as_str().into())
+                .hive_compatible_partitions(*operation.known(&options.hive_compatible_partitions)?)
+                .per_hour_partition(*operation.known(&options.per_hour_partition)?)
+                .build(),
+        ),
+        None => None,
+    };
+    let is_group = spec.is_to_log_group();
     let call = session
         .ec2
         .create_flow_logs()
         .resource_ids(vpc_id)
         .resource_type(FlowLogsResourceType::Vpc)
-        .traffic_type(operation.known(&spec.traffic_type)?.as_str().into())
+        .traffic_type(operation.known(&settings.traffic_type)?.as_str().into())
         .log_destination_type(kind.as_str().into())
         .set_log_group_name(is_group.then(|| destination.clone()))
         .set_log_destination((!is_group).then(|| destination.clone()))
-        .set_deliver_logs_permission_arn(operation.known(&spec.iam_role_arn)?.clone())
-        .set_deliver_cross_account_role(operation.known(&spec.cross_account_role_arn)?.clone())
-        .max_aggregation_interval(i32::try_from(*operation.known(&spec.max_aggregation_interval)?).unwrap_or(600))
-        .set_log_format(operation.known(&spec.log_format)?.clone())
-        .set_destination_options(files)
+        .set_deliver_logs_permission_arn(operation.known(&settings.iam_role_arn)?.clone())
+        .set_deliver_cross_account_role(operation.known(&settings.deliver_cross_account_role)?.clone())
+        .max_aggregation_interval(i32::try_from(*operation.known(&settings.max_aggregation_interval)?).unwrap_or(600))
+        .set_log_format(operation.known(&settings.log_format)?.clone())
+        .set_destination_options(options)
         .tag_specifications(tags::on_create(ResourceType::VpcFlowLog, &tags))
         .client_token(client_token());
     let send = || async {
@@ -180,7 +193,7 @@ pub(crate) async fn update(
     from: Option<&FlowLog>,
     to: &FlowLog,
 ) -> Result<(), Failure> {
-    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+    tags::update(operation, id, from.map(|from| &from.settings.tags), &to.settings.tags).await
 }
 
 /// Deletes the log. Its records stay.
@@ -211,19 +224,17 @@ mod tests {
         "<flowLogSet><item><flowLogId>fl-1</flowLogId><resourceId>vpc-1</resourceId></item></flowLogSet>";
 
     fn spec() -> FlowLog {
-        FlowLog {
-            vpc: Key::new("vpc"),
-            log_group: None,
-            destination_type: Input::Known(FlowLog::CLOUDWATCH.into()),
-            destination: Input::Known("/net".into()),
+        let settings = FlowLogSettings {
+            log_destination_type: Input::Known(FlowLog::CLOUDWATCH.into()),
             iam_role_arn: Input::Known(Some("arn:aws:iam::123456789012:role/new".into())),
-            cross_account_role_arn: Input::default(),
+            deliver_cross_account_role: Input::default(),
             traffic_type: Input::Known("ALL".into()),
             max_aggregation_interval: Input::Known(600),
             log_format: Input::default(),
-            files: Input::default(),
+            destination_options: Input::default(),
             tags: Input::default(),
-        }
+        };
+        FlowLog { vpc: Key::new("vpc"), log_group: None, destination: Input::Known("/net".into()), settings }
     }
 
     fn rejected(action: &str, code: &str, message: &str) -> (String, String) {

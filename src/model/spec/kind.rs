@@ -217,15 +217,18 @@ pub trait Kind: Any {
     fn follow_creation_of(&mut self, _created: &dyn Kind) {}
 }
 
-/// The tags of a kind with a field for them.
+/// The tags of a kind, in the field `tags` or another one.
 macro_rules! tagged {
     () => {
+        $crate::model::spec::kind::tagged!(tags);
+    };
+    ($($field:ident).+) => {
         fn tags(&self) -> Option<&$crate::model::Tags> {
-            Some(&self.tags)
+            Some(&self.$($field).+)
         }
 
         fn tags_mut(&mut self) -> Option<&mut $crate::model::Tags> {
-            Some(&mut self.tags)
+            Some(&mut self.$($field).+)
         }
     };
 }

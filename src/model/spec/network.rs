@@ -17,7 +17,7 @@ mod vpc_ipv6_block;
 pub use default_network_acl::{DefaultNetworkAcl, NetworkAclRule, TakenSubnet};
 pub use default_security_group::{DefaultSecurityGroup, RuleSource, SecurityGroupRule};
 pub use eip::Eip;
-pub use flow_log::{DELIVERY_ERROR, DELIVERY_STATUS, FlowLog, LogFiles};
+pub use flow_log::{DELIVERY_ERROR, DELIVERY_STATUS, DestinationOptions, FlowLog, FlowLogSettings};
 pub use internet_gateway::InternetGateway;
 pub use nat_gateway::NatGateway;
 pub use route::Route;

@@ -23,6 +23,11 @@ impl Output {
         Output { name, kind: || Type::String, description, of }
     }
 
+    /// A map of texts.
+    pub(super) const fn texts(name: &'static str, description: &'static str, of: fn(&Network<'_>) -> Value) -> Output {
+        Output { name, kind: || Type::Map(Box::new(Type::String)), description, of }
+    }
+
     /// A list of texts.
     const fn list(name: &'static str, description: &'static str, of: fn(&Network<'_>) -> Value) -> Output {
         Output { name, kind: || Type::List(Box::new(Type::String)), description, of }
@@ -265,6 +270,14 @@ impl<'a> Network<'a> {
             Some((object.key.slot.clone(), target.blackhole_id().map_or_else(|| self.resolve(target), Value::from)))
         });
         Value::Map(targets.collect())
+    }
+
+    /// A value of each object whose slot starts with `prefix`, by the rest of the slot; null if there is none.
+    pub(super) fn each(&self, prefix: &str, of: impl Fn(&Key) -> Value) -> Value {
+        let keys = self.objects.iter().map(|object| &object.key);
+        let values = keys.filter_map(|key| Some((key.slot.strip_prefix(prefix)?.to_string(), of(key))));
+        let values: BTreeMap<String, Value> = values.collect();
+        if values.is_empty() { Value::Null } else { Value::Map(values) }
     }
 
     /// The ID of the object in a slot; null if the network has no such object.

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::config::Config;
 use super::name_tags::{self, NAME};
 use crate::model::keys::network as keys;
-use crate::model::{Scope, Tags, check_count};
-use crate::plugin::{AttributePath, Input, Problem};
+use crate::model::{Scope, Spec, Tags, check_count};
+use crate::plugin::{AttributePath, Input, Problem, Value};
 
 /// The tags of the object in a slot, without the keys that the provider ignores. An unknown map makes all tags unknown;
 /// an unknown value affects only its own key.
@@ -30,11 +30,31 @@ pub(super) fn too_many(slot: &str, tags: &Tags) -> Option<Problem> {
     check_count(&subject, count, &AttributePath::new("custom_tags"))
 }
 
+/// The tags of an object that only its own entry can give. `attributes` contain `custom_tags` already, and a name other
+/// than the computed one is in `name_tags`.
+pub(super) fn of_entry(found: &Tags, attributes: &Value, scope: &Scope) -> Tags {
+    let general = attributes.get("custom_tags");
+    let is_own = |key: &str, value: &str| {
+        key != NAME && general.get(key).as_str() != Some(value) && !scope.may_be_default_tag(key, value)
+    };
+    found.clone().map(|mut tags| {
+        tags.retain(|key, value| value.known().is_none_or(|value| is_own(key, value)));
+        tags
+    })
+}
+
+/// Writes changed tags of an object into its entry.
+pub(super) fn reflect_entry(object: &Spec, entry: &mut Value) {
+    if let (Some(Input::Known(found)), Some(own)) = (object.tags(), entry.get("tags").as_map()) {
+        let own = own.keys().filter_map(|key| Some((key.clone(), found.get(key)?.clone().into())));
+        entry.set("tags", Value::Map(own.collect()));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::config::tests::config;
     use super::*;
-    use crate::plugin::Value;
 
     fn scope() -> Scope {
         let default_tags = [("team", "default"), ("Name", "default"), ("only", "default")];

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{LogGroup, OperationTimeouts, Tags};
+use crate::model::{KmsKey, LogGroup, OperationTimeouts, Tags, role};
 use crate::plugin::{Check, Input, PlanEffect, Value};
 use crate::topology::NOT_YET_RUN;
 
@@ -31,7 +31,7 @@ crate::attributes! {
     /// The configuration of one gateway.
     pub struct GatewayConfig {
         /// Name of the gateway: 1 to 128 letters, digits, spaces, and the characters `_ . : / = + - @`.
-        name: Input<String> = required().in_place(),
+        name: Input<String> = required().check(Check::length(1, 128)).in_place(),
         /// Routes by route key. A key is `<METHOD> <path>`, such as `GET /orders/{id}`, or `$default` for all requests
         /// that match no other route. The methods are GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS, and ANY, which
         /// matches every method without a route of its own. A path starts with `/` and does not end with one. Its parts
@@ -46,9 +46,9 @@ crate::attributes! {
              plan warns about them"
         )),
         /// Description of the API, at most 1024 characters.
-        description: Input<Option<String>> = optional().in_place(),
+        description: Input<Option<String>> = optional().check(Check::length(0, 1024)).in_place(),
         /// Version identifier of the API, at most 64 characters. It has no effect on requests.
-        api_version: Input<Option<String>> = optional().in_place(),
+        api_version: Input<Option<String>> = optional().check(Check::length(0, 64)).in_place(),
         /// Tags of the API. They override `default_tags`. At most 47 tags, including `default_tags`: AWS allows 50, and
         /// the provider sets 3.
         api_tags: Tags = default(Value::Map(BTreeMap::new())).in_place(),
@@ -68,7 +68,7 @@ crate::attributes! {
         /// Name of the log group that the provider creates for access logs: 1 to 512 letters, digits, and the
         /// characters `. _ - /`. By default, access logs are off. Names that begin with `/aws/vendedlogs/` avoid the
         /// size limit of the policy by which AWS allows log delivery.
-        access_log_logservice_group_name: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(
+        access_log_logservice_group_name: Input<Option<String>> = optional().check(LogGroup::new_name()).change(PlanEffect::PartialReplace(
             "creates a new log group and deletes the old one, including its log events"
         )),
         /// Number of days for which log events are kept. By default, and with 0, they never expire. Has no effect
@@ -93,7 +93,7 @@ crate::attributes! {
         /// Logs uses its own encryption. A change applies only to new events. Older events can be read only as long as
         /// the key that encrypted them exists. Has no effect without `access_log_logservice_group_name`.
         access_log_logservice_group_kms_key_id: Input<Option<String>>
-            = optional().in_place().remark(NOT_YET_RUN),
+            = optional().check(KmsKey::check()).in_place().remark(NOT_YET_RUN),
         /// ARN of the Lambda function, Kinesis stream or Firehose delivery stream that receives the log events that
         /// match `access_log_logservice_group_subscription_filter_pattern`. It must be in the Region and account of the
         /// gateway. For a function, the provider creates the permission that CloudWatch Logs needs; a stream requires
@@ -110,10 +110,12 @@ crate::attributes! {
             optional().check(Check::one_of(&["Random", "ByLogStream"])).in_place(),
         /// Filter pattern of the log events to forward, at most 1024 characters. The empty pattern matches all events.
         /// Any other pattern has no effect without `access_log_logservice_group_subscription_destination_arn`.
-        access_log_logservice_group_subscription_filter_pattern: Input<String> = default("").in_place(),
+        access_log_logservice_group_subscription_filter_pattern: Input<String>
+            = default("").check(Check::length(0, 1024)).in_place(),
         /// ARN of the IAM role that CloudWatch Logs assumes to write to a stream. Required if the destination is a
         /// Kinesis stream or a Firehose delivery stream. Has no effect with another destination.
-        access_log_logservice_group_subscription_role_arn: Input<Option<String>> = optional().in_place(),
+        access_log_logservice_group_subscription_role_arn: Input<Option<String>>
+            = optional().check(role()).in_place(),
         /// Custom domain name of the gateway: at most 253 lowercase letters, digits, hyphens and dots, without a
         /// trailing dot. The first label may be `*`. The domain has a regional endpoint with TLS 1.2. The API's own
         /// endpoint keeps working. By default, there is no custom domain. API Gateway accepts at most one create, one
@@ -188,7 +190,8 @@ crate::attributes! {
         faas_function_arn: Input<String> = required().change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
         /// Description of the integration, at most 1024 characters. New routes with the same function, payload format
         /// version, timeout and description share one integration.
-        description: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
+        description: Input<Option<String>>
+            = optional().check(Check::length(0, 1024)).change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
         /// Format version of the event that the function receives and of the response that it returns.
         payload_format_version: Input<String>
             = default("1.0").check(Check::one_of(PAYLOAD_FORMATS)).change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
@@ -226,7 +229,8 @@ crate::attributes! {
         enable_simple_responses: Input<bool> = default(false).in_place(),
         /// ARN of the IAM role that API Gateway assumes to call the function. By default, the provider adds a
         /// permission to the policy of the function instead.
-        authorizer_credentials_arn: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(OTHER_FUNCTION)),
+        authorizer_credentials_arn: Input<Option<String>>
+            = optional().check(role()).change(PlanEffect::PartialReplace(OTHER_FUNCTION)),
     }
 }
 

@@ -52,27 +52,12 @@ impl Problems {
     fn api(&mut self, config: &GatewayConfig) {
         if let Input::Known(name) = &config.name {
             let path = AttributePath::new("name");
-            self.length(name, 1, 128, path.clone());
             // The name is stored in a tag of the API, by which the API is found again after a run was killed.
             if !name.chars().all(|character| TaggingService::ApiGateway.allows(character)) {
                 let message =
                     format!("{name:?} contains characters that AWS does not allow in a tag, where the name is stored.");
                 self.add(path, message, ALLOWED_CHARACTERS);
             }
-        }
-        if let Input::Known(Some(description)) = &config.description {
-            self.length(description, 0, 1024, AttributePath::new("description"));
-        }
-        if let Input::Known(Some(version)) = &config.api_version {
-            self.length(version, 0, 64, AttributePath::new("api_version"));
-        }
-    }
-
-    fn length(&mut self, text: &str, shortest: usize, longest: usize, path: AttributePath) {
-        let length = text.chars().count();
-        if !(shortest..=longest).contains(&length) {
-            let message = format!("The value has {length} characters; AWS allows {shortest} to {longest}.");
-            self.add(path, message, if length > longest { "Shorten it." } else { "Give it a value." });
         }
     }
 

@@ -177,6 +177,10 @@ fn item(attribute: &Attribute, path: &str, change_is_stated: bool) -> String {
         let rules: Vec<&str> = attribute.checks.iter().map(|check| check.rule.as_str()).collect();
         text += &format!("  - Allowed: {}\n", rules.join("; "));
     }
+    if !attribute.conditions.is_empty() {
+        let rules: Vec<String> = attribute.conditions.iter().map(|condition| condition.rule()).collect();
+        text += &format!("  - Condition: {}\n", rules.join("; "));
+    }
     if let Some(change) = attribute.change.filter(|_| !change_is_stated) {
         text += &format!("  - Change: {}\n", effect(change));
     }

@@ -52,29 +52,22 @@ impl LogGroup {
         Some(name.strip_suffix(":*").unwrap_or(name))
     }
 
-    /// Checks a name. An error is a sentence and a hint.
-    pub fn check_name(name: &str) -> Result<(), (String, &'static str)> {
-        if name.is_empty() || name.len() > 512 {
-            let message = format!("{name:?} has {} characters; the name of a log group has 1 to 512.", name.len());
-            return Err((message, "Choose another name, or remove it to create no log group."));
-        }
-        if !only(name, "._-/") {
-            // CreateLogGroup also accepts "#", but ListTagsForResource and TagResource reject an ARN that contains it.
-            let message = match name.contains('#') {
-                true => {
+    /// The check of an input with the name of a new group.
+    pub(crate) fn new_name() -> Check {
+        Check::text("1 to 512 letters, digits and characters of \". _ - /\" that do not begin with \"aws/\"", |name| {
+            Err(match name {
+                name if name.is_empty() || name.len() > 512 => {
+                    format!("{name:?} has {} characters; the name of a log group has 1 to 512.", name.len())
+                }
+                // CreateLogGroup accepts it, but ListTagsForResource and TagResource reject an ARN that contains it.
+                name if name.contains('#') => {
                     format!("{name:?} contains \"#\", and CloudWatch Logs does not support tags on such a log group.")
                 }
-                false => format!("{name:?} is not a valid name of a log group."),
-            };
-            return Err((message, "Use only letters, digits, and . _ - /."));
-        }
-        match name.starts_with("aws/") {
-            true => Err((
-                format!("{name:?} starts with \"aws/\", which AWS reserves."),
-                "Choose another name; \"/aws/\" is allowed.",
-            )),
-            false => Ok(()),
-        }
+                name if !only(name, "._-/") => format!("{name:?} is not a valid name of a log group."),
+                name if name.starts_with("aws/") => format!("{name:?} starts with \"aws/\", which AWS reserves."),
+                _ => return Ok(()),
+            })
+        })
     }
 }
 

@@ -1,11 +1,19 @@
 //! Flow logs of a VPC.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
 use crate::model::spec::kind::{Counterpart, Kind, tagged};
-use crate::model::{Claim, Key, Learned, Need, Tags};
-use crate::plugin::Input;
+use crate::model::{Claim, Key, Learned, Need, Tags, only, role};
+use crate::plugin::{Check, Encode, Input, Number, PlanEffect, Value};
+
+/// The format of AWS (VPC user guide).
+const DEFAULT_FORMAT: &str = "${version} ${account-id} ${interface-id} ${srcaddr} ${dstaddr} ${srcport} ${dstport} \
+                              ${protocol} ${packets} ${bytes} ${start} ${end} ${action} ${log-status}";
+
+const PLAIN_TEXT: &str = "plain-text";
 
 /// A flow log of the VPC. Key `flow_log.<name>`, fixed by everything except tags.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,41 +22,89 @@ pub struct FlowLog {
     pub vpc: Key,
     /// The log group that it writes to, if the network creates it.
     pub log_group: Option<Key>,
-    /// `cloud-watch-logs`, `s3` or `kinesis-data-firehose`.
-    pub destination_type: Input<String>,
     /// The name of the log group, or the ARN of the bucket or delivery stream.
     pub destination: Input<String>,
-    /// ARN of the role that writes to a log group, or that delivers to a stream of another account.
-    pub iam_role_arn: Input<Option<String>>,
-    /// ARN of the role of the other account.
-    pub cross_account_role_arn: Input<Option<String>>,
-    /// `ALL`, `ACCEPT` or `REJECT`.
-    pub traffic_type: Input<String>,
-    /// In seconds.
-    pub max_aggregation_interval: Input<i64>,
-    /// The fields of a record; `None` for the default format of AWS.
-    pub log_format: Input<Option<String>>,
-    /// The files in a bucket; `None` for text files without partitions.
-    pub files: Input<Option<LogFiles>>,
-    /// Tags.
-    pub tags: Tags,
+    /// Its inputs that have the same form in AWS.
+    #[serde(flatten)]
+    pub settings: FlowLogSettings,
 }
 
-/// The form of the files in a bucket.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct LogFiles {
-    /// `plain-text` or `parquet`.
-    pub format: String,
-    /// Whether the names of folders contain the names of the partitions, as Hive expects.
-    pub hive_compatible_partitions: bool,
-    /// Whether there is a folder for each hour.
-    pub per_hour_partition: bool,
+crate::attributes! {
+    /// The inputs of a flow log, except the destination.
+    #[derive(Serialize, Deserialize)]
+    pub struct FlowLogSettings: Encode {
+        /// `cloud-watch-logs`, `s3` or `kinesis-data-firehose`.
+        log_destination_type: Input<String>
+            = default(FlowLog::CLOUDWATCH).check(Check::one_of(&[FlowLog::CLOUDWATCH, FlowLog::S3, FlowLog::FIREHOSE])).change(FlowLog::REPLACED),
+        /// ARN of the role with which EC2 writes to a log group. With a delivery stream in another account, the role
+        /// that delivers to it. The policy of a bucket allows the delivery without a role.
+        iam_role_arn: Input<Option<String>> = optional().check(role()).change(FlowLog::REPLACED)
+            .required_with("log_destination_type", FlowLog::CLOUDWATCH)
+            .only_with("log_destination_type", &[FlowLog::CLOUDWATCH, FlowLog::FIREHOSE]),
+        /// ARN of the role in the account of a delivery stream.
+        deliver_cross_account_role: Input<Option<String>> = optional().check(role()).change(FlowLog::REPLACED)
+            .only_with("log_destination_type", &[FlowLog::FIREHOSE]).remark(crate::model::NOT_YET_RUN),
+        /// Traffic to record: `ALL`, `ACCEPT` or `REJECT`.
+        traffic_type: Input<String> = default("ALL").check(Check::one_of(&["ALL", "ACCEPT", "REJECT"])).change(FlowLog::REPLACED),
+        /// Maximum number of seconds that a record covers.
+        max_aggregation_interval: Input<i64> = default(600_i64).check(interval()).change(FlowLog::REPLACED),
+        /// Fields of a record, such as `$${version} $${vpc-id} $${srcaddr}`. Defaults to the format of AWS.
+        log_format: Input<Option<String>> = optional().check(format()).change(FlowLog::REPLACED),
+        /// Files in a bucket.
+        destination_options: Input<Option<DestinationOptions>>
+            = optional().only_with("log_destination_type", &[FlowLog::S3]).change(FlowLog::REPLACED),
+        /// Tags for the flow log and the created log group.
+        tags: Tags = default(Value::Map(BTreeMap::new())).in_place(),
+    }
 }
 
-impl LogFiles {
-    /// The form without a choice.
-    pub fn of_aws() -> LogFiles {
-        LogFiles { format: "plain-text".to_string(), ..LogFiles::default() }
+crate::attributes! {
+    /// The files of a flow log in a bucket.
+    #[derive(Serialize, Deserialize)]
+    pub struct DestinationOptions: Encode {
+        /// Format of the files: `plain-text` or `parquet`.
+        file_format: Input<String>
+            = default(PLAIN_TEXT).check(Check::one_of(&[PLAIN_TEXT, "parquet"])).change(FlowLog::REPLACED),
+        /// Whether the folders are named as Hive expects.
+        hive_compatible_partitions: Input<bool> = default(false).change(FlowLog::REPLACED),
+        /// Whether there is a folder for each hour.
+        per_hour_partition: Input<bool> = default(false).change(FlowLog::REPLACED),
+    }
+}
+
+fn interval() -> Check {
+    Check::new("60 or 600", |value| match value {
+        Value::Number(Number::Int(60 | 600)) => Ok(()),
+        _ => Err(format!("{value} is not an interval that AWS supports.")),
+    })
+}
+
+/// Fields such as `${srcaddr}`, separated by one space.
+fn format() -> Check {
+    let is_field = |text: &str| {
+        let name = text.strip_prefix("${").and_then(|text| text.strip_suffix('}'));
+        name.is_some_and(|name| !name.is_empty() && only(name, "-"))
+    };
+    Check::text("fields such as \"$${srcaddr} $${dstaddr}\", with $$ for a $ in Terraform", move |format| match format
+        .split(' ')
+        .all(is_field)
+    {
+        true => Ok(()),
+        false => Err(format!("{format:?} does not consist of fields that are separated by one space.")),
+    })
+}
+
+impl FlowLogSettings {
+    /// The form in which AWS returns them: without a format or options that are those of AWS.
+    pub(crate) fn normalized(mut self) -> FlowLogSettings {
+        self.log_format = self.log_format.map(|format| format.filter(|format| format != DEFAULT_FORMAT));
+        let of_aws = DestinationOptions {
+            file_format: PLAIN_TEXT.to_string().into(),
+            hive_compatible_partitions: false.into(),
+            per_hour_partition: false.into(),
+        };
+        self.destination_options = self.destination_options.map(|options| options.filter(|it| *it != of_aws));
+        self
     }
 }
 
@@ -56,32 +112,28 @@ impl FlowLog {
     /// The type of a destination that is a log group.
     pub const CLOUDWATCH: &str = "cloud-watch-logs";
 
-    /// The format of AWS (VPC user guide).
-    pub const DEFAULT_FORMAT: &str = "${version} ${account-id} ${interface-id} ${srcaddr} ${dstaddr} ${srcport} \
-                                      ${dstport} ${protocol} ${packets} ${bytes} ${start} ${end} ${action} ${log-status}";
+    /// The type of a bucket.
+    pub const S3: &str = "s3";
 
-    /// Its inputs that AWS cannot change, as text.
-    pub fn fixed(&self) -> Input<String> {
-        match self.clone() {
-            FlowLog {
-                destination_type: Input::Known(destination_type),
-                destination: Input::Known(destination),
-                iam_role_arn: Input::Known(role),
-                cross_account_role_arn: Input::Known(other_role),
-                traffic_type: Input::Known(traffic_type),
-                max_aggregation_interval: Input::Known(interval),
-                log_format: Input::Known(format),
-                files: Input::Known(files),
-                ..
-            } => {
-                let files = files
-                    .map(|it| format!("{} {} {}", it.format, it.hive_compatible_partitions, it.per_hour_partition));
-                let optional = [role, other_role, format, files].map(|it| it.unwrap_or("-".to_string()));
-                let all = [destination_type, destination, traffic_type, interval.to_string()];
-                Input::Known(all.into_iter().chain(optional).collect::<Vec<_>>().join(" "))
-            }
-            _ => Input::Unknown,
-        }
+    /// The type of a delivery stream.
+    pub const FIREHOSE: &str = "kinesis-data-firehose";
+
+    /// The effect of a change of what AWS cannot change.
+    pub(crate) const REPLACED: PlanEffect = PlanEffect::PartialReplace(
+        "replaces the flow log. The new one is created first, unless both have the same destination, which AWS rejects: \
+         then up to a minute of records is lost",
+    );
+
+    /// What AWS cannot change, as text.
+    pub(crate) fn fixed(&self) -> Input<String> {
+        let mut fixed = FlowLogSettings { tags: Input::default(), ..self.settings.clone() }.encode();
+        fixed.set("destination", self.destination.clone().into());
+        if fixed.is_wholly_known() { Input::Known(fixed.to_string()) } else { Input::Unknown }
+    }
+
+    /// Whether it writes to a log group.
+    pub(crate) fn is_to_log_group(&self) -> bool {
+        self.settings.log_destination_type.known().is_some_and(|it| it == FlowLog::CLOUDWATCH)
     }
 }
 
@@ -97,14 +149,14 @@ impl Kind for FlowLog {
             attributes: &[
                 ("vpc", &["vpc_id"]),
                 ("log_group", &["log_destination"]),
-                ("destination_type", &["log_destination_type"]),
                 ("destination", &["log_destination"]),
+                ("log_destination_type", &["log_destination_type"]),
                 ("iam_role_arn", &["iam_role_arn"]),
-                ("cross_account_role_arn", &["deliver_cross_account_role"]),
+                ("deliver_cross_account_role", &["deliver_cross_account_role"]),
                 ("traffic_type", &["traffic_type"]),
                 ("max_aggregation_interval", &["max_aggregation_interval"]),
                 ("log_format", &["log_format"]),
-                ("files", &["destination_options"]),
+                ("destination_options", &["destination_options"]),
                 ("tags", &["tags"]),
             ],
         }
@@ -120,16 +172,16 @@ impl Kind for FlowLog {
         vec![Claim::FlowLogTo { destination: self.destination.clone() }]
     }
 
-    tagged!();
+    tagged!(settings.tags);
 
     fn fault(&self, learned: &Learned) -> Option<String> {
         let message = learned.get(DELIVERY_ERROR).filter(|message| !message.is_empty())?;
         let destination = self.destination.known().map(String::as_str).unwrap_or_default();
-        let advice = match self.destination_type.known().map(String::as_str) {
-            Some(FlowLog::CLOUDWATCH) => format!(
+        let advice = match self.is_to_log_group() {
+            true => format!(
                 "Check that the role trusts vpc-flow-logs.amazonaws.com and may write to log-group:{destination}:*."
             ),
-            _ => "Check the policy of the destination.".to_string(),
+            false => "Check the policy of the destination.".to_string(),
         };
         Some(format!("delivers no records to {destination}: {message}. {advice}"))
     }

@@ -1,28 +1,47 @@
 //! Flow logs of the VPC, with the log groups that the network creates for them.
 
-mod entry;
-mod rules;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::Part;
 use crate::model::keys::network as keys;
-use crate::model::{self, DELIVERY_STATUS, Entry, Input, Inventory, Key, LogGroup, Outside, Reference, Scope, Spec};
-use crate::plugin::{AttributePath, Encode, Problem, Type, Value};
+use crate::model::{
+    self, Arn, DELIVERY_STATUS, Entry, FlowLogSettings, Input, Inventory, Key, KmsKey, LogGroup, Outside, Reference,
+    Scope, Spec, TaggingService, check_tags,
+};
+use crate::plugin::{Encode, Nested, Problem, Value};
 use crate::topology::alternatives::Change;
+use crate::topology::entries::{Entries, drifted};
 use crate::topology::four_tier_vpc::blueprint::{Built, Draft};
 use crate::topology::four_tier_vpc::classify::Classifier;
 use crate::topology::four_tier_vpc::config::Config;
 use crate::topology::four_tier_vpc::name_tags::NAME;
-use crate::topology::four_tier_vpc::outputs::{Network, Output};
+use crate::topology::four_tier_vpc::outputs::Output;
+use crate::topology::four_tier_vpc::tags;
 use crate::topology::mirrored::Found;
 
-pub(in super::super) use entry::FlowLog;
+crate::attributes! {
+    /// A flow log of the VPC.
+    pub struct FlowLog: Encode {
+        /// ARN of an existing log group, bucket (also with a folder) or delivery stream.
+        log_destination: Input<Option<String>> = optional().either_or("log_group_name").change(model::FlowLog::REPLACED),
+        /// Name of a log group to create for the flow log.
+        log_group_name: Input<Option<String>> = optional().check(LogGroup::new_name()).change(model::FlowLog::REPLACED)
+            .only_with("log_destination_type", &[model::FlowLog::CLOUDWATCH]),
+        /// Number of days for which the created log group keeps its events. By default, they never expire.
+        retention_in_days: Input<Option<i64>>
+            = optional().check(LogGroup::retention()).only_if_set("log_group_name").in_place(),
+        /// ARN of the KMS key that encrypts the created log group.
+        kms_key_id: Input<Option<String>> = optional().check(KmsKey::check_arn()).only_if_set("log_group_name").in_place(),
+        /// Whether the created log group stays in AWS, with its events, when it is no longer required.
+        log_group_skip_destroy: Input<bool> = default(true).in_place(),
+        ..settings: FlowLogSettings
+    }
+}
 
-/// The input.
-const INPUT: &str = "flow_logs";
+const ENTRIES: Entries = Entries { input: "flow_logs", slots: keys::FLOW_LOG, what: "a flow log" };
 
 /// Flow logs of the VPC.
 pub(in super::super) struct FlowLogs;
@@ -38,13 +57,28 @@ impl Part for FlowLogs {
     }
 
     fn problems(&self, config: &Config) -> Vec<Problem> {
-        rules::problems(config)
+        let mut problems = ENTRIES.problems(&config.flow_logs);
+        let mut used: BTreeMap<String, &str> = BTreeMap::new();
+        for (name, log) in logs(config) {
+            problems.extend(log.other_service(name));
+            let tags = log.settings.tags.known().into_iter();
+            problems
+                .extend(tags.flat_map(|it| check_tags(TaggingService::Ec2, it, &ENTRIES.path(name).attribute("tags"))));
+            let Input::Known(destination) = log.destination() else { continue };
+            if let Some(other) = used.insert(destination.clone(), name).filter(|_| !destination.is_empty()) {
+                let message = format!("{other:?} and {name:?} write to the same destination, {destination}.");
+                let hint =
+                    "AWS accepts one flow log of a VPC for each destination. Use another one, or remove an entry.";
+                problems.push(Problem::new(ENTRIES.path(name), message, hint));
+            }
+        }
+        problems
     }
 
     fn references(&self, config: &Config, _: &Scope) -> Vec<Reference> {
         let mut all = Vec::new();
         for (name, log) in logs(config) {
-            let path = AttributePath::new(INPUT).key(name);
+            let path = ENTRIES.path(name);
             if let Input::Known(Some(group)) = &log.log_group_name {
                 let to = Outside::LogGroup { name: group.clone(), slot: format!("{}{name}", keys::FLOW_LOG_GROUP) };
                 all.push(Reference::new(to, path.attribute("log_group_name")));
@@ -58,8 +92,7 @@ impl Part for FlowLogs {
 
     fn draft(&self, draft: &mut Draft<'_>, _: &Built<'_>) {
         for (name, log) in logs(draft.context.config) {
-            let group = log.log_group_name.known().cloned().flatten();
-            let group = group.map(|group| {
+            let group = log.log_group_name.known().cloned().flatten().map(|group| {
                 let key = keys::log_group_of_flow_log(name, &Input::Known(group.clone()));
                 let spec = LogGroup {
                     root: draft.vpc.clone(),
@@ -67,14 +100,19 @@ impl Part for FlowLogs {
                     retention_in_days: LogGroup::period(&log.retention_in_days),
                     kms_key_arn: log.kms_key_id.clone(),
                     skip_destroy: log.log_group_skip_destroy.clone(),
-                    tags: draft.tags(&key, &[&log.tags]),
+                    tags: draft.tags(&key, &[&log.settings.tags]),
                 };
                 draft.add(&key, Spec::LogGroup(spec));
                 key
             });
-            let mut spec = log.spec(&draft.vpc, group);
+            let mut spec = model::FlowLog {
+                vpc: draft.vpc.clone(),
+                log_group: group,
+                destination: log.destination(),
+                settings: log.settings.clone().normalized(),
+            };
             let key = keys::flow_log(name, &spec);
-            spec.tags = draft.tags(&key, &[&log.tags]);
+            spec.settings.tags = draft.tags(&key, &[&log.settings.tags]);
             draft.warnings.extend(gap(name, &key, &spec, draft.context.existing));
             draft.add(&key, Spec::FlowLog(spec));
         }
@@ -87,19 +125,16 @@ impl Part for FlowLogs {
         }
         let decided = |has_group: bool| -> Change<Config> {
             Box::new(move |config| {
-                let logs = match std::mem::replace(&mut config.flow_logs, Input::Unknown) {
-                    Input::Known(logs) => logs,
-                    Input::Unknown if has_group => BTreeMap::from([("unknown".to_string(), Input::Unknown)]),
-                    Input::Unknown => BTreeMap::new(),
-                };
-                let decide = |(name, log): (String, Input<FlowLog>)| {
-                    let mut log = log.known().cloned().unwrap_or_else(FlowLog::unknown);
-                    if !log.log_group_name.is_known() {
-                        log.log_group_name = Input::Known(has_group.then(|| "unknown".to_string()));
+                let unknown = || has_group.then(|| ("unknown".to_string(), Input::Unknown)).into_iter().collect();
+                let mut logs = config.flow_logs.known().cloned().unwrap_or_else(unknown);
+                for log in logs.values_mut() {
+                    let Some(mut decided) = log.known().cloned().or_else(FlowLog::unknown) else { continue };
+                    if !decided.log_group_name.is_known() {
+                        decided.log_group_name = Input::Known(has_group.then(|| "unknown".to_string()));
                     }
-                    (name, Input::Known(log))
-                };
-                config.flow_logs = Input::Known(logs.into_iter().map(decide).collect());
+                    *log = Input::Known(decided);
+                }
+                config.flow_logs = Input::Known(logs);
             })
         };
         vec![decided(false), decided(true)]
@@ -109,17 +144,14 @@ impl Part for FlowLogs {
     /// or another account delivers its records.
     fn classify(&self, classifier: &mut Classifier<'_>) {
         let landscape = classifier.landscape;
-        let mut used: BTreeSet<String> = BTreeSet::new();
         for log in &landscape.flow_logs {
             if let Some(other) = log.account_of_role.as_ref().filter(|account| **account != landscape.vpc_owner) {
                 classifier.reject(&log.id, format!("its role belongs to the account {other}"));
             }
             if classifier.is_free(&log.id) {
-                let given = log.tags.get(NAME).filter(|name| !name.is_empty());
-                let name = sanitized(given.unwrap_or(&log.destination));
-                let numbered = (2..).map(|number| format!("{name}-{number}"));
-                let free = std::iter::once(name.clone()).chain(numbered).find(|name| used.insert(name.clone()));
-                classifier.place(&log.id, format!("{}{}", keys::FLOW_LOG, free.unwrap_or(name)));
+                let given = log.tags.get(NAME).filter(|name| !name.is_empty()).unwrap_or(&log.destination);
+                let slot = ENTRIES.slot_of(given, |slot| classifier.result.slots.values().any(|it| it == slot));
+                classifier.place(&log.id, slot);
             }
         }
     }
@@ -127,101 +159,114 @@ impl Part for FlowLogs {
     fn import(&self, found: Found<'_>, scope: &Scope, attributes: &mut Value) {
         let groups: BTreeMap<&Key, &LogGroup> =
             found.specs().filter_map(|(key, spec)| Some((key, LogGroup::of(spec)?))).collect();
-        let general = attributes.get("custom_tags").clone();
-        // Another name than the computed one is in `name_tags`.
-        let is_own = |key: &str, value: &str| {
-            key != NAME && general.get(key).as_str() != Some(value) && !scope.may_be_default_tag(key, value)
-        };
-        let entry = |(key, spec): (&Key, &Spec)| {
-            let (name, log) = (key.slot.strip_prefix(keys::FLOW_LOG)?, model::FlowLog::of(spec)?);
-            let mut tags = log.tags.clone();
-            if let Input::Known(tags) = &mut tags {
-                tags.retain(|key, value| value.known().is_none_or(|value| is_own(key, value)));
-            }
+        let general = attributes.clone();
+        ENTRIES.import(found, attributes, |spec| {
+            let log = model::FlowLog::of(spec)?;
             let group = log.log_group.as_ref().and_then(|key| groups.get(key).copied());
-            Some((name.to_string(), FlowLog::of(&model::FlowLog { tags, ..log.clone() }, group, scope).encode()))
-        };
-        attributes.set(INPUT, Value::Map(found.specs().filter_map(entry).collect()));
+            let mut entry = FlowLog::of(log, group, scope);
+            entry.settings.tags = tags::of_entry(&log.settings.tags, &general, scope);
+            Some(entry.encode())
+        });
     }
 
-    /// A deleted log leaves the map. AWS can change the tags of a log, and the properties of its group.
+    /// AWS can change the tags of a log, and the properties of its group.
     fn reflect(&self, inventory: &Inventory, state: &mut Value) {
-        let Some(mut entries) = state.get(INPUT).as_map().cloned() else { return };
-        let at = |prefix: &str, name: &str| {
-            inventory.entries.iter().find(|entry| entry.key.slot.strip_prefix(prefix) == Some(name))
-        };
-        entries.retain(|name, _| at(keys::FLOW_LOG, name).is_none_or(Entry::is_present));
-        for (name, entry) in &mut entries {
-            if let Some(observed) = at(keys::FLOW_LOG_GROUP, name).and_then(Entry::drifted)
-                && let Some(group) = LogGroup::of(observed)
-            {
+        ENTRIES.reflect(inventory, state, |name, entry| {
+            let group = drifted(inventory, &format!("{}{name}", keys::FLOW_LOG_GROUP));
+            if let Some(group) = group.and_then(LogGroup::of) {
                 entry.set("retention_in_days", group.retention_in_days.clone().into());
                 entry.set("kms_key_id", group.kms_key_arn.clone().into());
             }
-            let tags = at(keys::FLOW_LOG, name).and_then(Entry::drifted).and_then(|spec| spec.tags()?.known());
-            if let (Some(found), Some(own)) = (tags, entry.get("tags").as_map()) {
-                let own = own.keys().filter_map(|key| Some((key.clone(), found.get(key)?.clone().into())));
-                entry.set("tags", Value::Map(own.collect()));
+            if let Some(log) = drifted(inventory, &ENTRIES.slot(name)) {
+                tags::reflect_entry(log, entry);
             }
-        }
-        state.set(INPUT, Value::Map(entries));
+        });
     }
 
     fn outputs(&self) -> &'static [Output] {
-        fn each(network: &Network<'_>, of: impl Fn(&Key) -> Value) -> Value {
-            let keys = network.objects.iter().map(|object| &object.key);
-            let values = keys.filter_map(|key| Some((key.slot.strip_prefix(keys::FLOW_LOG)?.to_string(), of(key))));
-            let values: BTreeMap<String, Value> = values.collect();
-            if values.is_empty() { Value::Null } else { Value::Map(values) }
-        }
         const {
             &[
-                Output {
-                    name: "flow_log_ids",
-                    kind: || Type::Map(Box::new(Type::String)),
-                    description: "IDs of the flow logs by their names in `flow_logs`, or null if there are none.",
-                    of: |network| each(network, |key| network.ids.id(key)),
-                },
-                Output {
-                    name: "flow_log_arns",
-                    kind: || Type::Map(Box::new(Type::String)),
-                    description: "ARNs of the flow logs by their names in `flow_logs`, or null if there are none.",
-                    of: |network| each(network, |key| network.arn("vpc-flow-log", key)),
-                },
-                Output {
-                    name: "flow_log_deliver_statuses",
-                    kind: || Type::Map(Box::new(Type::String)),
-                    description: "Result of the last delivery of each flow log, by its name in `flow_logs`: `SUCCESS`, \
-                                  `FAILED`, or empty before the first delivery, which can take 10 minutes. A refresh \
-                                  warns of a failure.",
-                    of: |network| each(network, |key| network.ids.learned(key, DELIVERY_STATUS)),
-                },
+                Output::texts(
+                    "flow_log_ids",
+                    "IDs of the flow logs by their names in `flow_logs`, or null if there are none.",
+                    |network| network.each(keys::FLOW_LOG, |key| network.ids.id(key)),
+                ),
+                Output::texts(
+                    "flow_log_arns",
+                    "ARNs of the flow logs by their names in `flow_logs`, or null if there are none.",
+                    |network| network.each(keys::FLOW_LOG, |key| network.arn("vpc-flow-log", key)),
+                ),
+                Output::texts(
+                    "flow_log_deliver_statuses",
+                    "Result of the last delivery of each flow log, by its name in `flow_logs`: `SUCCESS`, `FAILED`, or \
+                     empty before the first delivery, which can take 10 minutes. A refresh warns of a failure.",
+                    |network| network.each(keys::FLOW_LOG, |key| network.ids.learned(key, DELIVERY_STATUS)),
+                ),
             ]
         }
     }
 
     fn name(&self, slot: &str) -> Option<String> {
-        let name = slot.strip_prefix(keys::FLOW_LOG_GROUP).or_else(|| slot.strip_prefix(keys::FLOW_LOG))?;
-        rules::is_name(name).then(|| suffix(name))
+        let name = ENTRIES.name(slot.strip_prefix("log_group.").unwrap_or(slot))?;
+        Some(format!("-flow-log-{name}"))
     }
 }
 
-fn suffix(name: &str) -> String {
-    format!("-flow-log-{name}")
+impl FlowLog {
+    /// The name of the log group, or the ARN of another destination.
+    fn destination(&self) -> Input<String> {
+        match (&self.log_group_name, &self.log_destination) {
+            (Input::Known(Some(name)), _) => Input::Known(name.clone()),
+            (Input::Known(None), arn) => arn.clone().map(|arn| {
+                let arn = arn.unwrap_or_default();
+                LogGroup::name_in(&arn).map_or(arn.clone(), str::to_string)
+            }),
+            (Input::Unknown, _) => Input::Unknown,
+        }
+    }
+
+    /// The problem of a destination of another service than its type.
+    fn other_service(&self, name: &str) -> Option<Problem> {
+        let (arn, kind) = (self.log_destination.known()?.as_ref()?, self.settings.log_destination_type.known()?);
+        let (service, what) = match kind.as_str() {
+            model::FlowLog::CLOUDWATCH => ("logs", "a log group"),
+            model::FlowLog::S3 => ("s3", "a bucket"),
+            _ => ("firehose", "a delivery stream"),
+        };
+        let is_group = service != "logs" || LogGroup::name_in(arn).is_some();
+        if Arn::split(arn).is_ok_and(|parts| parts.service == service) && is_group {
+            return None;
+        }
+        let message = format!("{arn:?} is not the ARN of {what}, but log_destination_type is {kind:?}.");
+        let path = ENTRIES.path(name).attribute("log_destination");
+        Some(Problem::new(path, message, "Correct log_destination or log_destination_type."))
+    }
+
+    /// The entry that requires an object.
+    fn of(log: &model::FlowLog, group: Option<&LogGroup>, scope: &Scope) -> FlowLog {
+        let arn = |destination: String| match (log.is_to_log_group(), &scope.account) {
+            (true, Some(account)) => {
+                format!("arn:{}:logs:{}:{account}:log-group:{destination}", scope.partition, scope.region)
+            }
+            _ => destination,
+        };
+        FlowLog {
+            log_destination: match group {
+                Some(_) => Input::Known(None),
+                None => log.destination.clone().map(|destination| Some(arn(destination))),
+            },
+            log_group_name: group.map_or(Input::Known(None), |group| group.name.clone().map(Some)),
+            retention_in_days: group.map_or(Input::Known(None), |group| group.retention_in_days.clone()),
+            kms_key_id: group.map_or(Input::Known(None), |group| group.kms_key_arn.clone()),
+            log_group_skip_destroy: group.map_or(Input::Known(true), |group| group.skip_destroy.clone()),
+            settings: log.settings.clone(),
+        }
+    }
 }
 
 /// The logs whose inputs are known.
 fn logs(config: &Config) -> impl Iterator<Item = (&String, &FlowLog)> {
     config.flow_logs.known().into_iter().flatten().filter_map(|(name, log)| Some((name, log.known()?)))
-}
-
-/// A name as in the configuration. Of an ARN, only the last part counts.
-fn sanitized(text: &str) -> String {
-    let last = text.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
-    let name: String =
-        last.to_lowercase().chars().map(|it| if rules::is_name(&it.to_string()) { it } else { '-' }).collect();
-    let name = name.trim_matches('-');
-    if name.is_empty() { "log".to_string() } else { name.to_string() }
 }
 
 /// The warning that records are lost, because AWS rejects a second log to the same destination.
@@ -236,5 +281,5 @@ fn gap(name: &str, key: &Key, spec: &model::FlowLog, existing: &Inventory) -> Op
          destination. Up to a minute of records is lost.",
         old.key.slot, old.id
     );
-    Some(Problem::new(AttributePath::new(INPUT).key(name), message, "Use another destination to keep all records."))
+    Some(Problem::new(ENTRIES.path(name), message, "Use another destination to keep all records."))
 }

@@ -2,8 +2,7 @@
 
 use super::super::config::FaasAuthorizer;
 use super::*;
-use crate::model::{Arn, check_role, only};
-use crate::model::{FunctionArn, parse_short};
+use crate::model::{Arn, FunctionArn, only, parse_short};
 
 /// The prefixes of identity sources.
 const SOURCES: [&str; 4] = ["$request.header.", "$request.querystring.", "$context.", "$stageVariables."];
@@ -28,12 +27,6 @@ impl Problems {
 
     fn authorizer(&mut self, entry: &FaasAuthorizer, path: &AttributePath) {
         self.function(entry, path);
-        if let Input::Known(Some(role)) = &entry.authorizer_credentials_arn
-            && let Err(message) = check_role(role)
-        {
-            let hint = "Use an ARN such as arn:aws:iam::123456789012:role/name, or remove it to use a permission.";
-            self.add(path.attribute("authorizer_credentials_arn"), message, hint);
-        }
         self.identity(entry, path);
         if entry.enable_simple_responses == Input::Known(true)
             && entry.authorizer_payload_format_version.known().is_some_and(|it| it == "1.0")

@@ -1,36 +1,16 @@
 //! Access logs: the log group, their format, and the subscription that forwards log events.
 
 use super::*;
-use crate::model::{Destination, KmsKey, LogGroup, check_role, without_newline};
+use crate::model::{Destination, without_newline};
 
 /// The maximum size of a log format in API Gateway, in bytes.
 const LONGEST_FORMAT: usize = 3072;
 
-/// The maximum size of a filter pattern in CloudWatch Logs, in characters.
-const LONGEST_PATTERN: usize = 1024;
-
 const DESTINATION: &str = "access_log_logservice_group_subscription_destination_arn";
-const PATTERN: &str = "access_log_logservice_group_subscription_filter_pattern";
 const ROLE: &str = "access_log_logservice_group_subscription_role_arn";
 
 impl Problems {
     pub(super) fn access_logs(&mut self, config: &GatewayConfig) {
-        if let Input::Known(Some(name)) = &config.access_log_logservice_group_name {
-            let path = AttributePath::new("access_log_logservice_group_name");
-            if let Err((message, hint)) = LogGroup::check_name(name) {
-                self.add(path, message, hint);
-            }
-        }
-        if let Input::Known(Some(key)) = &config.access_log_logservice_group_kms_key_id
-            && let Err(message) = KmsKey::parse(key)
-        {
-            let hint = "Use the ID or ARN of a customer-managed key, its alias as alias/<name>, or the alias's ARN.";
-            self.add(AttributePath::new("access_log_logservice_group_kms_key_id"), message, hint);
-        }
-        self.format(config);
-    }
-
-    fn format(&mut self, config: &GatewayConfig) {
         let path = AttributePath::new("custom_access_log_format");
         let kind = config.access_log_format_type.known().map(String::as_str);
         match (&config.custom_access_log_format, kind) {
@@ -66,18 +46,6 @@ impl Problems {
 
 impl Problems {
     pub(super) fn subscription(&mut self, config: &GatewayConfig) {
-        let pattern = config.access_log_logservice_group_subscription_filter_pattern.known();
-        if let Some(length) = pattern.map(|it| it.chars().count()).filter(|it| *it > LONGEST_PATTERN) {
-            let message = format!("The pattern has {length} characters; CloudWatch Logs allows {LONGEST_PATTERN}.");
-            self.add(AttributePath::new(PATTERN), message, "Shorten it.");
-        }
-        let role = &config.access_log_logservice_group_subscription_role_arn;
-        if let Input::Known(Some(role)) = role
-            && let Err(message) = check_role(role)
-        {
-            let hint = "Use an ARN such as arn:aws:iam::123456789012:role/name.";
-            self.add(AttributePath::new(ROLE), message, hint);
-        }
         match &config.access_log_logservice_group_subscription_destination_arn {
             Input::Unknown | Input::Known(None) => {}
             Input::Known(Some(arn)) => match Destination::parse(arn) {

@@ -43,9 +43,6 @@ impl Problems {
             };
             self.add(path.attribute("faas_function_arn"), message, hint);
         }
-        if let Input::Known(Some(description)) = &route.description {
-            self.length(description, 0, 1024, path.attribute("description"));
-        }
         if let (Input::Known(Some(name)), Input::Known(authorizers)) =
             (&route.authorizer_name, &config.faas_authorizers)
             && !authorizers.contains_key(name)

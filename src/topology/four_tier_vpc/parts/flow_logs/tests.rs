@@ -3,7 +3,6 @@
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
-use super::entry::{CLOUDWATCH, FIREHOSE};
 use super::*;
 use crate::model::{Drift, FoundFlowLog, NetworkLandscape};
 use crate::topology::Blueprint;
@@ -11,13 +10,13 @@ use crate::topology::four_tier_vpc::classify::classify;
 use crate::topology::four_tier_vpc::config::tests::{config, decode};
 use crate::topology::four_tier_vpc::fixtures::{applied, blueprint, objects, scope};
 use crate::topology::four_tier_vpc::{import, reflect, validate};
-use crate::topology::rules::{assert_reported, value, with};
+use crate::topology::rules::{value, with};
 
 const ROLE: &str = "arn:aws:iam::123456789012:role/flow";
 const BUCKET: &str = "arn:aws:s3:::logs/net";
 
 fn input(logs: Json) -> [(&'static str, Value); 1] {
-    [(INPUT, value(logs))]
+    [(ENTRIES.input, value(logs))]
 }
 
 fn problems(logs: Json) -> Vec<Problem> {
@@ -26,142 +25,80 @@ fn problems(logs: Json) -> Vec<Problem> {
 
 #[test]
 fn each_broken_rule_of_flow_logs_is_reported() {
-    let to_bucket = || json!({ "log_destination_type": "s3", "log_destination": BUCKET });
-    let to_group = || json!({ "log_group_name": "/net", "iam_role_arn": ROLE });
-    let rule =
-        |name: &'static str, broken: Json, at: &'static [&'static str], says: &'static [&'static str], good: Json| {
-            (name, json!({ "x": broken }), at, says, json!({ "x": good }))
-        };
-    let bucket = |more: Json| with(to_bucket(), more);
-    let group = |more: Json| with(to_group(), more);
-    assert_reported(
-        vec![
-            (
-                "a name is part of keys",
-                json!({ "A.b": to_bucket() }),
-                &["flow_logs[\"A.b\"]"],
-                &["\"A.b\"", "lowercase"],
-                json!({ "a-b_1": to_bucket() }),
-            ),
-            (
-                "destinations differ",
-                json!({ "a": to_group(), "b": {
-                    "log_destination": "arn:aws:logs:us-east-1:123456789012:log-group:/net:*", "iam_role_arn": ROLE,
-                } }),
-                &["flow_logs[\"b\"]"],
-                &["\"a\"", "\"b\"", "/net"],
-                json!({ "a": to_group(), "b": to_bucket() }),
-            ),
-            rule(
-                "a log has a destination",
-                json!({ "iam_role_arn": ROLE }),
-                &["flow_logs[\"x\"].log_destination"],
-                &["no destination"],
-                to_group(),
-            ),
-            rule(
-                "a log has one destination",
-                group(json!({ "log_destination": "arn:aws:logs:us-east-1:123456789012:log-group:/a" })),
-                &["flow_logs[\"x\"].log_destination"],
-                &["\"/net\"", "log-group:/a"],
-                to_group(),
-            ),
-            rule(
-                "a group is in CloudWatch",
-                group(json!({ "log_destination_type": "kinesis-data-firehose" })),
-                &["flow_logs[\"x\"].log_group_name"],
-                &["kinesis-data-firehose"],
-                to_group(),
-            ),
-            rule(
-                "the name of a group is valid",
-                group(json!({ "log_group_name": "a b" })),
-                &["flow_logs[\"x\"].log_group_name"],
-                &["a b"],
-                group(json!({ "log_group_name": "a/b" })),
-            ),
-            rule(
-                "CloudWatch requires a role",
-                json!({ "log_group_name": "/net" }),
-                &["flow_logs[\"x\"].iam_role_arn"],
-                &["requires a role"],
-                to_group(),
-            ),
-            rule(
-                "S3 has no role",
-                bucket(json!({ "iam_role_arn": ROLE })),
-                &["flow_logs[\"x\"].iam_role_arn"],
-                &["ignores", ROLE],
-                to_bucket(),
-            ),
-            rule(
-                "a role is an ARN",
-                group(json!({ "iam_role_arn": "flow" })),
-                &["flow_logs[\"x\"].iam_role_arn"],
-                &["\"flow\""],
-                to_group(),
-            ),
-            rule(
-                "files are in buckets",
-                group(json!({ "destination_options": {} })),
-                &["flow_logs[\"x\"].destination_options"],
-                &["s3", CLOUDWATCH],
-                bucket(json!({ "destination_options": {} })),
-            ),
-            rule(
-                "other accounts have streams",
-                bucket(json!({ "deliver_cross_account_role": ROLE })),
-                &["flow_logs[\"x\"].deliver_cross_account_role"],
-                &[FIREHOSE, "\"s3\""],
-                to_bucket(),
-            ),
-            rule(
-                "the ARN fits the type",
-                bucket(json!({ "log_destination": "arn:aws:firehose:us-east-1:123456789012:deliverystream/x" })),
-                &["flow_logs[\"x\"].log_destination"],
-                &["not an ARN of s3"],
-                to_bucket(),
-            ),
-            rule(
-                "only a new group has a retention period",
-                bucket(json!({ "retention_in_days": 7 })),
-                &["flow_logs[\"x\"].retention_in_days"],
-                &["log_group_name"],
-                group(json!({ "retention_in_days": 7 })),
-            ),
-            rule(
-                "a retention period is one of CloudWatch",
-                group(json!({ "retention_in_days": 8 })),
-                &["flow_logs[\"x\"].retention_in_days"],
-                &["8 days", "3653"],
-                group(json!({ "retention_in_days": 0 })),
-            ),
-            rule(
-                "a key is an ARN",
-                group(json!({ "kms_key_id": "alias/logs" })),
-                &["flow_logs[\"x\"].kms_key_id"],
-                &["alias/logs"],
-                group(
-                    json!({ "kms_key_id": "arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab" }),
-                ),
-            ),
-            rule(
-                "a format consists of fields",
-                bucket(json!({ "log_format": "${srcaddr},${dstaddr}" })),
-                &["flow_logs[\"x\"].log_format"],
-                &["one space"],
-                bucket(json!({ "log_format": "${srcaddr} ${dstaddr}" })),
-            ),
-            rule(
-                "an interval is 60 or 600",
-                bucket(json!({ "max_aggregation_interval": 300 })),
-                &["flow_logs[\"x\"].max_aggregation_interval"],
-                &["300"],
-                bucket(json!({ "max_aggregation_interval": 60 })),
-            ),
-        ],
-        problems,
-    );
+    let bucket = |more: Json| with(json!({ "log_destination_type": "s3", "log_destination": BUCKET }), more);
+    let group = |more: Json| with(json!({ "log_group_name": "/net", "iam_role_arn": ROLE }), more);
+    let key = "arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab";
+    let stream = "arn:aws:firehose:us-east-1:123456789012:deliverystream/x";
+    let existing = "arn:aws:logs:us-east-1:123456789012:log-group:/net:*";
+    let (to_bucket, to_group) = (|| bucket(json!({})), || group(json!({})));
+    let of = |at: &'static str, broken: Json, says: &'static [&'static str], good: Json| (at, broken, says, good);
+    let rules = [
+        of("log_destination", json!({ "iam_role_arn": ROLE }), &["Neither", "log_group_name"], to_group()),
+        of(
+            "log_destination",
+            group(json!({ "log_destination": existing })),
+            &["\"/net\"", "log-group:/net"],
+            to_group(),
+        ),
+        of("log_destination", bucket(json!({ "log_destination": stream })), &["not the ARN of a bucket"], to_bucket()),
+        of(
+            "log_group_name",
+            group(json!({ "log_group_name": "a b" })),
+            &["a b"],
+            group(json!({ "log_group_name": "a/b" })),
+        ),
+        of(
+            "log_group_name",
+            group(json!({ "log_destination_type": model::FlowLog::FIREHOSE })),
+            &[model::FlowLog::FIREHOSE],
+            to_group(),
+        ),
+        of("iam_role_arn", json!({ "log_group_name": "/net" }), &["required"], to_group()),
+        of(
+            "iam_role_arn",
+            bucket(json!({ "iam_role_arn": ROLE })),
+            &[model::FlowLog::CLOUDWATCH, "\"s3\""],
+            to_bucket(),
+        ),
+        of("iam_role_arn", group(json!({ "iam_role_arn": "flow" })), &["\"flow\""], to_group()),
+        of("destination_options", group(json!({ "destination_options": {} })), &["s3", model::FlowLog::CLOUDWATCH], {
+            bucket(json!({ "destination_options": {} }))
+        }),
+        of(
+            "deliver_cross_account_role",
+            bucket(json!({ "deliver_cross_account_role": ROLE })),
+            &[model::FlowLog::FIREHOSE],
+            to_bucket(),
+        ),
+        of("retention_in_days", bucket(json!({ "retention_in_days": 7 })), &["log_group_name"], {
+            group(json!({ "retention_in_days": 7 }))
+        }),
+        of("retention_in_days", group(json!({ "retention_in_days": 8 })), &["8 days", "3653"], {
+            group(json!({ "retention_in_days": 0 }))
+        }),
+        of("kms_key_id", group(json!({ "kms_key_id": "alias/a" })), &["alias/a"], group(json!({ "kms_key_id": key }))),
+        of("log_format", bucket(json!({ "log_format": "${a},${b}" })), &["one space"], {
+            bucket(json!({ "log_format": "${a} ${b}" }))
+        }),
+        of("max_aggregation_interval", bucket(json!({ "max_aggregation_interval": 300 })), &["300"], {
+            bucket(json!({ "max_aggregation_interval": 60 }))
+        }),
+    ];
+    for (at, broken, says, good) in rules {
+        let found = problems(json!({ "x": broken }));
+        let paths: Vec<String> = found.iter().map(|it| it.path.to_string()).collect();
+        assert_eq!(paths, [format!("flow_logs[\"x\"].{at}")], "{found:#?}");
+        let text = format!("{} {}", found[0].message, found[0].hint);
+        assert!(says.iter().all(|it| text.contains(it)), "{says:?} in {text}");
+        assert_eq!(problems(json!({ "x": good })), [], "{at}");
+    }
+    let twice = json!({ "a": to_group(), "b": { "log_destination": existing, "iam_role_arn": ROLE } });
+    for (logs, at, says) in [(json!({ "A.b": to_bucket() }), "A.b", "lowercase"), (twice, "b", "\"a\" and \"b\"")] {
+        let [problem] = &problems(logs)[..] else { panic!("one problem at {at}") };
+        assert_eq!(problem.path, ENTRIES.path(at));
+        assert!(format!("{} {}", problem.message, problem.hint).contains(says), "{problem:?}");
+    }
+    assert_eq!(problems(json!({ "a-b_1": to_bucket(), "b": to_group() })), []);
 }
 
 fn gap_of(before: Json, after: Json) -> Vec<String> {
@@ -186,11 +123,11 @@ fn only_a_successor_with_the_same_destination_loses_records() {
 fn an_unknown_log_group_changes_only_outputs_of_flow_logs() {
     let logs = |group: Value| {
         let log = Value::map([("log_group_name", group), ("iam_role_arn", ROLE.into())]);
-        config(&[(INPUT, Value::map([("a", log)]))])
+        config(&[(ENTRIES.input, Value::map([("a", log)]))])
     };
     assert_eq!(FlowLogs.is_wanted(&logs(Value::Unknown)), Input::Unknown);
     assert_eq!(FlowLogs.is_wanted(&logs("/net".into())), Input::Known(true));
-    for unknown in [logs(Value::Unknown), config(&[(INPUT, Value::Unknown)])] {
+    for unknown in [logs(Value::Unknown), config(&[(ENTRIES.input, Value::Unknown)])] {
         let changes = FlowLogs.alternatives(&unknown);
         let groups = changes.iter().map(|change| {
             let mut config = unknown.clone();
@@ -261,8 +198,8 @@ proptest! {
         let required = objects(&config, "a");
         let imported = import::imported(&applied(&required), &scope()).expect("a network");
         prop_assert_eq!(imported.get("custom_tags"), &general.1);
-        let again = decode(&[(INPUT, imported.get(INPUT).clone()), general]).expect("valid inputs");
-        let tags = |config: &Config| super::logs(config).map(|(_, log)| log.tags.clone()).collect::<Vec<_>>();
+        let again = decode(&[(ENTRIES.input, imported.get(ENTRIES.input).clone()), general]).expect("valid inputs");
+        let tags = |config: &Config| super::logs(config).map(|(_, log)| log.settings.tags.clone()).collect::<Vec<_>>();
         prop_assert_eq!(tags(&again), tags(&config), "each tag comes from one input");
         let of = |objects: Vec<crate::model::Object>| {
             objects.into_iter().filter(|it| it.key.slot.contains(keys::FLOW_LOG)).collect::<Vec<_>>()
@@ -283,7 +220,7 @@ fn drift_shows_in_the_entry_of_its_log() {
         match &mut spec {
             Spec::LogGroup(group) => group.retention_in_days = Input::Known(Some(30)),
             Spec::FlowLog(log) if log.log_group.is_some() => {
-                let Input::Known(tags) = &mut log.tags else { panic!() };
+                let Input::Known(tags) = &mut log.settings.tags else { panic!() };
                 tags.insert("team".into(), Input::Known("web".into()));
             }
             Spec::FlowLog(_) => {
@@ -296,7 +233,7 @@ fn drift_shows_in_the_entry_of_its_log() {
     }
     let mut state = Value::map(input(logs));
     reflect::write_drift(&mut state, &inventory);
-    let entries = state.get(INPUT).as_map().unwrap();
+    let entries = state.get(ENTRIES.input).as_map().unwrap();
     assert_eq!(entries.keys().collect::<Vec<_>>(), ["a"], "the deleted log");
     assert_eq!(entries["a"].get("retention_in_days"), &30.into());
     assert_eq!(entries["a"].get("tags"), &Value::map([("team", Value::from("web"))]));
