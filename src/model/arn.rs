@@ -204,7 +204,7 @@ pub enum KmsKey {
 impl KmsKey {
     /// The check of an input with any of the four.
     pub(crate) fn check() -> Check {
-        let rule = "the ID or ARN of a customer-managed key, its alias as alias/<name>, or the alias's ARN";
+        let rule = "the ID or ARN of a customer-managed key, its alias as alias/NAME, or the alias's ARN";
         Check::text(rule, |key| KmsKey::parse(key).map(|_| ()))
     }
 

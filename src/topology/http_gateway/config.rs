@@ -45,9 +45,9 @@ crate::attributes! {
              renamed in place. If several routes share it, all but one of them are deleted and created again, and the \
              plan warns about them"
         )),
-        /// Description of the API, at most 1024 characters.
+        /// Description of the API.
         description: Input<Option<String>> = optional().check(Check::length(0, 1024)).in_place(),
-        /// Version identifier of the API, at most 64 characters. It has no effect on requests.
+        /// Version identifier of the API. It has no effect on requests.
         api_version: Input<Option<String>> = optional().check(Check::length(0, 64)).in_place(),
         /// Tags of the API. They override `default_tags`. At most 47 tags, including `default_tags`: AWS allows 50, and
         /// the provider sets 3.
@@ -65,9 +65,8 @@ crate::attributes! {
                 "creates new authorizers, updates changed ones in place, points the routes to them, and then deletes \
                  unused ones"
             )),
-        /// Name of the log group that the provider creates for access logs: 1 to 512 letters, digits, and the
-        /// characters `. _ - /`. By default, access logs are off. Names that begin with `/aws/vendedlogs/` avoid the
-        /// size limit of the policy by which AWS allows log delivery.
+        /// Name of the log group that the provider creates for access logs. By default, access logs are off. Names that
+        /// begin with `/aws/vendedlogs/` avoid the size limit of the policy by which AWS allows log delivery.
         access_log_logservice_group_name: Input<Option<String>> = optional().check(LogGroup::new_name()).change(PlanEffect::PartialReplace(
             "creates a new log group and deletes the old one, including its log events"
         )),
@@ -108,8 +107,8 @@ crate::attributes! {
         /// destination is not a Kinesis stream.
         access_log_logservice_group_subscription_distribution: Input<Option<String>> =
             optional().check(Check::one_of(&["Random", "ByLogStream"])).in_place(),
-        /// Filter pattern of the log events to forward, at most 1024 characters. The empty pattern matches all events.
-        /// Any other pattern has no effect without `access_log_logservice_group_subscription_destination_arn`.
+        /// Filter pattern of the log events to forward. The empty pattern matches all events. Any other pattern has no
+        /// effect without `access_log_logservice_group_subscription_destination_arn`.
         access_log_logservice_group_subscription_filter_pattern: Input<String>
             = default("").check(Check::length(0, 1024)).in_place(),
         /// ARN of the IAM role that CloudWatch Logs assumes to write to a stream. Required if the destination is a
@@ -188,8 +187,8 @@ crate::attributes! {
         /// gateway changes too and the plan knows this ARN, Terraform 1.16 and later restore it with the next apply.
         /// The attribute `arn` of a function to be replaced is not known in the plan.
         faas_function_arn: Input<String> = required().change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
-        /// Description of the integration, at most 1024 characters. New routes with the same function, payload format
-        /// version, timeout and description share one integration.
+        /// Description of the integration. New routes with the same function, payload format version, timeout and
+        /// description share one integration.
         description: Input<Option<String>>
             = optional().check(Check::length(0, 1024)).change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
         /// Format version of the event that the function receives and of the response that it returns.
