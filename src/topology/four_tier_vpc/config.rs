@@ -14,9 +14,7 @@ use crate::model::{Tags, Tier};
 use crate::plugin::{Check, Input, PlanEffect};
 use crate::topology::NOT_YET_RUN;
 use checks::tenancy;
-use effects::{
-    FLOW_LOGS, OTHER_BLOCKS, OTHER_LENGTH, OTHER_RANGE, REPLACED_ENTRY, REPLACED_TIER, REPLACED_TIER_WITH_NAT,
-};
+use effects::{OTHER_BLOCKS, OTHER_LENGTH, OTHER_RANGE, REPLACED_ENTRY, REPLACED_TIER, REPLACED_TIER_WITH_NAT};
 use empty::{empty_list, empty_map};
 
 /// CIDR blocks by `AZ-<index>`.
@@ -318,7 +316,9 @@ crate::attributes! {
         /// Flow logs of the VPC, by a name of your choice of lowercase letters, digits, `_` and `-`. A flow log writes
         /// to a log group, which it can create, to a bucket, or to a delivery stream.
         flow_logs: Input<BTreeMap<String, Input<FlowLog>>>
-            = default(empty_map()).change(PlanEffect::PartialReplace(FLOW_LOGS)),
+            = default(empty_map()).change(PlanEffect::PartialReplace(
+                "creates, replaces or deletes flow logs; traffic is not affected"
+            )),
         /// Tags for all objects. They override the provider's `default_tags` and the computed Name tag. More specific
         /// maps, such as `vpc_custom_tags`, override them. Like all maps of tags, it leaves tags that were set outside
         /// Terraform unchanged.

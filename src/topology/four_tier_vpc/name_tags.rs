@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::PARTS;
 use super::config::Config;
-use crate::model::keys::network::tier_of;
+use crate::model::keys::network::{self as keys, tier_of};
 use crate::model::{Object, TaggingService, Tags, check_tags};
 use crate::plugin::{AttributePath, Problem};
 
@@ -43,16 +43,15 @@ pub(super) fn of(config: &Config, slot: &str) -> Tags {
 /// The entries that no network could use, and the names that AWS does not allow.
 pub(super) fn problems(config: &Config) -> Vec<Problem> {
     let mut problems = Vec::new();
+    let mut forms = keys::slots();
+    forms.retain(|form| suffix(&form.replace('*', "0")).is_some());
     for (slot, name) in config.name_tags.known().into_iter().flatten() {
         let path = AttributePath::new("name_tags").key(slot);
         if suffix(slot).is_none() {
             problems.push(Problem::new(
                 path,
                 format!("{slot:?} is not the key of an object that has a Name tag."),
-                "Use a key of aws_objects in one of these forms, where * is a number: vpc, internet_gateway, \
-                 subnet.<tier>.*, route_table.<tier>, route_table.<tier>.*, eip.*, nat_gateway.*, \
-                 private_nat_gateway.*, vpc_endpoint.objectstore, vpc_endpoint.keyvalue, flow_log.*, default_network_acl, \
-                 default_security_group.",
+                format!("Use a key of aws_objects in one of these forms: {}.", forms.join(", ")),
             ));
             continue;
         }

@@ -24,6 +24,3 @@ pub(super) const OTHER_LENGTH: &str =
 /// The effect of a change in place that gives subnets other IPv6 blocks.
 pub(super) const OTHER_BLOCKS: &str = "the public subnets get other IPv6 blocks, which AWS rejects while network interfaces have \
      addresses of the old ones";
-
-/// The effect of other flow logs.
-pub(super) const FLOW_LOGS: &str = "creates, replaces or deletes flow logs; traffic is not affected";
