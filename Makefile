@@ -19,7 +19,7 @@ export TERRAFORM
 export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(getconf _NPROCESSORS_ONLN))))
 
 .DEFAULT_GOAL := help
-.PHONY: help build install check lint fmt docs test faults properties bench package package-sums package-test deny
+.PHONY: help build install static check lint fmt docs test faults properties bench package package-sums package-test deny
 .PHONY: demo demo-end acceptance sweep clean-venv policies requests hashes
 
 help: ## Show the targets
@@ -36,12 +36,15 @@ install: build ## Install the provider into a mirror in INSTALL_DIR and print th
 some_test = cargo test --locked --quiet $(1) -- --list $(ONLY) | grep ': test$$' >/dev/null || \
     { echo "no test in $(2) matches ONLY=$(ONLY)" >&2; exit 1; }
 
-check: ## Check Rust without Terraform: format, source tree, clippy, unit tests; ONLY=PATH runs only these tests
+static: ## Check Rust without the tests of the provider: format, source tree, clippy
 	@scripts/prerequisites.sh cargo
-ifeq ($(ONLY),)
 	cargo fmt --check
 	cargo test --locked --quiet --package tidy
 	cargo clippy --locked --all-targets -- -D warnings
+
+check: $(if $(ONLY),,static) ## Check Rust without Terraform: format, source tree, clippy, unit tests; ONLY=PATH runs only these tests
+	@scripts/prerequisites.sh cargo
+ifeq ($(ONLY),)
 	cargo test --locked --lib
 else
 	@$(call some_test,--lib --test tidy,the library or tidy)

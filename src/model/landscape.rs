@@ -5,11 +5,8 @@ mod network;
 
 use std::collections::BTreeMap;
 
-pub use api::{ApiLandscape, FoundAuthorizer, FoundIntegration, FoundRoute, FoundStage};
-pub use network::{
-    FoundEndpoint, FoundFlowLog, FoundNatGateway, FoundNetworkAcl, FoundObject, FoundRouteTable, FoundSecurityGroup,
-    FoundSubnet, NetworkLandscape,
-};
+pub use api::*;
+pub use network::*;
 
 use super::TopologyKind;
 

@@ -44,11 +44,7 @@ pub(crate) use facts::covers;
 pub use facts::{AvailabilityZone, Certificate, CertificateType, Facts, Found, Lookup};
 pub use guardduty::GuardDutyObjects;
 pub use inventory::{Drift, Entry, Ids, Inventory, Origin, ResolvedObject, Unfinished};
-pub use landscape::{
-    ApiLandscape, Classification, FoundAuthorizer, FoundEndpoint, FoundFlowLog, FoundIntegration, FoundNatGateway,
-    FoundNetworkAcl, FoundObject, FoundRoute, FoundRouteTable, FoundSecurityGroup, FoundStage, FoundSubnet, FoundTags,
-    Landscape, NetworkLandscape, RESOURCE, STACK,
-};
+pub use landscape::*;
 pub use learned::Learned;
 pub use log_format::{is_same_format, without_newline};
 pub use outside::{Finding, Outside, Reference};
@@ -57,13 +53,7 @@ pub use route_key::RouteKey;
 pub use scope::{IgnoreTags, Location, Scope, TagSettings, partition_of, unusable_region};
 pub(crate) use shared_domain::learn_mappings;
 pub use shared_domain::{kept_with_shared_domains, mappings_to_other_apis};
-pub use spec::{
-    AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Cors, Counterpart, DELIVERY_ERROR, DELIVERY_STATUS,
-    DefaultNetworkAcl, DefaultSecurityGroup, DestinationOptions, DnsRecord, DomainName, Eip, FlowLog, FlowLogSettings,
-    Integration, InternetGateway, Ipv6Source, Kind, LambdaPermission, LogGroup, LogSubscription, MergeContext, Merged,
-    NatGateway, NetworkAclRule, Route, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Spec, Stage,
-    Subnet, TakenSubnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
-};
+pub use spec::*;
 pub use tags::MOST_TAGS;
 pub(crate) use tags::{ALLOWED_CHARACTERS, TaggingService, check_count, check_tag, check_tags};
 pub use timeouts::{OperationTimeouts, Timeouts};

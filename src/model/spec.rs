@@ -19,16 +19,9 @@ use serde::{Deserialize, Serialize};
 use super::{Key, Ref};
 use crate::plugin::Input;
 
-pub use gateway::{
-    AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Cors, DnsRecord, DomainName, Integration, LambdaPermission,
-    LogGroup, LogSubscription, Stage,
-};
+pub use gateway::*;
 pub use kind::{Counterpart, Kind};
-pub use network::{
-    DELIVERY_ERROR, DELIVERY_STATUS, DefaultNetworkAcl, DefaultSecurityGroup, DestinationOptions, Eip, FlowLog,
-    FlowLogSettings, InternetGateway, Ipv6Source, NatGateway, NetworkAclRule, Route, RouteTable, RouteTableAssociation,
-    RuleSource, SecurityGroupRule, Subnet, TakenSubnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
-};
+pub use network::*;
 pub use units::{MergeContext, Merged};
 
 /// Declares [`Spec`], and `of` for each kind.

@@ -15,6 +15,10 @@ struct Names {
     imports: BTreeMap<String, Path>,
     /// The path of each re-exported name. A re-export is not a use; code with the name uses the file that declares it.
     exports: BTreeMap<String, Path>,
+    /// The modules of which it re-exports all public items.
+    globs: Vec<Path>,
+    /// The public items that the file declares.
+    items: BTreeSet<String>,
     /// Every path in the code.
     paths: Vec<Path>,
 }
@@ -23,8 +27,16 @@ struct Names {
 /// privacy rules treat them as one unit.
 pub(crate) fn imports(files: &[File]) -> BTreeMap<String, BTreeSet<String>> {
     let modules: BTreeMap<Path, &File> = files.iter().map(|file| (module(&file.path), file)).collect();
-    let names: BTreeMap<&Path, Names> =
+    let mut names: BTreeMap<&Path, Names> =
         modules.iter().map(|(module, file)| (module, names(module, file, &modules))).collect();
+    let of_globs: Vec<_> = modules.keys().map(|module| (module, of_globs(module, &names))).collect();
+    for (module, exports) in of_globs {
+        let own = names.get_mut(module).expect("each module has its names");
+        let others =
+            exports.into_iter().filter(|(name, _)| !own.items.contains(name) && !own.exports.contains_key(name));
+        let others: Vec<_> = others.collect();
+        own.exports.extend(others);
+    }
     let uses = |module: &Path| -> BTreeSet<String> {
         let own = &names[module];
         let imported = own.imports.values().cloned();
@@ -58,6 +70,18 @@ fn module(path: &str) -> Path {
     path.split('/').filter(|part| *part != "lib").map(str::to_owned).collect()
 }
 
+/// The names that a module re-exports with globs, and their paths.
+fn of_globs(module: &Path, names: &BTreeMap<&Path, Names>) -> BTreeMap<String, Path> {
+    let of_one = |glob: &Path| {
+        let mut exports = of_globs(glob, names);
+        let Some(own) = names.get(glob) else { return exports };
+        exports.extend(own.exports.clone());
+        exports.extend(own.items.iter().map(|it| (it.clone(), glob.iter().chain([it]).cloned().collect())));
+        exports
+    };
+    names.get(module).into_iter().flat_map(|own| own.globs.iter().flat_map(of_one)).collect()
+}
+
 /// The module whose file declares the item of a path; `None` for a module and for an item of another crate.
 fn declared_in(path: &Path, names: &BTreeMap<&Path, Names>, depth: usize) -> Option<Path> {
     let (module, rest) =
@@ -82,13 +106,16 @@ fn names(module: &Path, file: &File, modules: &BTreeMap<Path, &File>) -> Names {
             continue;
         };
         rest.push_str(&statement[..at]);
-        let into = if is_export { &mut names.exports } else { &mut names.imports };
         for (path, alias) in leaves(statement[at..].trim_end_matches(';').trim()) {
-            if let Some(path) = absolute(&path, module, modules) {
-                into.insert(alias, path);
+            match absolute(&path, module, modules) {
+                Some(path) if alias == "*" && is_export => names.globs.push(path[..path.len() - 1].to_vec()),
+                Some(path) if is_export => _ = names.exports.insert(alias, path),
+                Some(path) => _ = names.imports.insert(alias, path),
+                None => {}
             }
         }
     }
+    names.items = rest.lines().filter_map(public_item).collect();
     let known = |name: &str| {
         let child: Path = module.iter().cloned().chain([name.to_owned()]).collect();
         names.imports.get(name).cloned().or_else(|| modules.contains_key(&child).then_some(child))
@@ -100,6 +127,14 @@ fn names(module: &Path, file: &File, modules: &BTreeMap<Path, &File>) -> Names {
         names.paths.extend(found);
     }
     names
+}
+
+/// The name of the public item that a line declares.
+fn public_item(line: &str) -> Option<String> {
+    let is_keyword = |it: &&str| ["async", "const", "enum", "fn", "static", "struct", "trait", "type"].contains(it);
+    let mut words = line.trim_start().strip_prefix("pub ")?.split(|it: char| !it.is_alphanumeric() && it != '_');
+    words.next().filter(is_keyword)?;
+    words.find(|word| !is_keyword(word)).map(str::to_owned)
 }
 
 /// The position of the path if the statement is a `use`, and whether it is a re-export.
@@ -192,6 +227,22 @@ mod tests {
         assert_eq!(of("src/a/inner.rs"), ["src/a/other.rs"]);
         assert_eq!(of("src/a/other.rs"), [""; 0], "a comment is not a use");
         assert_eq!(of("src/b.rs"), ["src/a/inner.rs", "src/a/other.rs"]);
+    }
+
+    #[test]
+    fn uses_are_followed_through_globs() {
+        let files = [
+            file("src/lib.rs", "mod a;\nmod b;\n"),
+            file("src/a.rs", "mod inner;\npub use inner::*;\npub enum Own {}\n"),
+            file("src/a/inner.rs", "mod most;\npub use most::*;\npub const fn two() {}\n"),
+            file("src/a/inner/most.rs", "pub struct Thing {\n    pub own: u8,\n}\npub enum Own {}\n"),
+            file("src/b.rs", "use crate::a::Thing;\nfn f() { crate::a::two(); }\n"),
+            file("src/c.rs", "use crate::a::Own;\n"),
+        ];
+        let found = imports(&files);
+        let of = |path: &str| found[path].iter().map(String::as_str).collect::<Vec<_>>();
+        assert_eq!(of("src/b.rs"), ["src/a/inner.rs", "src/a/inner/most.rs"]);
+        assert_eq!(of("src/c.rs"), ["src/a.rs"], "an item of the module itself has priority");
     }
 
     #[test]

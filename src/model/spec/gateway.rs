@@ -12,17 +12,17 @@ mod log_group;
 mod log_subscription;
 mod stage;
 
-pub use api::{Api, Cors};
-pub use api_mapping::ApiMapping;
-pub use api_route::ApiRoute;
-pub use authorizer::Authorizer;
-pub use dns_record::DnsRecord;
-pub use domain_name::DomainName;
-pub use integration::Integration;
-pub use lambda_permission::LambdaPermission;
-pub use log_group::LogGroup;
-pub use log_subscription::LogSubscription;
-pub use stage::{AccessLog, Stage};
+pub use api::*;
+pub use api_mapping::*;
+pub use api_route::*;
+pub use authorizer::*;
+pub use dns_record::*;
+pub use domain_name::*;
+pub use integration::*;
+pub use lambda_permission::*;
+pub use log_group::*;
+pub use log_subscription::*;
+pub use stage::*;
 
 fn in_order(items: &[String], text: fn(&str) -> String) -> Vec<String> {
     let mut items: Vec<String> = items.iter().map(|item| text(item)).collect();
