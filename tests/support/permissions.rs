@@ -14,6 +14,9 @@ mod network;
 pub(crate) mod recorded;
 pub(crate) mod reference;
 
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
 /// A policy document in the guide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Policy {
@@ -105,7 +108,10 @@ impl Condition {
             Self::Untagged => {
                 vec![("Null", resource_tag, vec!["true"]), ("Null", "ec2:CreateAction", vec!["true"]), with_mark]
             }
-            Self::MarkedOnCreate => vec![("StringEquals", "ec2:CreateAction", CREATES.to_vec()), with_mark],
+            Self::MarkedOnCreate => {
+                let creates: BTreeSet<_> = rows().filter(Row::creates).map(|row| row.operation).collect();
+                vec![("StringEquals", "ec2:CreateAction", creates.into_iter().collect()), with_mark]
+            }
             Self::InVpc => vec![in_vpc],
             Self::WithMarkInVpc => vec![in_vpc, with_mark],
             Self::GatewayEndpoint => {
@@ -139,18 +145,6 @@ impl Condition {
     }
 }
 
-/// The calls that create objects with tags.
-const CREATES: &[&str] = &[
-    "AllocateAddress",
-    "CreateFlowLogs",
-    "CreateInternetGateway",
-    "CreateNatGateway",
-    "CreateRouteTable",
-    "CreateSubnet",
-    "CreateVpc",
-    "CreateVpcEndpoint",
-];
-
 /// One permission that one call needs. A call that needs several has several rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
@@ -170,17 +164,65 @@ pub(crate) struct Row {
     pub(crate) because: &'static str,
 }
 
+impl Row {
+    /// Whether the permission is for a new object of EC2, which gets tags in the call.
+    fn creates(&self) -> bool {
+        self.service == "ec2" && [Condition::WithMark, Condition::GatewayEndpoint].contains(&self.condition)
+    }
+}
+
+/// The permissions of a feature, and the requests that need them.
+struct Feature {
+    purposes: &'static [Purpose],
+    /// By service.
+    calls: &'static [(&'static str, &'static [Calls])],
+    implied: &'static [Implied],
+    unrestricted: &'static [Unrestricted],
+    kinds: &'static [Kind],
+    associated: &'static [Associated],
+}
+
+const FEATURES: [&Feature; 3] = [&network::FEATURE, &gateway::FEATURE, &flow_logs::FEATURE];
+
 /// For each policy: the name of a purpose, its description, and the configuration that does not need it; empty if every
 /// configuration does. If a purpose needs several statements, they are numbered.
 pub(crate) type Purpose = (Policy, &'static str, &'static str, &'static str);
 
-pub(crate) fn purposes() -> impl Iterator<Item = &'static Purpose> {
-    network::PURPOSES.iter().chain(flow_logs::PURPOSES).chain(gateway::PURPOSES)
-}
+/// A group of calls that have the same purpose and condition, and act on the same resources. Their actions follow from
+/// their names. A call that acts on several kinds of objects has a row for each set of kinds with the same condition.
+/// AWS allows the call only if it allows it on each of its objects.
+type Calls = (Policy, &'static str, &'static [&'static str], &'static [&'static str], Condition);
+
+/// The resources of a call for the tags of all objects that a call can create with tags.
+const TAGGABLE: &[&str] = &["taggable"];
+
+/// Actions that AWS requires in addition to those that have the names of our calls, and the reason.
+type Implied = (Policy, &'static str, &'static [&'static str], &'static [&'static str], Condition, &'static str, By);
+
+/// The calls that imply a permission, and the parameter with which they do; empty if they always do. With a leading
+/// `!`, they do without the parameter. No calls if `context` determines the requests itself.
+type By = (&'static [&'static str], &'static str);
 
 /// Why a statement has no condition: its policy, its purpose, its first action, and the reason.
-pub(crate) fn unrestricted() -> impl Iterator<Item = &'static (Policy, &'static str, &'static str, &'static str)> {
-    network::UNRESTRICTED.iter().chain(flow_logs::UNRESTRICTED).chain(gateway::UNRESTRICTED)
+type Unrestricted = (Policy, &'static str, &'static str, &'static str);
+
+/// A resource type of EC2, the prefix of its IDs, and the parameters that contain one ID or a list of them.
+type Kind = (&'static str, &'static str, &'static [&'static str]);
+
+/// A call whose parameter `AssociationId` identifies an object, the resource type of the object, and where it is found:
+/// the call that lists such objects, the name of the list, and the name of the ID.
+type Associated = (&'static str, &'static str, (&'static str, &'static str, &'static str));
+
+pub(crate) fn purposes() -> impl Iterator<Item = &'static Purpose> {
+    FEATURES.into_iter().flat_map(|it| it.purposes)
+}
+
+pub(crate) fn unrestricted() -> impl Iterator<Item = &'static Unrestricted> {
+    FEATURES.into_iter().flat_map(|it| it.unrestricted)
+}
+
+fn implied() -> impl Iterator<Item = &'static Implied> {
+    FEATURES.into_iter().flat_map(|it| it.implied)
 }
 
 /// Whether the table has a row for this call.
@@ -188,49 +230,48 @@ pub(crate) fn covers(service: &str, operation: &str) -> bool {
     !operation.is_empty() && rows().any(|row| row.service == service && row.operation == operation)
 }
 
+/// The table, which is built only once, because its texts live as long as the process.
 pub(crate) fn rows() -> impl Iterator<Item = Row> {
-    let ec2 = calls_of_ec2().flat_map(|(policy, purpose, operations, resources, condition)| {
-        operations.iter().map(|operation| {
-            let action = action_of_ec2(operation);
-            Row {
-                service: "ec2",
-                operation,
-                policy: *policy,
-                purpose,
-                action,
-                resources,
-                condition: *condition,
-                because: "",
-            }
-        })
-    });
-    let others = gateway::CALLS.iter().chain(flow_logs::OTHERS).flat_map(
-        |(service, operations, (policy, purpose), action, resources, condition)| {
-            operations.iter().map(|operation| Row {
-                service,
-                operation,
-                policy: *policy,
-                purpose,
-                action,
-                resources,
-                condition: *condition,
-                because: "",
-            })
-        },
-    );
-    ec2.chain(others).chain(gateway::IMPLIED.iter().chain(flow_logs::IMPLIED).copied())
+    static ROWS: OnceLock<Vec<Row>> = OnceLock::new();
+    ROWS.get_or_init(table).iter().copied()
 }
 
-fn calls_of_ec2() -> impl Iterator<Item = &'static network::Calls> {
-    network::CALLS.iter().chain(flow_logs::EC2)
+fn table() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (service, calls) in FEATURES.into_iter().flat_map(|it| it.calls) {
+        for (policy, purpose, operations, resources, condition) in *calls {
+            let (policy, condition) = (*policy, *condition);
+            rows.extend(operations.iter().map(|operation| {
+                let action = if resources.is_empty() { "" } else { action(service, operation) };
+                Row { service, operation, policy, purpose, action, resources, condition, because: "" }
+            }));
+        }
+    }
+    let taggable: BTreeSet<_> =
+        rows.iter().filter(|row| row.creates()).flat_map(|row| row.resources).copied().collect();
+    let taggable: &[&str] = Vec::from_iter(taggable).leak();
+    for row in rows.iter_mut().filter(|row| row.resources == TAGGABLE) {
+        row.resources = taggable;
+    }
+    for (policy, purpose, actions, resources, condition, because, _) in implied() {
+        let (policy, condition) = (*policy, *condition);
+        rows.extend(actions.iter().map(|action| {
+            let service = action.split(':').next().unwrap_or_default();
+            Row { service, operation: "", policy, purpose, action, resources, condition, because }
+        }));
+    }
+    rows
 }
 
-/// The IAM action of an EC2 operation, which has the same name: `ec2:DescribeVpcs`. The texts are built only once,
-/// because a row needs `&'static str`.
-fn action_of_ec2(operation: &'static str) -> &'static str {
-    static ACTIONS: std::sync::OnceLock<std::collections::BTreeMap<&'static str, String>> = std::sync::OnceLock::new();
-    let all = || calls_of_ec2().flat_map(|row| row.2.iter().map(|name| (*name, format!("ec2:{name}")))).collect();
-    &ACTIONS.get_or_init(all)[operation]
+/// The IAM action of an operation, which has the same name: `ec2:DescribeVpcs`. Those of API Gateway are methods.
+fn action(service: &str, operation: &str) -> &'static str {
+    let method = [("Get", "GET"), ("Update", "PATCH"), ("Delete", "DELETE"), ("Untag", "DELETE")];
+    let name = match method.into_iter().find(|(verb, _)| operation.starts_with(verb)) {
+        _ if service != "apigateway" => operation,
+        Some((_, method)) => method,
+        None => "POST",
+    };
+    format!("{service}:{name}").leak()
 }
 
 /// The ARN pattern of a resource. Its Region, account, names and IDs are examples that readers replace with their own.

@@ -5,9 +5,12 @@ use std::collections::BTreeSet;
 
 use crate::model::{Claim, Key, Learned, Need, Ref, Tags};
 
-/// The resource of the provider hashicorp/aws that manages an object of a kind.
+/// The entry of a kind in the guide on objects: its description, and the resource of the provider hashicorp/aws that
+/// manages such an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counterpart {
+    /// One or two sentences.
+    pub description: &'static str,
     /// Its type, such as `aws_subnet`.
     pub resource: &'static str,
     /// The form of the ID by which it is imported.
@@ -24,7 +27,7 @@ pub trait Kind: Any {
     /// The kind as shown in messages, such as `NAT gateway`.
     fn kind(&self) -> &'static str;
 
-    /// Its counterpart in the provider hashicorp/aws.
+    /// Its description, and its counterpart in the provider hashicorp/aws.
     fn counterpart(&self) -> Counterpart;
 
     /// The dependencies of this object, with the order of their deletions.

@@ -3,12 +3,12 @@
 //!
 //! Names, IDs, Region and account become those of the guide, as if a user had filled them in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::arn;
 use super::evaluation::Check;
+use super::{Kind, arn};
 use crate::support::proxy::call::Call;
 
 /// A check, and where its remaining context is found.
@@ -41,114 +41,9 @@ pub(crate) enum Object {
     },
 }
 
-/// Where a call of EC2 names an object.
-#[derive(Clone, Copy)]
-enum Source {
-    /// It creates the object.
-    New,
-    /// In these parameters, each with one ID or a list of them.
-    Ids(&'static [&'static str]),
-    /// In the parameter `AssociationId`.
-    Associated(&'static str, &'static str, &'static str),
-    /// Always: AWS creates the object, and the request does not name it.
-    Unnamed,
-}
-
-use Source::{Associated, Ids, New, Unnamed};
-
-const VPC: (&str, Source) = ("vpc", Ids(&["VpcId"]));
-const SUBNET: (&str, Source) = ("subnet", Ids(&["SubnetId"]));
-const TABLE: (&str, Source) = ("route-table", Ids(&["RouteTableId"]));
-const GROUP: (&str, Source) = ("security-group", Ids(&["GroupId"]));
-const ACL: (&str, Source) = ("network-acl", Ids(&["NetworkAclId"]));
-const GATEWAY: (&str, Source) = ("internet-gateway", Ids(&["InternetGatewayId"]));
-const NAT: (&str, Source) = ("natgateway", Ids(&["NatGatewayId"]));
-const POOL: (&str, Source) = ("ipam-pool", Ids(&["IpamPoolId", "Ipv4IpamPoolId", "Ipv6IpamPoolId"]));
-const TABLE_OF: (&str, Source) = ("route-table", Associated("DescribeRouteTables", "routeTableSet", "routeTableId"));
-
-/// The objects of a call, by their resource types.
-type Objects = &'static [(&'static str, Source)];
-
-/// The objects of the calls of EC2.
-const EC2: &[(&[&str], Objects)] = &[
-    (&["CreateVpc"], &[("vpc", New), POOL]),
-    (&["CreateSubnet"], &[("subnet", New), VPC]),
-    (&["CreateRouteTable"], &[("route-table", New), VPC]),
-    (&["DeleteVpc", "DescribeVpcAttribute", "ModifyVpcAttribute", "ModifyVpcTenancy"], &[VPC]),
-    (&["AssociateVpcCidrBlock"], &[VPC, POOL]),
-    (&["DisassociateVpcCidrBlock"], &[("vpc", Associated("DescribeVpcs", "vpcSet", "vpcId"))]),
-    (&["AssociateSubnetCidrBlock", "DeleteSubnet", "ModifySubnetAttribute"], &[SUBNET]),
-    (&["DisassociateSubnetCidrBlock"], &[("subnet", Associated("DescribeSubnets", "subnetSet", "subnetId"))]),
-    (&["CreateRoute", "DeleteRoute", "DeleteRouteTable", "ReplaceRoute"], &[TABLE]),
-    (&["AssociateRouteTable"], &[TABLE, SUBNET]),
-    (&["DisassociateRouteTable"], &[TABLE_OF, ("subnet", Unnamed)]),
-    (&["ReplaceRouteTableAssociation"], &[TABLE, TABLE_OF, ("subnet", Unnamed)]),
-    (&["CreateInternetGateway"], &[("internet-gateway", New)]),
-    (&["AttachInternetGateway", "DetachInternetGateway"], &[GATEWAY, VPC]),
-    (&["DeleteInternetGateway"], &[GATEWAY]),
-    (
-        &["CreateNatGateway"],
-        &[("natgateway", New), SUBNET, ("elastic-ip", Ids(&["AllocationId", "SecondaryAllocationId"]))],
-    ),
-    (&["AssignPrivateNatGatewayAddress", "DeleteNatGateway", "UnassignPrivateNatGatewayAddress"], &[NAT]),
-    (&["AllocateAddress"], &[("elastic-ip", New)]),
-    (
-        &["DisassociateAddress"],
-        &[
-            ("elastic-ip", Associated("DescribeAddresses", "addressesSet", "allocationId")),
-            ("network-interface", Unnamed),
-        ],
-    ),
-    (&["ReleaseAddress"], &[("elastic-ip", Ids(&["AllocationId"]))]),
-    (&["CreateVpcEndpoint"], &[("vpc-endpoint", New), VPC, TABLE]),
-    (
-        &["ModifyVpcEndpoint"],
-        &[
-            ("vpc-endpoint", Ids(&["VpcEndpointId"])),
-            ("route-table", Ids(&["AddRouteTableId", "RemoveRouteTableId"])),
-            ("subnet", Ids(&["AddSubnetId", "RemoveSubnetId"])),
-        ],
-    ),
-    (&["DeleteVpcEndpoints"], &[("vpc-endpoint", Ids(&["VpcEndpointId"]))]),
-    (&["CreateFlowLogs"], &[("vpc-flow-log", New), ("vpc", Ids(&["ResourceId"]))]),
-    (&["DeleteFlowLogs"], &[("vpc-flow-log", Ids(&["FlowLogId"]))]),
-    (&["AuthorizeSecurityGroupEgress", "AuthorizeSecurityGroupIngress"], &[GROUP, ("security-group-rule", Unnamed)]),
-    (
-        &[
-            "DeleteSecurityGroup",
-            "RevokeSecurityGroupEgress",
-            "RevokeSecurityGroupIngress",
-            "UpdateSecurityGroupRuleDescriptionsEgress",
-            "UpdateSecurityGroupRuleDescriptionsIngress",
-        ],
-        &[GROUP],
-    ),
-    (&["CreateNetworkAclEntry", "DeleteNetworkAclEntry", "ReplaceNetworkAclEntry"], &[ACL]),
-    (
-        &["ReplaceNetworkAclAssociation"],
-        &[ACL, ("subnet", Associated("DescribeNetworkAcls", "networkAclSet", "subnetId"))],
-    ),
-    (&["DisableVgwRoutePropagation", "EnableVgwRoutePropagation"], &[TABLE, ("vpn-gateway", Ids(&["GatewayId"]))]),
-    (&["GetIpamPoolAllocations"], &[POOL]),
-];
-
-/// The resource types of the IDs in calls for tags.
-const PREFIXES: &[(&str, &str)] = &[
-    ("acl-", "network-acl"),
-    ("eipalloc-", "elastic-ip"),
-    ("fl-", "vpc-flow-log"),
-    ("igw-", "internet-gateway"),
-    ("nat-", "natgateway"),
-    ("rtb-", "route-table"),
-    ("sg-", "security-group"),
-    ("subnet-", "subnet"),
-    ("vpc-", "vpc"),
-    ("vpce-", "vpc-endpoint"),
-];
-
 /// The permissions that AWS checks for a call. `path` is the method and the path of a REST call.
 pub(crate) fn pending(call: &Call, method: &str, path: &str) -> Vec<Pending> {
-    let all = match call.service.as_str() {
+    let mut all = match call.service.as_str() {
         "ec2" => ec2(call),
         "apigateway" => apigateway(call, method, path),
         "lambda" => lambda(call),
@@ -163,6 +58,7 @@ pub(crate) fn pending(call: &Call, method: &str, path: &str) -> Vec<Pending> {
         "acm" | "route53" => others(call),
         service => panic!("the permissions of the service {service} are unknown"),
     };
+    all.extend(implied(call));
     all.into_iter().map(|it| Pending { check: it.check.with_listed_keys(), object: it.object }).collect()
 }
 
@@ -186,6 +82,32 @@ pub(crate) fn with_tags(mut check: Check, origin: &str, tags: &BTreeMap<String, 
         }
     }
     check
+}
+
+/// The permissions that a call needs in addition to that which has its name.
+fn implied(call: &Call) -> Vec<Pending> {
+    let is_given = |name: &str| !["", "null"].contains(&call.param(name));
+    let mut all: BTreeSet<Check> = BTreeSet::new();
+    for (_, _, actions, resources, condition, _, (calls, parameter)) in super::implied() {
+        let applies = match parameter.strip_prefix('!') {
+            Some(parameter) => !is_given(parameter),
+            None => parameter.is_empty() || is_given(parameter),
+        };
+        if !applies || !calls.contains(&call.action.as_str()) {
+            continue;
+        }
+        for action in *actions {
+            let check =
+                condition.clauses().into_iter().fold(Check::new(action, &arn(resources[0])), |check, clause| {
+                    match clause.1 {
+                        key if key.starts_with("aws:RequestTag/") => with_tags(check, "aws:RequestTag", &tags(call)),
+                        key => check.with(key, &[&clause.2[0].replace('*', "eu-central-1.")]),
+                    }
+                });
+            all.insert(check);
+        }
+    }
+    all.into_iter().map(|check| Pending { check, object: Object::None }).collect()
 }
 
 fn without_object(action: &str, resource: &str) -> Pending {
@@ -215,59 +137,47 @@ fn ec2(call: &Call) -> Vec<Pending> {
         let tags = pairs(call, "Tag");
         let ids = call.list("ResourceId").into_iter();
         let kind = |id: &str| {
-            let known = PREFIXES.iter().find(|(prefix, _)| id.starts_with(prefix));
-            known.unwrap_or_else(|| panic!("the resource type of {id} is unknown")).1
+            let known = kinds().find(|(_, prefix, _)| id.starts_with(prefix));
+            known.unwrap_or_else(|| panic!("the resource type of {id} is unknown")).0
         };
         let check = |id: &str| with_tags(check(&action, kind(id)), "aws:RequestTag", &tags);
         return ids.map(|id| Pending { check: check(id), object: Object::Ec2(id.to_owned()) }).collect();
     }
-    let Some((_, objects)) = EC2.iter().find(|(names, _)| names.contains(&call.action.as_str())) else {
-        return vec![Pending { check: check(&action, "*"), object: Object::None }];
-    };
     let mut all = Vec::new();
-    for (kind, from) in *objects {
+    let mut seen = BTreeSet::new();
+    // The guide names the addresses that the provider does not manage apart.
+    let of_call = super::rows().filter(|row| row.action == action);
+    let of_call = of_call.flat_map(|row| row.resources.iter().map(move |kind| (*kind, row.creates())));
+    for (kind, is_new) in of_call.filter(|(kind, _)| *kind != "custom-elastic-ip" && seen.insert(*kind)) {
         let pending = |object| Pending { check: check(&action, kind), object };
-        match *from {
-            New => {
+        let parameters = kinds().find(|(name, ..)| *name == kind).map(|(.., parameters)| parameters);
+        match parameters {
+            _ if is_new => {
                 let tags = tags_of_new(call, kind);
-                all.push(Pending {
-                    check: with_tags(check(&action, kind), "aws:RequestTag", &tags),
-                    object: Object::None,
-                });
-                if !tags.is_empty() {
-                    let tagging = check("ec2:CreateTags", kind).with("ec2:CreateAction", &[&call.action]);
-                    let tagging = with_tags(tagging, "aws:RequestTag", &tags);
-                    all.push(Pending { check: tagging, object: Object::None });
-                }
+                let check_tags = |check| with_tags(check, "aws:RequestTag", &tags);
+                let creation = check_tags(check(&action, kind));
+                let tagging = check_tags(check("ec2:CreateTags", kind).with("ec2:CreateAction", &[&call.action]));
+                let checks = [Some(creation), (!tags.is_empty()).then_some(tagging)].into_iter().flatten();
+                all.extend(checks.map(|check| Pending { check, object: Object::None }));
             }
-            Ids(names) => all.extend(names.iter().flat_map(|name| ids(call, name)).map(|id| pending(Object::Ec2(id)))),
-            Associated(call_name, list, id) => {
-                let association = call.param("AssociationId").to_owned();
-                all.push(pending(Object::Associated { list: (call_name, list, id), association }));
+            Some(names) => {
+                let ids = names.iter().flat_map(|name| ids(call, name)).map(Object::Ec2);
+                let associated = super::FEATURES.into_iter().flat_map(|it| it.associated);
+                let associated = associated.filter(|(name, of, _)| (*name, *of) == (call.action.as_str(), kind));
+                let association = call.param("AssociationId");
+                let associated =
+                    associated.map(|it| Object::Associated { list: it.2, association: association.to_owned() });
+                all.extend(ids.chain(associated).map(pending));
             }
-            // The subnet of an association belongs to the same network as its route table, and has the same tag.
-            Unnamed if *kind == "subnet" => {
-                let association = call.param("AssociationId").to_owned();
-                let list = ("DescribeRouteTables", "routeTableSet", "subnetId");
-                all.push(pending(Object::Associated { list, association }));
-            }
-            Unnamed => all.push(pending(Object::None)),
+            // AWS creates the object, and the request does not name it. Or the call has no resource types.
+            None => all.push(pending(Object::None)),
         }
     }
-    if call.action == "CreateFlowLogs" {
-        all.push(match call.param("DeliverLogsPermissionArn") {
-            "" => without_object("logs:CreateLogDelivery", "*"),
-            _ => {
-                let check = Check::new("iam:PassRole", &arn("flow-log-role"));
-                let check = check.with("iam:PassedToService", &["vpc-flow-logs.amazonaws.com"]);
-                Pending { check, object: Object::None }
-            }
-        });
-    }
-    if call.action == "DeleteFlowLogs" {
-        all.push(without_object("logs:DeleteLogDelivery", "*"));
-    }
     all
+}
+
+fn kinds() -> impl Iterator<Item = &'static Kind> {
+    super::FEATURES.into_iter().flat_map(|it| it.kinds)
 }
 
 /// The IDs in a parameter, which has one or a list of them.
@@ -313,20 +223,6 @@ fn apigateway(call: &Call, method: &str, path: &str) -> Vec<Pending> {
         }
         "UntagResource" => also("apigateway:UntagResource", &resource),
         _ => {}
-    }
-    if ["CreateStage", "UpdateStage"].contains(&call.action.as_str()) && !call.param("accessLogSettings").is_empty() {
-        let delivery = super::rows().filter(|row| row.purpose == "LogDelivery");
-        delivery.for_each(|row| also(row.action, "*"));
-    }
-    if call.action == "CreateDomainName" {
-        let check = Check::new("iam:CreateServiceLinkedRole", &arn("service-linked-role"));
-        let check = check.with("iam:AWSServiceName", &["ops.apigateway.amazonaws.com"]);
-        all.push(Pending { check, object: Object::None });
-    }
-    if !["", "null"].contains(&call.param("authorizerCredentialsArn")) {
-        let check = Check::new("iam:PassRole", &arn("authorizer-role"));
-        let check = check.with("iam:PassedToService", &["apigateway.amazonaws.com"]);
-        all.push(Pending { check, object: Object::None });
     }
     all
 }
@@ -391,17 +287,7 @@ fn logs(call: &Call) -> Vec<Pending> {
     let is_read = ["Describe", "List"].iter().any(|verb| call.action.starts_with(verb));
     let is_new = call.action == "CreateLogGroup";
     let object = if is_read || is_new { Object::None } else { Object::LogGroup(name) };
-    let mut all = vec![Pending { check, object }];
-    if is_new && !call.param("tags").is_empty() {
-        let check = with_tags(Check::new("logs:TagResource", &group), "aws:RequestTag", &tags(call));
-        all.push(Pending { check, object: Object::None });
-    }
-    if call.action == "PutSubscriptionFilter" && !call.param("roleArn").is_empty() {
-        let check = Check::new("iam:PassRole", &arn("subscription-role"));
-        let check = check.with("iam:PassedToService", &["logs.eu-central-1.amazonaws.com"]);
-        all.push(Pending { check, object: Object::None });
-    }
-    all
+    vec![Pending { check, object }]
 }
 
 /// The calls of ACM and Route 53 on one object.

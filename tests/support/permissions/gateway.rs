@@ -1,14 +1,13 @@
 //! The permissions for gateways and for the provider block: the calls of all services but EC2.
 
 use super::Condition::{
-    self, None as Always, OurApi, PassToApiGateway, PassToLogs, Principals, RecordOfDomain, ServiceLinkedRole,
-    WithApiMark,
+    None as Always, OurApi, PassToApiGateway, PassToLogs, Principals, RecordOfDomain, ServiceLinkedRole, WithApiMark,
 };
-use super::Policy::{self, GatewayChange, GatewayOptions, GatewayRead, Provider};
-use super::{Purpose, Row};
+use super::Policy::{GatewayChange, GatewayOptions, GatewayRead, Provider};
+use super::{By, Calls, Feature, Implied, Purpose, Unrestricted};
 
 /// The purposes of statements.
-pub(super) const PURPOSES: &[Purpose] = &[
+const PURPOSES: &[Purpose] = &[
     (
         Provider,
         "AssumeRole",
@@ -78,239 +77,135 @@ pub(super) const PURPOSES: &[Purpose] = &[
     (GatewayOptions, "DnsRecord", "The DNS record", "`create_dns_entry = false`"),
 ];
 
-/// A group of calls of one service that need one action on the same resources.
-pub(super) type Calls =
-    (&'static str, &'static [&'static str], (Policy, &'static str), &'static str, &'static [&'static str], Condition);
-
-pub(super) const CALLS: &[Calls] = &[
-    ("sts", &["GetCallerIdentity", "AssumeRoleWithWebIdentity"], (Provider, ""), "", &[], Always),
-    ("sts", &["AssumeRole"], (Provider, "AssumeRole"), "sts:AssumeRole", &["assumed-role"], Always),
-    ("apigateway", &["GetApis"], (GatewayRead, "Gateway"), "apigateway:GET", &["/apis"], Always),
+const CALLS: &[(&str, &[Calls])] = &[
     (
-        "apigateway",
+        "sts",
+        &[
+            (Provider, "", &["GetCallerIdentity", "AssumeRoleWithWebIdentity"], &[], Always),
+            (Provider, "AssumeRole", &["AssumeRole"], &["assumed-role"], Always),
+        ],
+    ),
+    ("apigateway", API),
+    (
+        "lambda",
+        &[
+            (GatewayRead, "Permissions", &["GetPolicy"], FUNCTION, Always),
+            (GatewayRead, "Functions", &["GetFunctionConfiguration"], FUNCTION, Always),
+            (GatewayChange, "Permissions", &["AddPermission", "RemovePermission"], FUNCTION, Principals),
+        ],
+    ),
+    ("logs", LOGS),
+    ("kms", &[(GatewayRead, "LogKey", &["DescribeKey"], &["key"], Always)]),
+    (
+        "acm",
+        &[
+            (GatewayRead, "Certificate", &["ListCertificates"], &["*"], Always),
+            (GatewayRead, "Certificate", &["DescribeCertificate"], &["certificate"], Always),
+        ],
+    ),
+    (
+        "route53",
+        &[
+            (GatewayRead, "DnsRecord", &["GetHostedZone", "ListResourceRecordSets"], &["hostedzone"], Always),
+            (GatewayRead, "DnsImport", &["ListHostedZonesByName"], &["*"], Always),
+            (GatewayOptions, "DnsRecord", &["ChangeResourceRecordSets"], &["hostedzone"], RecordOfDomain),
+            (GatewayOptions, "DnsRecord", &["GetChange"], &["change"], Always),
+        ],
+    ),
+];
+
+const API: &[Calls] = &[
+    (GatewayRead, "Gateway", &["GetApis"], &["/apis"], Always),
+    (
+        GatewayRead,
+        "Gateway",
         &["GetApi", "GetAuthorizers", "GetDeployment", "GetIntegrations", "GetRoutes", "GetStage", "GetStages"],
-        (GatewayRead, "Gateway"),
-        "apigateway:GET",
         &["/apis/*"],
         Always,
     ),
-    ("apigateway", &["GetTags"], (GatewayRead, "Gateway"), "apigateway:GET", TAGS_OF_APIS, Always),
-    ("apigateway", &["GetDomainNames"], (GatewayRead, "CustomDomain"), "apigateway:GET", &["/domainnames"], Always),
+    (GatewayRead, "Gateway", &["GetTags"], TAGS_OF_APIS, Always),
+    (GatewayRead, "CustomDomain", &["GetDomainNames"], &["/domainnames"], Always),
     (
-        "apigateway",
+        GatewayRead,
+        "CustomDomain",
         &["GetApiMappings", "GetDomainName"],
-        (GatewayRead, "CustomDomain"),
-        "apigateway:GET",
         &["/domainnames/api.example.com", "/domainnames/api.example.com/apimappings"],
         Always,
     ),
-    ("lambda", &["GetPolicy"], (GatewayRead, "Permissions"), "lambda:GetPolicy", FUNCTION, Always),
+    (GatewayChange, "Gateway", &["CreateApi"], &["/apis"], WithApiMark),
+    (GatewayChange, "Gateway", &["CreateStage"], &["/apis/*/stages"], WithApiMark),
+    (GatewayChange, "Gateway", &["DeleteApi", "DeleteStage", "UpdateApi", "UpdateStage"], &["/apis/*"], OurApi),
     (
-        "lambda",
-        &["GetFunctionConfiguration"],
-        (GatewayRead, "Functions"),
-        "lambda:GetFunctionConfiguration",
-        FUNCTION,
-        Always,
-    ),
-    ("logs", &["DescribeLogGroups"], (GatewayRead, "AccessLogs"), "logs:DescribeLogGroups", &["*"], Always),
-    ("logs", &["ListTagsForResource"], (GatewayRead, "AccessLogs"), "logs:ListTagsForResource", &["log-group"], Always),
-    (
-        "logs",
-        &["DescribeSubscriptionFilters"],
-        (GatewayRead, "AccessLogs"),
-        "logs:DescribeSubscriptionFilters",
-        &["log-group-parts"],
-        Always,
-    ),
-    ("kms", &["DescribeKey"], (GatewayRead, "LogKey"), "kms:DescribeKey", &["key"], Always),
-    ("acm", &["ListCertificates"], (GatewayRead, "Certificate"), "acm:ListCertificates", &["*"], Always),
-    (
-        "acm",
-        &["DescribeCertificate"],
-        (GatewayRead, "Certificate"),
-        "acm:DescribeCertificate",
-        &["certificate"],
-        Always,
-    ),
-    ("route53", &["GetHostedZone"], (GatewayRead, "DnsRecord"), "route53:GetHostedZone", &["hostedzone"], Always),
-    (
-        "route53",
-        &["ListResourceRecordSets"],
-        (GatewayRead, "DnsRecord"),
-        "route53:ListResourceRecordSets",
-        &["hostedzone"],
-        Always,
-    ),
-    (
-        "route53",
-        &["ListHostedZonesByName"],
-        (GatewayRead, "DnsImport"),
-        "route53:ListHostedZonesByName",
-        &["*"],
-        Always,
-    ),
-    ("apigateway", &["CreateApi"], (GatewayChange, "Gateway"), "apigateway:POST", &["/apis"], WithApiMark),
-    ("apigateway", &["CreateStage"], (GatewayChange, "Gateway"), "apigateway:POST", &["/apis/*/stages"], WithApiMark),
-    ("apigateway", &["UpdateApi", "UpdateStage"], (GatewayChange, "Gateway"), "apigateway:PATCH", &["/apis/*"], OurApi),
-    (
-        "apigateway",
-        &["DeleteApi", "DeleteStage"],
-        (GatewayChange, "Gateway"),
-        "apigateway:DELETE",
-        &["/apis/*"],
-        OurApi,
-    ),
-    (
-        "apigateway",
+        GatewayChange,
+        "Gateway",
         &["CreateAuthorizer", "CreateIntegration", "CreateRoute"],
-        (GatewayChange, "Gateway"),
-        "apigateway:POST",
         &["/apis/*/authorizers", "/apis/*/integrations", "/apis/*/routes"],
         Always,
     ),
     (
-        "apigateway",
-        &["UpdateAuthorizer", "UpdateIntegration", "UpdateRoute"],
-        (GatewayChange, "Gateway"),
-        "apigateway:PATCH",
-        CHILDREN,
+        GatewayChange,
+        "Gateway",
+        &[
+            "DeleteAuthorizer",
+            "DeleteIntegration",
+            "DeleteRoute",
+            "UpdateAuthorizer",
+            "UpdateIntegration",
+            "UpdateRoute",
+        ],
+        &["/apis/*/authorizers/*", "/apis/*/integrations/*", "/apis/*/routes/*"],
         Always,
     ),
     (
-        "apigateway",
-        &["DeleteAuthorizer", "DeleteIntegration", "DeleteRoute"],
-        (GatewayChange, "Gateway"),
-        "apigateway:DELETE",
-        CHILDREN,
-        Always,
-    ),
-    (
-        "apigateway",
+        GatewayChange,
+        "Gateway",
         &["DeleteAccessLogSettings", "DeleteCorsConfiguration"],
-        (GatewayChange, "Gateway"),
-        "apigateway:DELETE",
         &["/apis/*/cors", "/apis/*/stages/*/accesslogsettings"],
         Always,
     ),
-    ("apigateway", &["TagResource"], (GatewayChange, "Tags"), "apigateway:POST", TAGS_OF_APIS, Always),
-    ("apigateway", &["UntagResource"], (GatewayChange, "Tags"), "apigateway:DELETE", TAGS_OF_APIS, Always),
-    ("lambda", &["AddPermission"], (GatewayChange, "Permissions"), "lambda:AddPermission", FUNCTION, Principals),
-    ("lambda", &["RemovePermission"], (GatewayChange, "Permissions"), "lambda:RemovePermission", FUNCTION, Principals),
+    (GatewayChange, "Tags", &["TagResource", "UntagResource"], TAGS_OF_APIS, Always),
+    (GatewayOptions, "CustomDomain", &["CreateDomainName"], &["/domainnames"], WithApiMark),
+    (GatewayOptions, "CustomDomain", &["CreateApiMapping"], &["/domainnames/api.example.com/apimappings"], Always),
     (
-        "logs",
-        &["CreateLogGroup"],
-        (GatewayOptions, "AccessLogs"),
-        "logs:CreateLogGroup",
-        &["log-group-parts"],
-        WithApiMark,
-    ),
-    ("logs", &["DeleteLogGroup"], (GatewayOptions, "AccessLogs"), "logs:DeleteLogGroup", &["log-group-parts"], OurApi),
-    (
-        "logs",
-        &["DeleteRetentionPolicy"],
-        (GatewayOptions, "AccessLogs"),
-        "logs:DeleteRetentionPolicy",
-        &["log-group-parts"],
-        OurApi,
-    ),
-    (
-        "logs",
-        &["PutRetentionPolicy"],
-        (GatewayOptions, "AccessLogs"),
-        "logs:PutRetentionPolicy",
-        &["log-group-parts"],
-        OurApi,
-    ),
-    ("logs", &["TagResource"], (GatewayOptions, "AccessLogs"), "logs:TagResource", &["log-group"], OurApi),
-    ("logs", &["UntagResource"], (GatewayOptions, "AccessLogs"), "logs:UntagResource", &["log-group"], OurApi),
-    ("logs", &["AssociateKmsKey"], (GatewayOptions, "LogKey"), "logs:AssociateKmsKey", &["log-group-parts"], OurApi),
-    (
-        "logs",
-        &["DisassociateKmsKey"],
-        (GatewayOptions, "LogKey"),
-        "logs:DisassociateKmsKey",
-        &["log-group-parts"],
-        OurApi,
-    ),
-    (
-        "logs",
-        &["DeleteSubscriptionFilter"],
-        (GatewayOptions, "Subscription"),
-        "logs:DeleteSubscriptionFilter",
-        &["log-group-parts"],
-        OurApi,
-    ),
-    (
-        "logs",
-        &["PutSubscriptionFilter"],
-        (GatewayOptions, "Subscription"),
-        "logs:PutSubscriptionFilter",
-        &["log-group-parts"],
-        OurApi,
-    ),
-    (
-        "apigateway",
-        &["CreateDomainName"],
-        (GatewayOptions, "CustomDomain"),
-        "apigateway:POST",
-        &["/domainnames"],
-        WithApiMark,
-    ),
-    (
-        "apigateway",
-        &["CreateApiMapping"],
-        (GatewayOptions, "CustomDomain"),
-        "apigateway:POST",
-        &["/domainnames/api.example.com/apimappings"],
-        Always,
-    ),
-    (
-        "apigateway",
-        &["UpdateApiMapping"],
-        (GatewayOptions, "CustomDomain"),
-        "apigateway:PATCH",
+        GatewayOptions,
+        "CustomDomain",
+        &["DeleteApiMapping", "UpdateApiMapping"],
         &["/domainnames/api.example.com/apimappings/*"],
         Always,
     ),
     (
-        "apigateway",
-        &["DeleteApiMapping"],
-        (GatewayOptions, "CustomDomain"),
-        "apigateway:DELETE",
-        &["/domainnames/api.example.com/apimappings/*"],
-        Always,
-    ),
-    (
-        "apigateway",
-        &["UpdateDomainName"],
-        (GatewayOptions, "CustomDomain"),
-        "apigateway:PATCH",
+        GatewayOptions,
+        "CustomDomain",
+        &["DeleteDomainName", "UpdateDomainName"],
         &["/domainnames/api.example.com"],
         OurApi,
     ),
+];
+
+const LOGS: &[Calls] = &[
+    (GatewayRead, "AccessLogs", &["DescribeLogGroups"], &["*"], Always),
+    (GatewayRead, "AccessLogs", &["ListTagsForResource"], &["log-group"], Always),
+    (GatewayRead, "AccessLogs", &["DescribeSubscriptionFilters"], &["log-group-parts"], Always),
+    (GatewayOptions, "AccessLogs", &["CreateLogGroup"], &["log-group-parts"], WithApiMark),
     (
-        "apigateway",
-        &["DeleteDomainName"],
-        (GatewayOptions, "CustomDomain"),
-        "apigateway:DELETE",
-        &["/domainnames/api.example.com"],
+        GatewayOptions,
+        "AccessLogs",
+        &["DeleteLogGroup", "DeleteRetentionPolicy", "PutRetentionPolicy"],
+        &["log-group-parts"],
         OurApi,
     ),
+    (GatewayOptions, "AccessLogs", &["TagResource", "UntagResource"], &["log-group"], OurApi),
+    (GatewayOptions, "LogKey", &["AssociateKmsKey", "DisassociateKmsKey"], &["log-group-parts"], OurApi),
     (
-        "route53",
-        &["ChangeResourceRecordSets"],
-        (GatewayOptions, "DnsRecord"),
-        "route53:ChangeResourceRecordSets",
-        &["hostedzone"],
-        RecordOfDomain,
+        GatewayOptions,
+        "Subscription",
+        &["DeleteSubscriptionFilter", "PutSubscriptionFilter"],
+        &["log-group-parts"],
+        OurApi,
     ),
-    ("route53", &["GetChange"], (GatewayOptions, "DnsRecord"), "route53:GetChange", &["change"], Always),
 ];
 
 const FUNCTION: &[&str] = &["function", "function-version"];
-
-const CHILDREN: &[&str] = &["/apis/*/authorizers/*", "/apis/*/integrations/*", "/apis/*/routes/*"];
 
 /// The paths of the tags of APIs and stages. The last part of such a path is the ARN of the object, percent-encoded,
 /// as in the `${UrlEncodedResourceARN}` of AWS's list.
@@ -318,21 +213,6 @@ const TAGS_OF_APIS: &[&str] = &["/tags/arn%3Aaws%3Aapigateway%3Aeu-central-1%3A%
 
 /// The same for custom domains.
 const TAGS_OF_DOMAINS: &[&str] = &["/tags/arn%3Aaws%3Aapigateway%3Aeu-central-1%3A%3A%2Fdomainnames%2Fapi.example.com"];
-
-/// A permission that AWS requires in addition to those that have the names of our calls.
-pub(super) const fn implied(
-    service: &'static str,
-    (policy, purpose): (Policy, &'static str),
-    action: &'static str,
-    resources: &'static [&'static str],
-    condition: Condition,
-    because: &'static str,
-) -> Row {
-    Row { service, operation: "", policy, purpose, action, resources, condition, because }
-}
-
-const VENDED: &str =
-    "With access logs, `CreateStage` and `UpdateStage` set up the log delivery with the permissions of the caller";
 
 /// Reports of users with the error of AWS: hashicorp/terraform-provider-aws#20634 and aws-amplify/amplify-cli#12316 for
 /// `CreateStage` (on `/apis/<ID>/stages`), cloudtools/awacs#254 for `CreateDomainName`. A grant of POST on `/tags/*` is
@@ -348,81 +228,84 @@ const PUT: &str =
 
 const TAGS_OF_DOMAIN: &str = "The calls for the tags of a custom domain are those for the tags of an API";
 
-pub(super) const IMPLIED: &[Row] = &[
-    implied("apigateway", (GatewayChange, "Tags"), "apigateway:TagResource", &["/apis/*/stages"], Always, TAGGED),
-    implied("apigateway", (GatewayChange, "Tags"), "apigateway:TagResource", TAGS_OF_APIS, Always, TAGGED),
-    implied("apigateway", (GatewayChange, "Tags"), "apigateway:UntagResource", TAGS_OF_APIS, Always, UNTAGGED),
-    implied("apigateway", (GatewayChange, "Tags"), "apigateway:PUT", TAGS_OF_APIS, Always, PUT),
-    implied(
-        "apigateway",
-        (GatewayOptions, "CustomDomain"),
-        "apigateway:TagResource",
-        &["/domainnames"],
-        Always,
-        TAGGED,
-    ),
-    implied("apigateway", (GatewayOptions, "CustomDomain"), "apigateway:TagResource", TAGS_OF_DOMAINS, Always, TAGGED),
-    implied(
-        "apigateway",
-        (GatewayOptions, "CustomDomain"),
-        "apigateway:UntagResource",
-        TAGS_OF_DOMAINS,
-        Always,
-        UNTAGGED,
-    ),
-    implied("apigateway", (GatewayOptions, "CustomDomain"), "apigateway:PUT", TAGS_OF_DOMAINS, Always, PUT),
-    implied("apigateway", (GatewayOptions, "CustomDomain"), "apigateway:POST", TAGS_OF_DOMAINS, Always, TAGS_OF_DOMAIN),
-    implied(
-        "apigateway",
-        (GatewayOptions, "CustomDomain"),
-        "apigateway:DELETE",
+/// `context` determines the requests for tags, because their resources follow from the path of the call.
+const BY_PATH: By = (&[], "");
+
+const IMPLIED: &[Implied] = &[
+    (GatewayChange, "Tags", &["apigateway:TagResource"], &["/apis/*/stages"], Always, TAGGED, BY_PATH),
+    (GatewayChange, "Tags", &["apigateway:TagResource"], TAGS_OF_APIS, Always, TAGGED, BY_PATH),
+    (GatewayChange, "Tags", &["apigateway:UntagResource"], TAGS_OF_APIS, Always, UNTAGGED, BY_PATH),
+    (GatewayChange, "Tags", &["apigateway:PUT"], TAGS_OF_APIS, Always, PUT, BY_PATH),
+    (GatewayOptions, "CustomDomain", &["apigateway:TagResource"], &["/domainnames"], Always, TAGGED, BY_PATH),
+    (GatewayOptions, "CustomDomain", &["apigateway:TagResource"], TAGS_OF_DOMAINS, Always, TAGGED, BY_PATH),
+    (GatewayOptions, "CustomDomain", &["apigateway:UntagResource"], TAGS_OF_DOMAINS, Always, UNTAGGED, BY_PATH),
+    (GatewayOptions, "CustomDomain", &["apigateway:PUT"], TAGS_OF_DOMAINS, Always, PUT, BY_PATH),
+    (
+        GatewayOptions,
+        "CustomDomain",
+        &["apigateway:POST", "apigateway:DELETE"],
         TAGS_OF_DOMAINS,
         Always,
         TAGS_OF_DOMAIN,
+        BY_PATH,
     ),
-    implied(
-        "logs",
-        (GatewayOptions, "AccessLogs"),
-        "logs:TagResource",
+    (
+        GatewayOptions,
+        "AccessLogs",
+        &["logs:TagResource"],
         &["log-group"],
         WithApiMark,
         "`CreateLogGroup` with tags also needs the permission to tag the group",
+        (&["CreateLogGroup"], "tags"),
     ),
-    implied("logs", (GatewayOptions, "LogDelivery"), "logs:CreateLogDelivery", &["*"], Always, VENDED),
-    implied("logs", (GatewayOptions, "LogDelivery"), "logs:DeleteLogDelivery", &["*"], Always, VENDED),
-    implied("logs", (GatewayOptions, "LogDelivery"), "logs:DescribeResourcePolicies", &["*"], Always, VENDED),
-    implied("logs", (GatewayOptions, "LogDelivery"), "logs:GetLogDelivery", &["*"], Always, VENDED),
-    implied("logs", (GatewayOptions, "LogDelivery"), "logs:ListLogDeliveries", &["*"], Always, VENDED),
-    implied("logs", (GatewayOptions, "LogDelivery"), "logs:PutResourcePolicy", &["*"], Always, VENDED),
-    implied("logs", (GatewayOptions, "LogDelivery"), "logs:UpdateLogDelivery", &["*"], Always, VENDED),
-    implied(
-        "iam",
-        (GatewayOptions, "SubscriptionRole"),
-        "iam:PassRole",
+    (
+        GatewayOptions,
+        "LogDelivery",
+        &[
+            "logs:CreateLogDelivery",
+            "logs:DeleteLogDelivery",
+            "logs:DescribeResourcePolicies",
+            "logs:GetLogDelivery",
+            "logs:ListLogDeliveries",
+            "logs:PutResourcePolicy",
+            "logs:UpdateLogDelivery",
+        ],
+        &["*"],
+        Always,
+        "With access logs, `CreateStage` and `UpdateStage` set up the log delivery with the permissions of the caller",
+        (&["CreateStage", "UpdateStage"], "accessLogSettings"),
+    ),
+    (
+        GatewayOptions,
+        "SubscriptionRole",
+        &["iam:PassRole"],
         &["subscription-role"],
         PassToLogs,
         "`PutSubscriptionFilter` for a stream passes the role that writes to the stream",
+        (&["PutSubscriptionFilter"], "roleArn"),
     ),
-    implied(
-        "iam",
-        (GatewayOptions, "AuthorizerRole"),
-        "iam:PassRole",
+    (
+        GatewayOptions,
+        "AuthorizerRole",
+        &["iam:PassRole"],
         &["authorizer-role"],
         PassToApiGateway,
         "`CreateAuthorizer` with `authorizer_credentials_arn` passes that role",
+        (&["CreateAuthorizer", "UpdateAuthorizer"], "authorizerCredentialsArn"),
     ),
-    implied(
-        "iam",
-        (GatewayOptions, "ServiceLinkedRole"),
-        "iam:CreateServiceLinkedRole",
+    (
+        GatewayOptions,
+        "ServiceLinkedRole",
+        &["iam:CreateServiceLinkedRole"],
         &["service-linked-role"],
         ServiceLinkedRole,
         "For the first custom domain of an account, API Gateway creates the role with the permissions of the caller",
+        (&["CreateDomainName"], ""),
     ),
 ];
 
 /// Why no condition restricts a statement, and what to fill in instead.
-pub(super) const UNRESTRICTED: &[(Policy, &str, &str, &str)] = &[
+const UNRESTRICTED: &[Unrestricted] = &[
     (Provider, "AssumeRole", "sts:AssumeRole", "The role is yours: fill in its name"),
     (
         GatewayRead,
@@ -501,3 +384,12 @@ const TAGS: &str = "AWS lists no conditions for the path `/tags`. Fill in the ID
 
 const DOMAIN: &str = "API mappings have no tags of their own, and AWS lists no conditions for the path `/tags`: fill in your \
                       domain name";
+
+pub(super) const FEATURE: Feature = Feature {
+    purposes: PURPOSES,
+    calls: CALLS,
+    implied: IMPLIED,
+    unrestricted: UNRESTRICTED,
+    kinds: &[],
+    associated: &[],
+};

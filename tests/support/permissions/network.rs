@@ -4,11 +4,11 @@ use super::Condition::{
     GatewayEndpoint, InRegion, InVpc, MarkedOnCreate, None as Always, OfGuardDuty, Ours, Untagged, WithMark,
     WithMarkInVpc,
 };
-use super::Policy::{self, NetworkAdoption, NetworkChange, NetworkChange2, NetworkOptions, NetworkRead};
-use super::{Condition, Purpose};
+use super::Policy::{NetworkAdoption, NetworkChange, NetworkChange2, NetworkOptions, NetworkRead};
+use super::{Associated, Calls, Feature, Kind, Purpose, TAGGABLE, Unrestricted};
 
 /// The purposes of statements.
-pub(super) const PURPOSES: &[Purpose] = &[
+const PURPOSES: &[Purpose] = &[
     (NetworkRead, "Network", "Reads all objects of a network", ""),
     (
         NetworkRead,
@@ -86,22 +86,13 @@ pub(super) const PURPOSES: &[Purpose] = &[
     ),
 ];
 
-pub(super) type Calls = (Policy, &'static str, &'static [&'static str], &'static [&'static str], Condition);
-
-/// The objects that a call can create with tags.
-const TAGGABLE: &[&str] =
-    &["elastic-ip", "internet-gateway", "natgateway", "route-table", "subnet", "vpc", "vpc-endpoint", "vpc-flow-log"];
-
-/// A call that acts on several kinds of objects has a row for each set of kinds with the same condition. AWS allows the
-/// call only if it allows it on each of its objects.
-pub(super) const CALLS: &[Calls] = &[
+const CALLS: &[Calls] = &[
     (
         NetworkRead,
         "Network",
         &[
             "DescribeAddresses",
             "DescribeAvailabilityZones",
-            "DescribeFlowLogs",
             "DescribeInternetGateways",
             "DescribeNatGateways",
             "DescribeNetworkAcls",
@@ -249,7 +240,7 @@ pub(super) const CALLS: &[Calls] = &[
 ];
 
 /// Why no condition restricts a statement, and what to fill in instead.
-pub(super) const UNRESTRICTED: &[(Policy, &str, &str, &str)] = &[
+const UNRESTRICTED: &[Unrestricted] = &[
     (
         NetworkRead,
         "Network",
@@ -291,3 +282,38 @@ pub(super) const UNRESTRICTED: &[(Policy, &str, &str, &str)] = &[
         "The pools are yours and have your tags: fill in their IDs",
     ),
 ];
+
+const KINDS: &[Kind] = &[
+    ("elastic-ip", "eipalloc-", &["AllocationId", "SecondaryAllocationId"]),
+    ("internet-gateway", "igw-", &["InternetGatewayId"]),
+    ("ipam-pool", "ipam-pool-", &["IpamPoolId", "Ipv4IpamPoolId", "Ipv6IpamPoolId"]),
+    ("natgateway", "nat-", &["NatGatewayId"]),
+    ("network-acl", "acl-", &["NetworkAclId"]),
+    ("route-table", "rtb-", &["RouteTableId", "AddRouteTableId", "RemoveRouteTableId"]),
+    ("security-group", "sg-", &["GroupId"]),
+    ("subnet", "subnet-", &["SubnetId", "AddSubnetId", "RemoveSubnetId"]),
+    ("vpc", "vpc-", &["VpcId", "ResourceId"]),
+    ("vpc-endpoint", "vpce-", &["VpcEndpointId"]),
+    ("vpn-gateway", "vgw-", &["GatewayId"]),
+];
+
+/// The subnet of an association belongs to the same network as its route table, and has the same tag.
+const ASSOCIATED: &[Associated] = &[
+    ("DisassociateAddress", "elastic-ip", ("DescribeAddresses", "addressesSet", "allocationId")),
+    ("DisassociateRouteTable", "route-table", ("DescribeRouteTables", "routeTableSet", "routeTableId")),
+    ("DisassociateRouteTable", "subnet", ("DescribeRouteTables", "routeTableSet", "subnetId")),
+    ("DisassociateSubnetCidrBlock", "subnet", ("DescribeSubnets", "subnetSet", "subnetId")),
+    ("DisassociateVpcCidrBlock", "vpc", ("DescribeVpcs", "vpcSet", "vpcId")),
+    ("ReplaceNetworkAclAssociation", "subnet", ("DescribeNetworkAcls", "networkAclSet", "subnetId")),
+    ("ReplaceRouteTableAssociation", "route-table", ("DescribeRouteTables", "routeTableSet", "routeTableId")),
+    ("ReplaceRouteTableAssociation", "subnet", ("DescribeRouteTables", "routeTableSet", "subnetId")),
+];
+
+pub(super) const FEATURE: Feature = Feature {
+    purposes: PURPOSES,
+    calls: &[("ec2", CALLS)],
+    implied: &[],
+    unrestricted: UNRESTRICTED,
+    kinds: KINDS,
+    associated: ASSOCIATED,
+};

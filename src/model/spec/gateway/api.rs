@@ -46,6 +46,7 @@ impl Kind for Api {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "The HTTP API, to which all other objects belong. It is created first and alone.",
             resource: "aws_apigatewayv2_api",
             import_id: "API_ID",
             attributes: &[

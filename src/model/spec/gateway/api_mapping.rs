@@ -26,6 +26,7 @@ impl Kind for ApiMapping {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "Maps requests to the custom domain to the stage.",
             resource: "aws_apigatewayv2_api_mapping",
             import_id: "MAPPING_ID/DOMAIN",
             attributes: &[

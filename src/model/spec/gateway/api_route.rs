@@ -26,6 +26,8 @@ impl Kind for ApiRoute {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "A method and a path, with the integration that handles its requests and the authorizer \
+                          that checks them.",
             resource: "aws_apigatewayv2_route",
             import_id: "API_ID/ROUTE_ID",
             attributes: &[

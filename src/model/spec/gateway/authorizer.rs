@@ -36,6 +36,7 @@ impl Kind for Authorizer {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "Calls a function that decides which requests are allowed.",
             resource: "aws_apigatewayv2_authorizer",
             import_id: "API_ID/AUTHORIZER_ID",
             attributes: &[

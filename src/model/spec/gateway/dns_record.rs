@@ -27,6 +27,7 @@ impl Kind for DnsRecord {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "The alias record of type A that resolves the custom domain.",
             resource: "aws_route53_record",
             import_id: "ZONE_ID_NAME_TYPE",
             attributes: &[

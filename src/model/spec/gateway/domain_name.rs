@@ -31,6 +31,7 @@ impl Kind for DomainName {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "A custom domain for the API, with its certificate.",
             resource: "aws_apigatewayv2_domain_name",
             import_id: "DOMAIN",
             attributes: &[

@@ -32,6 +32,7 @@ impl Kind for Integration {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "The settings for calling a function. New routes with the same settings share it.",
             resource: "aws_apigatewayv2_integration",
             import_id: "API_ID/INTEGRATION_ID",
             attributes: &[

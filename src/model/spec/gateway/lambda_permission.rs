@@ -29,6 +29,17 @@ impl Kind for LambdaPermission {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: match &self.caller {
+                Caller::Routes => {
+                    "A statement in a function's policy that allows API Gateway to invoke it for the routes of this API."
+                }
+                Caller::Authorizer(_) => {
+                    "A statement in a function's policy that allows API Gateway to invoke it for an authorizer."
+                }
+                Caller::LogGroup(_) => {
+                    "A statement in a function's policy that allows CloudWatch Logs to send log events to it."
+                }
+            },
             resource: "aws_lambda_permission",
             import_id: "FUNCTION/STATEMENT_ID",
             attributes: &[

@@ -78,6 +78,7 @@ impl Kind for LogGroup {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "The destination of access logs or of a flow log.",
             resource: "aws_cloudwatch_log_group",
             import_id: "NAME",
             attributes: &[

@@ -32,6 +32,7 @@ impl Kind for LogSubscription {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "Forwards log events to a function or a stream.",
             resource: "aws_cloudwatch_log_subscription_filter",
             import_id: "GROUP|NAME",
             attributes: &[

@@ -41,6 +41,7 @@ impl Kind for Stage {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "The deployment that serves requests. AWS deploys each change of a route to it.",
             resource: "aws_apigatewayv2_stage",
             import_id: "API_ID/STAGE",
             attributes: &[

@@ -58,6 +58,8 @@ impl Kind for DefaultNetworkAcl {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "The packet filter of the subnets. AWS creates it with the VPC; the provider manages its \
+                          rules.",
             resource: "aws_default_network_acl",
             import_id: "ACL_ID",
             attributes: &[

@@ -60,6 +60,8 @@ impl Kind for DefaultSecurityGroup {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "The security group of resources that have no other. AWS creates it with the VPC; the \
+                          provider manages its rules.",
             resource: "aws_default_security_group",
             import_id: "GROUP_ID",
             attributes: &[

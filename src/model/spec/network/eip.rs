@@ -23,6 +23,7 @@ impl Kind for Eip {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "A public address of a NAT gateway, which partners can add to their allow lists.",
             resource: "aws_eip",
             import_id: "ALLOCATION_ID",
             attributes: &[("vpc", &[]), ("tags", &["tags"])],

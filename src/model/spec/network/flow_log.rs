@@ -144,6 +144,7 @@ impl Kind for FlowLog {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "Records the traffic of the VPC in a log group, bucket or delivery stream.",
             resource: "aws_flow_log",
             import_id: "FLOW_LOG_ID",
             attributes: &[

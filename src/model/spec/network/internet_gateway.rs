@@ -22,6 +22,7 @@ impl Kind for InternetGateway {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "Connects resources that have public addresses to the internet.",
             resource: "aws_internet_gateway",
             import_id: "GATEWAY_ID",
             attributes: &[("vpc", &["vpc_id"]), ("tags", &["tags"])],

@@ -30,6 +30,7 @@ impl Kind for NatGateway {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "Lets resources without public addresses open outbound connections, from its own address.",
             resource: "aws_nat_gateway",
             import_id: "GATEWAY_ID",
             attributes: &[

@@ -24,6 +24,7 @@ impl Kind for Route {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "The default route of a route table, to the internet gateway or a NAT gateway.",
             resource: "aws_route",
             import_id: "TABLE_ID_DESTINATION",
             attributes: &[

@@ -26,6 +26,7 @@ impl Kind for RouteTable {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "The routes for traffic from its subnets.",
             resource: "aws_route_table",
             import_id: "TABLE_ID",
             attributes: &[("vpc", &["vpc_id"]), ("propagating_gateways", &["propagating_vgws"]), ("tags", &["tags"])],

@@ -22,6 +22,7 @@ impl Kind for RouteTableAssociation {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "Associates a subnet with its route table, after the default route of the table exists.",
             resource: "aws_route_table_association",
             import_id: "SUBNET_ID/TABLE_ID",
             attributes: &[("subnet", &["subnet_id"]), ("route_table", &["route_table_id"])],

@@ -52,6 +52,7 @@ impl Kind for Subnet {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "A block of addresses in one availability zone, for instances, functions and load balancers.",
             resource: "aws_subnet",
             import_id: "SUBNET_ID",
             attributes: &[

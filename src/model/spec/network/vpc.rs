@@ -37,6 +37,8 @@ impl Kind for Vpc {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "The network: an address range that contains all other objects. It is created first and \
+                          alone.",
             resource: "aws_vpc",
             import_id: "VPC_ID",
             attributes: &[

@@ -31,6 +31,7 @@ impl Kind for VpcEndpoint {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "Routes traffic to S3 or DynamoDB without the internet and the NAT gateways, at no charge.",
             resource: "aws_vpc_endpoint",
             import_id: "ENDPOINT_ID",
             attributes: &[

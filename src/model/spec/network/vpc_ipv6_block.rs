@@ -44,6 +44,7 @@ impl Kind for VpcIpv6Block {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
+            description: "The IPv6 range of the VPC, from Amazon or an IPAM pool.",
             resource: "aws_vpc_ipv6_cidr_block_association",
             import_id: "ASSOCIATION_ID",
             attributes: &[

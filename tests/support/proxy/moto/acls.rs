@@ -4,35 +4,56 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use crate::support::proxy::call::Call;
-use crate::support::proxy::lock;
-use crate::support::proxy::message::Reply;
-use crate::support::proxy::xml::Element;
+use super::{Answer, Done, Element, Params, Repair, Request, async_trait, lock, remove_filters};
 
 /// The filter on which moto fails.
-pub(super) const ID: &str = "network-acl-id";
+const ID: &str = "network-acl-id";
 
 /// Applies the filter by ID to the answer, if the call has it.
-pub(super) fn of_ids(call: &Call, reply: Reply) -> Result<Reply, String> {
+fn of_ids(call: &Request<'_>, answer: &mut Answer) -> Done {
     let filters = call.filters();
-    let Some((_, ids)) = filters.iter().find(|(name, _)| *name == ID) else { return Ok(reply) };
-    let mut root = Element::parse(&reply.text())?;
+    let Some((_, ids)) = filters.iter().find(|(name, _)| *name == ID) else { return Ok(()) };
+    let root = answer.root()?;
     if let Some(set) = root.child_mut("networkAclSet") {
         set.children.retain(|acl| ids.contains(&acl.text_of("networkAclId")));
     }
-    Ok(reply.with_body(root.to_string()))
+    Ok(())
 }
 
 /// The ICMP type and code of each rule.
 #[derive(Debug, Default)]
-pub(super) struct Icmp(Mutex<HashMap<Rule, (String, String)>>);
+pub(crate) struct Acls(Mutex<HashMap<Rule, (String, String)>>);
 
 /// The ID of the network ACL, the egress flag, and the rule number.
 type Rule = (String, String, String);
 
-impl Icmp {
+#[async_trait]
+impl Repair for Acls {
+    fn change(&self, call: &Request<'_>, params: &mut Params) -> Done {
+        if call.name == "DescribeNetworkAcls" {
+            remove_filters(call, params, |filter| filter == ID);
+        }
+        Ok(())
+    }
+
+    async fn after(&self, call: &Request<'_>, answer: &mut Answer) -> Done {
+        match call.name {
+            "DescribeNetworkAcls" => {
+                of_ids(call, answer)?;
+                self.described(answer)
+            }
+            "CreateNetworkAclEntry" | "ReplaceNetworkAclEntry" => {
+                self.set(call);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Acls {
     /// Records a created or replaced rule.
-    pub(super) fn set(&self, call: &Call) {
+    fn set(&self, call: &Request<'_>) {
         let param = |name: &str| call.param(name).to_owned();
         let rule = (param("NetworkAclId"), param("Egress"), param("RuleNumber"));
         match call.param("Icmp.Type") {
@@ -41,12 +62,12 @@ impl Icmp {
         };
     }
 
-    pub(super) fn described(&self, reply: Reply) -> Result<Reply, String> {
+    fn described(&self, answer: &mut Answer) -> Done {
         let known = lock(&self.0);
         if known.is_empty() {
-            return Ok(reply);
+            return Ok(());
         }
-        let mut root = Element::parse(&reply.text())?;
+        let root = answer.root()?;
         for acl in root.items_mut("networkAclSet") {
             let id = acl.text_of("networkAclId").to_owned();
             for entry in acl.items_mut("entrySet") {
@@ -60,6 +81,6 @@ impl Icmp {
                 entry.children.push(icmp);
             }
         }
-        Ok(reply.with_body(root.to_string()))
+        Ok(())
     }
 }

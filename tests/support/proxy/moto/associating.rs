@@ -4,18 +4,14 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use crate::support::proxy::call::Call;
+use super::{Answer, Done, Element, Repair, Request, async_trait, lock};
 use crate::support::proxy::lasts::{Begun, Lasts};
-use crate::support::proxy::lock;
-use crate::support::proxy::message::Reply;
-use crate::support::proxy::xml::Element;
-
 /// The list of associations in a VPC or a subnet.
 const SET: &str = "ipv6CidrBlockAssociationSet";
 
 /// The associations that were created through this proxy.
 #[derive(Debug)]
-pub(in crate::support::proxy) struct Associating(Mutex<State>);
+pub(crate) struct Associating(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
@@ -30,6 +26,19 @@ impl Default for Associating {
     }
 }
 
+#[async_trait]
+impl Repair for Associating {
+    async fn after(&self, call: &Request<'_>, answer: &mut Answer) -> Done {
+        match call.name {
+            "CreateSubnet" | "AssociateSubnetCidrBlock" | "CreateVpc" | "AssociateVpcCidrBlock" => {
+                self.created(call, answer)
+            }
+            "DescribeSubnets" | "DescribeVpcs" => self.described(call, answer),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Associating {
     /// How long the ranges that are created from now on are associating.
     pub(in crate::support::proxy) fn set(&self, lasts: Lasts) {
@@ -37,11 +46,11 @@ impl Associating {
     }
 
     /// The answer to a create: its ranges are associating.
-    pub(super) fn created(&self, call: &Call, reply: Reply) -> Result<Reply, String> {
-        let mut root = Element::parse(&reply.text())?;
+    fn created(&self, call: &Request<'_>, answer: &mut Answer) -> Done {
+        let root = answer.root()?;
         let mut state = lock(&self.0);
         if state.lasts == Lasts::NOT_AT_ALL {
-            return Ok(reply);
+            return Ok(());
         }
         let of_vpc = is_of_vpc(&call.action);
         let single = root.children.iter_mut().filter(|child| child.name == "ipv6CidrBlockAssociation");
@@ -55,17 +64,17 @@ impl Associating {
                 associate(block, call, of_vpc);
             }
         }
-        Ok(reply.with_body(root.to_string()))
+        Ok(())
     }
 
     /// The answer to a describe call. Each counts for the ranges that it shows as associating.
-    pub(super) fn described(&self, call: &Call, reply: Reply) -> Result<Reply, String> {
+    fn described(&self, call: &Request<'_>, answer: &mut Answer) -> Done {
         let mut state = lock(&self.0);
         if state.begun.is_empty() {
-            return Ok(reply);
+            return Ok(());
         }
         let of_vpc = is_of_vpc(&call.action);
-        let mut root = Element::parse(&reply.text())?;
+        let root = answer.root()?;
         for object in root.items_mut(if of_vpc { "vpcSet" } else { "subnetSet" }) {
             for block in object.items_mut(SET) {
                 let (lasts, id) = (state.lasts, block.text_of("associationId").to_owned());
@@ -81,7 +90,7 @@ impl Associating {
                 }
             }
         }
-        Ok(reply.with_body(root.to_string()))
+        Ok(())
     }
 }
 
@@ -90,7 +99,7 @@ fn is_of_vpc(action: &str) -> bool {
 }
 
 /// Sets the state, and for a VPC the members that AWS returns before the range.
-fn associate(block: &mut Element, call: &Call, of_vpc: bool) {
+fn associate(block: &mut Element, call: &Request<'_>, of_vpc: bool) {
     if of_vpc {
         block.set("ipv6CidrBlock", "");
         if block.text_of("networkBorderGroup").is_empty() {

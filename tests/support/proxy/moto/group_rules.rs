@@ -2,12 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use crate::support::proxy::call::Call;
-use crate::support::proxy::message::Reply;
+use super::{Instead, Repair, Request, async_trait};
+
+#[derive(Debug, Default)]
+pub(crate) struct GroupRules;
+
+#[async_trait]
+impl Repair for GroupRules {
+    async fn instead(&self, call: &Request<'_>) -> Instead {
+        match call.name {
+            "AuthorizeSecurityGroupIngress" | "AuthorizeSecurityGroupEgress" => rejected(call),
+            _ => Ok(None),
+        }
+    }
+}
 
 /// AWS rejects a request that contains a permission twice, whatever its descriptions are, and descriptions with other
 /// characters; moto accepts both. The provider sends one source for each permission.
-pub(super) fn rejected(call: &Call) -> Option<Reply> {
+fn rejected(call: &Request<'_>) -> Instead {
     let mut permissions: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
     for (name, value) in &call.params {
         let Some((number, property)) = name.strip_prefix("IpPermissions.").and_then(|rest| rest.split_once('.')) else {
@@ -18,7 +30,7 @@ pub(super) fn rejected(call: &Call) -> Option<Reply> {
         } else if !value.chars().all(is_allowed) || value.len() > 255 {
             let text = "Invalid rule description. Valid descriptions are strings less than 256 characters from the \
                         following set:  a-zA-Z0-9. _-:/()#,@[]+=&;{}!$*";
-            return Some(Reply::error(call, 400, "InvalidParameterValue", text));
+            return Ok(Some(call.rejected("InvalidParameterValue", text)));
         }
     }
     let mut all: Vec<_> = permissions.into_values().collect();
@@ -26,7 +38,7 @@ pub(super) fn rejected(call: &Call) -> Option<Reply> {
     all.sort();
     all.dedup();
     let text = "The same permission must not appear multiple times";
-    (all.len() < count).then(|| Reply::error(call, 400, "InvalidParameterValue", text))
+    call.reject_if(all.len() < count, "InvalidParameterValue", text)
 }
 
 fn is_allowed(character: char) -> bool {

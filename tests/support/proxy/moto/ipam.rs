@@ -2,18 +2,13 @@
 //! each VPC, and releases a range that the VPC no longer has after a while. IPv6 ranges of a pool are Amazon-provided
 //! ranges of moto.
 
-use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::sync::Mutex;
 
 use ipnet::IpNet;
 
-use crate::support::proxy::call::Call;
+use super::{Answer, Done, Instead, Params, Repair, Reply, Request, async_trait, lock};
 use crate::support::proxy::lasts::{Begun, Lasts};
-use crate::support::proxy::lock;
-use crate::support::proxy::message::{Message, Reply};
-use crate::support::proxy::xml::Element;
-
 /// The prefix length of a range if the call requests none.
 const DEFAULT_LENGTH: u8 = 16;
 
@@ -22,7 +17,7 @@ const MANAGED: &str = "IPAM Managed";
 
 /// The allocations of the pools.
 #[derive(Debug, Default)]
-pub(in crate::support::proxy) struct Ipam(Mutex<Pools>);
+pub(crate) struct Ipam(Mutex<Pools>);
 
 #[derive(Debug, Default)]
 struct Pools {
@@ -48,16 +43,45 @@ impl Pools {
     }
 }
 
+#[async_trait]
+impl Repair for Ipam {
+    async fn instead(&self, call: &Request<'_>) -> Instead {
+        Ok((call.name == "GetIpamPoolAllocations").then(|| self.allocations(call)))
+    }
+
+    fn change(&self, call: &Request<'_>, params: &mut Params) -> Done {
+        match call.name {
+            "CreateVpc" => self.create(call, params),
+            "AssociateVpcCidrBlock" => self.associate(call, params),
+            _ => Ok(()),
+        }
+    }
+
+    async fn after(&self, call: &Request<'_>, answer: &mut Answer) -> Done {
+        match call.name {
+            "CreateVpc" => self.created(call, answer)?,
+            "AssociateVpcCidrBlock" => self.associated(call, answer)?,
+            "DeleteVpc" => self.release(|it| it.vpc.as_deref() == Some(call.param("VpcId"))),
+            "DisassociateVpcCidrBlock" => {
+                self.release(|it| it.association.as_deref() == Some(call.param("AssociationId")))
+            }
+            "DescribeVpcs" => self.described(answer)?,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
 impl Ipam {
     pub(in crate::support::proxy) fn set_releasing(&self, releasing: Lasts) {
         lock(&self.0).releasing = releasing;
     }
 
     /// Rewrites the creation of a VPC from a pool into one with a range that the pool allocates.
-    pub(super) fn create(&self, call: &Call, message: Message) -> Result<Message, String> {
+    fn create(&self, call: &Request<'_>, params: &mut Params) -> Done {
         let pool = call.param("Ipv4IpamPoolId");
         if pool.is_empty() {
-            return Ok(message);
+            return Ok(());
         }
         let mut pools = lock(&self.0);
         pools.expire();
@@ -74,18 +98,17 @@ impl Ipam {
         };
         let pool = pool.to_owned();
         pools.given.push(Allocation { pool, range, vpc: None, association: None, released: None });
-        let mut params: BTreeMap<String, String> = call.params.clone();
         params.retain(|name, _| name != "Ipv4IpamPoolId" && name != "Ipv4NetmaskLength");
         params.insert("CidrBlock".into(), range.to_string());
-        Ok(super::with_params(message, &params))
+        Ok(())
     }
 
     /// Records the VPC that received the range.
-    pub(super) fn created(&self, call: &Call, reply: &Reply) -> Result<(), String> {
+    fn created(&self, call: &Request<'_>, answer: &mut Answer) -> Done {
         if call.param("Ipv4IpamPoolId").is_empty() {
             return Ok(());
         }
-        let root = Element::parse(&reply.text())?;
+        let root = answer.root()?;
         let vpc = root.child("vpc").ok_or("CreateVpc returns no VPC")?;
         let range = vpc.text_of("cidrBlock");
         let mut pools = lock(&self.0);
@@ -94,39 +117,30 @@ impl Ipam {
         Ok(())
     }
 
-    pub(super) fn deleted(&self, call: &Call) {
-        let mut pools = lock(&self.0);
-        for it in pools.given.iter_mut().filter(|it| it.vpc.as_deref() == Some(call.param("VpcId"))) {
-            it.released.get_or_insert_with(Begun::now);
-        }
-    }
-
-    pub(super) fn disassociated(&self, call: &Call) {
-        let id = call.param("AssociationId");
-        for it in lock(&self.0).given.iter_mut().filter(|it| it.association.as_deref() == Some(id)) {
+    fn release(&self, is_released: impl Fn(&Allocation) -> bool) {
+        for it in lock(&self.0).given.iter_mut().filter(|it| is_released(it)) {
             it.released.get_or_insert_with(Begun::now);
         }
     }
 
     /// Rewrites the association of an IPv6 range of a pool into one of an Amazon-provided range.
-    pub(super) fn associate(&self, call: &Call, message: Message) -> Result<Message, String> {
+    fn associate(&self, call: &Request<'_>, params: &mut Params) -> Done {
         if call.param("Ipv6IpamPoolId").is_empty() {
-            return Ok(message);
+            return Ok(());
         }
         if !call.param("Ipv6CidrBlock").is_empty() {
             return Err("moto cannot allocate a requested IPv6 range; use recorded HTTP".into());
         }
-        let mut params = call.params.clone();
         params.retain(|name, _| !name.starts_with("Ipv6"));
         params.insert("AmazonProvidedIpv6CidrBlock".into(), "true".into());
-        Ok(super::with_params(message, &params))
+        Ok(())
     }
 
-    pub(super) fn associated(&self, call: &Call, reply: Reply) -> Result<Reply, String> {
+    fn associated(&self, call: &Request<'_>, answer: &mut Answer) -> Done {
         if call.param("Ipv6IpamPoolId").is_empty() {
-            return Ok(reply);
+            return Ok(());
         }
-        let mut root = Element::parse(&reply.text())?;
+        let root = answer.root()?;
         let block = root.child_mut("ipv6CidrBlockAssociation").ok_or("AssociateVpcCidrBlock returns no IPv6 range")?;
         let range = block.text_of("ipv6CidrBlock");
         lock(&self.0).given.push(Allocation {
@@ -137,30 +151,30 @@ impl Ipam {
             released: None,
         });
         block.set("ipv6Pool", MANAGED);
-        Ok(reply.with_body(root.to_string()))
+        Ok(())
     }
 
     /// AWS returns that a range is from a pool, but not from which one.
-    pub(super) fn described(&self, reply: Reply) -> Result<Reply, String> {
+    fn described(&self, answer: &mut Answer) -> Done {
         let pools = lock(&self.0);
         if pools.given.is_empty() {
-            return Ok(reply);
+            return Ok(());
         }
         let is_of_pool = |id: &str| pools.given.iter().any(|it| it.association.as_deref() == Some(id));
-        let mut root = Element::parse(&reply.text())?;
+        let root = answer.root()?;
         for block in root.items_mut("vpcSet").iter_mut().flat_map(|vpc| vpc.items_mut("ipv6CidrBlockAssociationSet")) {
             if is_of_pool(block.text_of("associationId")) {
                 block.set("ipv6Pool", MANAGED);
             }
         }
-        Ok(reply.with_body(root.to_string()))
+        Ok(())
     }
 
     /// AWS documents no filter of this call. Each page has one allocation, the first one that of another VPC.
-    pub(super) fn allocations(&self, call: &Call) -> Reply {
+    fn allocations(&self, call: &Request<'_>) -> Reply {
         if let Some((name, _)) = call.filters().first() {
             let text = format!("The filter '{name}' is invalid");
-            return Reply::error(call, 400, "InvalidParameterValue", &text);
+            return call.rejected("InvalidParameterValue", &text);
         }
         let mut pools = lock(&self.0);
         pools.expire();
@@ -177,14 +191,7 @@ impl Ipam {
         }
         let next = if page + 1 < items.len() { format!("<nextToken>{}</nextToken>", page + 1) } else { String::new() };
         let shown = items.get(page).map_or("", String::as_str);
-        Reply::xml(
-            200,
-            &format!(
-                "<GetIpamPoolAllocationsResponse xmlns=\"http://ec2.amazonaws.com/doc/2016-11-15/\"><requestId>proxy\
-                 </requestId><ipamPoolAllocationSet>{shown}</ipamPoolAllocationSet>{next}\
-                 </GetIpamPoolAllocationsResponse>"
-            ),
-        )
+        call.answer(&format!("<ipamPoolAllocationSet>{shown}</ipamPoolAllocationSet>{next}"))
     }
 }
 

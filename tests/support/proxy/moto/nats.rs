@@ -5,17 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
 use super::nat_addresses::{Secondary, rewrite_primary};
-use super::{done, without_filters};
-use crate::support::proxy::call::Call;
+use super::{Answer, Done, Element, Instead, Params, Repair, Reply, Request, async_trait, lock, remove_filters};
 use crate::support::proxy::lasts::{Begun, Lasts};
-use crate::support::proxy::lock;
-use crate::support::proxy::message::{Message, Reply};
-use crate::support::proxy::upstream::Upstream;
-use crate::support::proxy::xml::Element;
-
 /// The state of the NAT gateways that were created through this proxy.
 #[derive(Debug)]
-pub(in crate::support::proxy) struct Nats(Mutex<State>);
+pub(crate) struct Nats(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
@@ -59,6 +53,38 @@ struct Failure {
     message: String,
 }
 
+#[async_trait]
+impl Repair for Nats {
+    async fn instead(&self, call: &Request<'_>) -> Instead {
+        match call.name {
+            "CreateNatGateway" => match self.zone_is_constrained(call).await? {
+                None => self.address_in_use(call).await,
+                rejected => Ok(rejected),
+            },
+            "AssignPrivateNatGatewayAddress" => Ok(Some(self.assign(call))),
+            "UnassignPrivateNatGatewayAddress" => Ok(Some(self.unassign(call))),
+            _ => Ok(None),
+        }
+    }
+
+    fn change(&self, call: &Request<'_>, params: &mut Params) -> Done {
+        if call.name == "DescribeNatGateways" {
+            remove_filters(call, params, is_own);
+        }
+        Ok(())
+    }
+
+    async fn after(&self, call: &Request<'_>, answer: &mut Answer) -> Done {
+        match call.name {
+            "CreateNatGateway" => self.created(call, answer).await,
+            "DescribeNatGateways" => self.described(call, answer),
+            "DeleteNatGateway" => self.deleted(call).await,
+            "DescribeNetworkInterfaces" => self.interfaces(call, answer).await,
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Nats {
     pub(in crate::support::proxy) fn set_pending(&self, pending: Lasts) {
         lock(&self.0).pending = pending;
@@ -79,92 +105,70 @@ impl Nats {
     }
 
     /// AWS has AZs without NAT gateways; moto has none.
-    pub(super) async fn zone_is_constrained(
-        &self,
-        emulator: &Upstream,
-        call: &Call,
-        message: &Message,
-    ) -> Result<Option<Reply>, String> {
+    async fn zone_is_constrained(&self, call: &Request<'_>) -> Instead {
         let constrained = lock(&self.0).constrained.clone();
         if constrained.is_empty() {
             return Ok(None);
         }
-        let subnet = [("SubnetId.1", call.param("SubnetId"))];
-        let found = emulator.describe(message, "DescribeSubnets", &subnet).await?;
+        let found = call.describe("DescribeSubnets", &[("SubnetId.1", call.param("SubnetId"))]).await?;
         let zone = found.items("subnetSet").first().map(|it| it.text_of("availabilityZoneId").to_owned());
         let is_constrained = zone.is_some_and(|zone| constrained.contains(&zone));
         let text = "Nat Gateway is not available in this availability zone";
-        Ok(is_constrained.then(|| Reply::error(call, 400, "NotAvailableInZone", text)))
+        call.reject_if(is_constrained, "NotAvailableInZone", text)
     }
 
     /// The gateways that match filters of DescribeNatGateways and use their subnet and address: all except failed and
     /// deleted ones.
-    pub(super) async fn alive(
-        &self,
-        emulator: &Upstream,
-        message: &Message,
-        filters: &[(&str, &str)],
-    ) -> Result<Vec<Element>, String> {
-        let found = emulator.describe(message, "DescribeNatGateways", filters).await?;
+    pub(super) async fn alive(&self, call: &Request<'_>, filters: &[(&str, &str)]) -> Result<Vec<Element>, String> {
+        let found = call.describe("DescribeNatGateways", filters).await?;
         let holds = |nat: &&Element| !["failed", "deleted"].contains(&self.state(nat).as_str());
         Ok(found.items("natGatewaySet").iter().filter(holds).cloned().collect())
     }
 
     /// AWS rejects an address that another gateway uses, even while that gateway is being deleted. moto accepts it.
-    pub(super) async fn address_in_use(
-        &self,
-        emulator: &Upstream,
-        call: &Call,
-        message: &Message,
-    ) -> Result<Option<Reply>, String> {
+    async fn address_in_use(&self, call: &Request<'_>) -> Instead {
         let wanted = call.param("AllocationId");
         if wanted.is_empty() {
             return Ok(None);
         }
-        let alive = self.alive(emulator, message, &[]).await?;
+        let alive = self.alive(call, &[]).await?;
         let addresses = alive.iter().flat_map(|nat| nat.items("natGatewayAddressSet"));
         let held = addresses.into_iter().any(|address| address.text_of("allocationId") == wanted);
         let text = format!("Elastic IP address [{wanted}] is already associated");
-        Ok(held.then(|| Reply::error(call, 400, "Resource.AlreadyAssociated", &text)))
+        call.reject_if(held, "Resource.AlreadyAssociated", &text)
     }
 
     /// Assigns the requested number of secondary addresses.
-    pub(super) fn assign(&self, call: &Call) -> Reply {
+    fn assign(&self, call: &Request<'_>) -> Reply {
         let id = call.param("NatGatewayId");
         let mut state = lock(&self.0);
         if let Some(rejection) = state.busy(call, id) {
             return rejection;
         }
         state.secondary.assign(id, call.param("PrivateIpAddressCount"));
-        done(call)
+        call.done()
     }
 
     /// Unassigns these addresses.
-    pub(super) fn unassign(&self, call: &Call) -> Reply {
+    fn unassign(&self, call: &Request<'_>) -> Reply {
         let id = call.param("NatGatewayId");
         let mut state = lock(&self.0);
         if let Some(rejection) = state.busy(call, id) {
             return rejection;
         }
         state.secondary.unassign(id, &call.list("PrivateIpAddress"));
-        done(call)
+        call.done()
     }
 
     /// AWS answers a create with `pending` and validates the gateway later: a public one fails if no internet gateway
     /// is attached to its VPC. moto always answers `available`.
-    pub(super) async fn created(
-        &self,
-        emulator: &Upstream,
-        call: &Call,
-        message: &Message,
-        reply: Reply,
-    ) -> Result<Reply, String> {
-        let mut root = Element::parse(&reply.text())?;
+    async fn created(&self, call: &Request<'_>, answer: &mut Answer) -> Done {
+        let root = answer.root()?;
         let nat = root.child_mut("natGateway").ok_or("CreateNatGateway returns no gateway")?;
         let id = nat.text_of("natGatewayId").to_owned();
         let public = nat.text_of("connectivityType") != "private";
         let vpc = nat.text_of("vpcId").to_owned();
-        let failure = if public && !has_internet_gateway(emulator, message, &vpc).await? {
+        let failure = if public && !has_internet_gateway(call, &vpc).await? {
             let text = format!("Network {vpc} has no Internet gateway attached");
             Some(Failure { code: "Gateway.NotAttached".into(), message: text })
         } else {
@@ -181,13 +185,13 @@ impl Nats {
         // AWS answers before it does any work: the gateway is `pending`, even if it fails at once, and has no IP.
         nat.set("state", "pending");
         rewrite_primary(nat);
-        Ok(reply.with_body(root.to_string()))
+        Ok(())
     }
 
     /// Sets the current states. Applies the filters by tag, which moto ignores, and by state, for which moto has other
     /// values.
-    pub(super) fn described(&self, call: &Call, reply: Reply) -> Result<Reply, String> {
-        let mut root = Element::parse(&reply.text())?;
+    fn described(&self, call: &Request<'_>, answer: &mut Answer) -> Done {
+        let root = answer.root()?;
         if let Some(set) = root.child_mut("natGatewaySet") {
             for nat in &mut set.children {
                 self.rewrite(nat);
@@ -196,17 +200,11 @@ impl Nats {
             let filters = call.filters();
             set.children.retain(|nat| filters.iter().all(|(name, values)| passes(nat, name, values)));
         }
-        Ok(reply.with_body(root.to_string()))
+        Ok(())
     }
 
     /// On AWS, the address of a deleted NAT gateway is disassociated; in moto it stays associated.
-    pub(super) async fn deleted(
-        &self,
-        emulator: &Upstream,
-        call: &Call,
-        message: &Message,
-        reply: Reply,
-    ) -> Result<Reply, String> {
+    async fn deleted(&self, call: &Request<'_>) -> Done {
         let id = call.param("NatGatewayId");
         {
             let mut state = lock(&self.0);
@@ -214,37 +212,31 @@ impl Nats {
             let life = state.known.entry(id.to_owned()).or_insert_with(unknown);
             life.deleted.get_or_insert_with(Begun::now);
         }
-        let found = emulator.describe(message, "DescribeNatGateways", &[("NatGatewayId.1", id)]).await?;
+        let found = call.describe("DescribeNatGateways", &[("NatGatewayId.1", id)]).await?;
         for address in found.items("natGatewaySet").iter().flat_map(|nat| nat.items("natGatewayAddressSet")) {
             let allocation = address.text_of("allocationId");
             if allocation.is_empty() {
                 continue;
             }
             // Leave an address alone that was released or associated with another gateway in the meantime.
-            let held = emulator.ec2(message, "DescribeAddresses", &[("AllocationId.1", allocation)]).await?;
+            let held = call.ec2("DescribeAddresses", &[("AllocationId.1", allocation)]).await?;
             for held in held.iter().flat_map(|answer| answer.items("addressesSet")) {
                 let association = held.text_of("associationId");
                 if held.text_of("networkInterfaceId") == address.text_of("networkInterfaceId")
                     && !association.is_empty()
                 {
-                    let _lost_race =
-                        emulator.ec2(message, "DisassociateAddress", &[("AssociationId", association)]).await?;
+                    let _lost_race = call.ec2("DisassociateAddress", &[("AssociationId", association)]).await?;
                 }
             }
         }
-        Ok(reply)
+        Ok(())
     }
 
     /// On AWS, the network interface of a NAT gateway has its own type and description, and is deleted with the
     /// gateway. In moto it looks like any other interface, and is not deleted.
-    pub(super) async fn interfaces(
-        &self,
-        emulator: &Upstream,
-        message: &Message,
-        reply: Reply,
-    ) -> Result<Reply, String> {
-        let mut root = Element::parse(&reply.text())?;
-        let found = emulator.describe(message, "DescribeNatGateways", &[]).await?;
+    async fn interfaces(&self, call: &Request<'_>, answer: &mut Answer) -> Done {
+        let root = answer.root()?;
+        let found = call.describe("DescribeNatGateways", &[]).await?;
         let nats = found.items("natGatewaySet");
         let of_interface = |interface: &Element| {
             let id = interface.text_of("networkInterfaceId");
@@ -263,7 +255,7 @@ impl Nats {
                 interface.set("description", &format!("Interface for NAT Gateway {}", nat.text_of("natGatewayId")));
             }
         }
-        Ok(reply.with_body(root.to_string()))
+        Ok(())
     }
 
     fn state(&self, nat: &Element) -> String {
@@ -316,17 +308,13 @@ impl Nats {
 impl State {
     /// AWS rejects a change of the addresses of a gateway while another one is in progress. Its message is known for
     /// addresses of public gateways: hashicorp/terraform-provider-aws#44581
-    fn busy(&self, call: &Call, id: &str) -> Option<Reply> {
+    fn busy(&self, call: &Request<'_>, id: &str) -> Option<Reply> {
         let text = "Service is currently changing the addresses of the NAT gateway";
-        self.secondary.is_changing(id).then(|| Reply::error(call, 400, "OperationInProgress", text))
+        self.secondary.is_changing(id).then(|| call.rejected("OperationInProgress", text))
     }
 }
 
-/// Removes the filters that [`Nats::described`] applies itself.
-pub(super) fn without_own_filters(call: &Call, message: Message) -> Message {
-    without_filters(call, message, is_own)
-}
-
+/// Whether [`Nats::described`] applies the filter itself.
 fn is_own(filter: &str) -> bool {
     filter == "state" || filter == "tag-key" || filter.starts_with("tag:")
 }
@@ -341,7 +329,7 @@ fn passes(nat: &Element, filter: &str, values: &[&str]) -> bool {
     }
 }
 
-async fn has_internet_gateway(emulator: &Upstream, message: &Message, vpc: &str) -> Result<bool, String> {
-    let filter = [("Filter.1.Name", "attachment.vpc-id"), ("Filter.1.Value.1", vpc)];
-    Ok(!emulator.describe(message, "DescribeInternetGateways", &filter).await?.items("internetGatewaySet").is_empty())
+async fn has_internet_gateway(call: &Request<'_>, vpc: &str) -> Result<bool, String> {
+    let attached = call.describe("DescribeInternetGateways", &[("attachment.vpc-id", vpc)]).await?;
+    Ok(!attached.items("internetGatewaySet").is_empty())
 }

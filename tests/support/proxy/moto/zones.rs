@@ -3,10 +3,7 @@
 
 use std::sync::Mutex;
 
-use crate::support::proxy::call::Call;
-use crate::support::proxy::lock;
-use crate::support::proxy::message::Reply;
-use crate::support::proxy::xml::Element;
+use super::{Answer, Done, Element, Repair, Request, async_trait, lock};
 
 /// A zone as DescribeAvailabilityZones lists it. Subnets can be created only in moto's own zones: `us-east-1a` to
 /// `us-east-1f`.
@@ -44,16 +41,22 @@ impl Zone {
 
 /// The zones that a test has set; `None` for moto's own zones.
 #[derive(Debug, Default)]
-pub(in crate::support::proxy) struct Zones(Mutex<Option<Vec<Zone>>>);
+pub(crate) struct Zones(Mutex<Option<Vec<Zone>>>);
 
 impl Zones {
     pub(in crate::support::proxy) fn set(&self, zones: &[Zone]) {
         *lock(&self.0) = Some(zones.to_vec());
     }
+}
 
+#[async_trait]
+impl Repair for Zones {
     /// Replaces moto's zones. Ignores filters: not every endpoint supports them, so the provider must not rely on them.
-    pub(super) fn described(&self, call: &Call, reply: Reply) -> Result<Reply, String> {
-        let mut root = Element::parse(&reply.text())?;
+    async fn after(&self, call: &Request<'_>, answer: &mut Answer) -> Done {
+        if call.name != "DescribeAvailabilityZones" {
+            return Ok(());
+        }
+        let root = answer.root()?;
         let list = root.child_mut("availabilityZoneInfo").ok_or("DescribeAvailabilityZones returns no list")?;
         if let Some(zones) = &*lock(&self.0) {
             list.children = zones.iter().map(|zone| item(zone, &call.region)).collect();
@@ -62,7 +65,7 @@ impl Zones {
                 set_groups(zone, "opt-in-not-required", &call.region);
             }
         }
-        Ok(reply.with_body(root.to_string()))
+        Ok(())
     }
 }
 
