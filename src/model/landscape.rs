@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 pub use api::{ApiLandscape, FoundAuthorizer, FoundIntegration, FoundRoute, FoundStage};
 pub use network::{
-    FoundEndpoint, FoundFlowLog, FoundNatGateway, FoundNetworkAcl, FoundObject, FoundRouteTable, FoundSecurityGroup,
-    FoundSubnet, NetworkLandscape,
+    FoundEndpoint, FoundNatGateway, FoundNetworkAcl, FoundObject, FoundRouteTable, FoundSecurityGroup, FoundSubnet,
+    NetworkLandscape,
 };
 
 use super::TopologyKind;

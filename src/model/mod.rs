@@ -45,9 +45,9 @@ pub use facts::{AvailabilityZone, Certificate, CertificateType, Facts, Found, Lo
 pub use guardduty::GuardDutyObjects;
 pub use inventory::{Drift, Entry, Ids, Inventory, Origin, ResolvedObject, Unfinished};
 pub use landscape::{
-    ApiLandscape, Classification, FoundAuthorizer, FoundEndpoint, FoundFlowLog, FoundIntegration, FoundNatGateway,
-    FoundNetworkAcl, FoundObject, FoundRoute, FoundRouteTable, FoundSecurityGroup, FoundStage, FoundSubnet, FoundTags,
-    Landscape, NetworkLandscape, RESOURCE, STACK,
+    ApiLandscape, Classification, FoundAuthorizer, FoundEndpoint, FoundIntegration, FoundNatGateway, FoundNetworkAcl,
+    FoundObject, FoundRoute, FoundRouteTable, FoundSecurityGroup, FoundStage, FoundSubnet, FoundTags, Landscape,
+    NetworkLandscape, RESOURCE, STACK,
 };
 pub use learned::Learned;
 pub use log_format::{is_same_format, without_newline};

@@ -110,13 +110,16 @@ impl Part for FlowLogs {
     fn classify(&self, classifier: &mut Classifier<'_>) {
         let landscape = classifier.landscape;
         let mut used: BTreeSet<String> = BTreeSet::new();
-        for log in &landscape.flow_logs {
-            if let Some(other) = log.account_of_role.as_ref().filter(|account| **account != landscape.vpc_owner) {
+        for (log, spec) in &landscape.others {
+            let Some(spec) = model::FlowLog::of(spec) else { continue };
+            let account = spec.iam_role_arn.known().and_then(|arn| arn.as_deref()?.split(':').nth(4));
+            if let Some(other) = account.filter(|account| *account != landscape.vpc_owner) {
                 classifier.reject(&log.id, format!("its role belongs to the account {other}"));
             }
             if classifier.is_free(&log.id) {
                 let given = log.tags.get(NAME).filter(|name| !name.is_empty());
-                let name = sanitized(given.unwrap_or(&log.destination));
+                let destination = spec.destination.known().map_or("", String::as_str);
+                let name = sanitized(given.map_or(destination, String::as_str));
                 let numbered = (2..).map(|number| format!("{name}-{number}"));
                 let free = std::iter::once(name.clone()).chain(numbered).find(|name| used.insert(name.clone()));
                 classifier.place(&log.id, format!("{}{}", keys::FLOW_LOG, free.unwrap_or(name)));
