@@ -10,9 +10,9 @@ pub(crate) mod flow_log;
 mod guardduty;
 pub(crate) mod internet_gateway;
 mod ipam;
-mod landscape;
 pub(crate) mod nat_gateway;
 mod nat_gateway_addresses;
+mod network;
 mod network_acl_rules;
 mod observed;
 mod conflicts;
@@ -38,8 +38,9 @@ use aws_sdk_ec2::types::Filter;
 use ipnet::Ipv6Net;
 
 pub(crate) use dependents::dependents;
+pub(crate) use flow_log::leftovers;
 pub(crate) use pollers::Pollers;
-pub(crate) use read::{discover, leftovers, read};
+pub(crate) use read::{discover, read};
 pub(crate) use vpc::{mark_root, namesakes, roots};
 
 /// A filter for a `Describe` call. Filters are preferred to lists of ids, because one missing id in such a list fails

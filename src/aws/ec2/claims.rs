@@ -2,26 +2,22 @@
 //! created by an interrupted run. Anyone who may write tags can set these too, so such an object counts only if nothing
 //! is known against it.
 
-mod kinds;
-
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use aws_sdk_ec2::types::{RouteTable, Tag};
+use aws_sdk_ec2::types::{NatGateway, Route, RouteTable, Tag};
 
+use super::network::Network;
 use super::tags;
 use crate::aws::calls::ownership;
 use crate::cloud::Unmanaged;
-use crate::model::{Entry, STACK};
+use crate::model::{Entry, Key, STACK, Spec};
 
 /// The claims of one network on the objects that AWS returned.
 pub(super) struct Claims<'a> {
-    root_id: &'a str,
-    /// The entries of state, by id.
-    known: &'a HashMap<&'a str, &'a Entry>,
-    /// The slots of the objects, if only the user-visible state is known.
-    slots: Option<&'a BTreeMap<String, String>>,
-    /// The slots of additional objects that the user names in `adopt`.
-    consented: Option<&'a BTreeMap<String, String>>,
+    pub(super) network: Network<'a>,
+    /// The lists in which the evidence of other kinds is.
+    pub(super) tables: &'a [RouteTable],
+    pub(super) nats: &'a [NatGateway],
     /// The value of the ownership tag of all objects below the VPC.
     resource: String,
     ours: HashMap<String, Ours<'a>>,
@@ -50,34 +46,46 @@ pub(super) enum Ours<'a> {
     Slot(&'a str),
 }
 
-/// An object that AWS returned.
-struct Found<'a> {
+impl<'a> Ours<'a> {
+    /// The key of the object and, if it is in state, its applied spec. Without state, the key has only the slot. `None`
+    /// if the object in state is of another kind.
+    pub(super) fn place<T>(self, of: fn(&Spec) -> Option<&T>) -> Option<(Key, Option<&'a T>)> {
+        match self {
+            Ours::State(entry) => Some((entry.key.clone(), Some(of(&entry.applied)?))),
+            Ours::Slot(slot) => Some((Key::new(slot), None)),
+        }
+    }
+}
+
+/// What is known for and against managing an object.
+pub(super) struct Evidence<'a> {
     /// The name of its kind with an article, for messages.
-    kind: &'static str,
-    id: Option<&'a str>,
-    tags: &'a [Tag],
+    pub(super) kind: &'static str,
+    /// Whether a slot is one of this kind of object.
+    pub(super) is_slot: fn(&str) -> bool,
     /// The properties that cannot change. Of several objects with one slot and equal properties, none is managed by its
     /// tags.
-    fixed: String,
-    /// Whether a slot is one of this kind of object.
-    is_slot: fn(&str) -> bool,
+    pub(super) fixed: String,
     /// Why its tags alone do not make it managed.
-    needs_consent: Option<String>,
+    pub(super) needs_consent: Option<String>,
     /// Why it cannot be managed even if the user consents: a clause such as "it is not attached to this VPC".
-    impossible: Option<String>,
+    pub(super) impossible: Option<String>,
     /// The objects that it is in, or that use it. They must be managed too.
-    requires: Vec<&'a str>,
+    pub(super) requires: Vec<&'a str>,
+}
+
+impl Evidence<'_> {
+    /// Nothing is known against the object.
+    pub(super) fn new(kind: &'static str, is_slot: fn(&str) -> bool) -> Self {
+        let (fixed, needs_consent, impossible, requires) = Default::default();
+        Evidence { kind, is_slot, fixed, needs_consent, impossible, requires }
+    }
 }
 
 impl<'a> Claims<'a> {
-    pub(super) fn new(
-        root_id: &'a str,
-        resource: String,
-        known: &'a HashMap<&'a str, &'a Entry>,
-        slots: Option<&'a BTreeMap<String, String>>,
-        consented: Option<&'a BTreeMap<String, String>>,
-    ) -> Claims<'a> {
-        Claims { root_id, known, slots, consented, resource, ours: HashMap::new(), result: Claimed::default() }
+    pub(super) fn new(network: Network<'a>, tables: &'a [RouteTable], nats: &'a [NatGateway]) -> Claims<'a> {
+        let (ours, result) = Default::default();
+        Claims { network, tables, nats, resource: network.resource(), ours, result }
     }
 
     /// Why an object is managed; `None` for an unmanaged one.
@@ -86,7 +94,7 @@ impl<'a> Claims<'a> {
     }
 
     /// The slot of a managed object.
-    fn slot_of(&self, id: Option<&str>) -> Option<&'a str> {
+    pub(super) fn slot_of(&self, id: Option<&str>) -> Option<&'a str> {
         match self.ours(id)? {
             Ours::State(entry) => Some(&entry.key.slot),
             Ours::Slot(slot) => Some(slot),
@@ -99,36 +107,30 @@ impl<'a> Claims<'a> {
         self.result
     }
 
-    /// Whether tags alone identify the objects, as in an import.
-    fn trusts_tags(&self) -> bool {
-        self.known.is_empty() && self.slots.is_none()
-    }
-
-    /// Decides on all objects of one kind.
-    fn add(&mut self, found: impl IntoIterator<Item = Found<'a>>) {
+    /// Decides on all objects of one kind, by their ids and tags.
+    pub(super) fn add(&mut self, found: Vec<(&'a str, &'a [Tag], Evidence<'a>)>) {
         let mut tagged: BTreeMap<(&'a str, String), Vec<&'a str>> = BTreeMap::new();
         let mut requires: HashMap<&'a str, BTreeSet<String>> = HashMap::new();
         let mut held: BTreeMap<(&'a str, String), &'a str> = BTreeMap::new();
-        for it in found {
-            let Some(id) = it.id else { continue };
-            if let Some(entry) = self.known.get(id).copied() {
+        for (id, tags, it) in found {
+            if let Some(entry) = self.network.known.get(id).copied() {
                 held.insert((entry.key.slot.as_str(), it.fixed), id);
                 self.ours.insert(id.to_string(), Ours::State(entry));
                 continue;
             }
-            if let Some(slot) = self.consented.and_then(|slots| slots.get(id)) {
-                match self.impossible(&it, slot) {
+            if let Some(slot) = self.network.consented.and_then(|slots| slots.get(id)) {
+                match self.impossible(&it, tags, slot) {
                     Some(reason) => self.leave_unmanaged(id, None, reason),
                     None => {
-                        self.consent(id, slot, it.tags);
+                        self.consent(id, slot, tags);
                         held.insert((slot, it.fixed), id);
                     }
                 }
                 continue;
             }
-            let below_root = tags::value(it.tags, ownership::RESOURCE) == Some(self.resource.as_str());
-            let tag = self.tagged_slot(it.tags);
-            if let Some(slots) = self.slots {
+            let below_root = tags::value(tags, ownership::RESOURCE) == Some(self.resource.as_str());
+            let tag = self.tagged_slot(tags);
+            if let Some(slots) = self.network.slots {
                 // The slot of a replaced object in state contains its id.
                 let slot = slots.get(id).map(String::as_str);
                 if let Some(slot) = slot.map(|slot| Some(slot).filter(|slot| (it.is_slot)(slot)).or(tag)) {
@@ -142,7 +144,7 @@ impl<'a> Claims<'a> {
                     None => {
                         requires.insert(id, self.only_tagged(it.requires));
                         // In an import, no configuration tells which of several objects is the right one.
-                        let fixed = Some(it.fixed).filter(|_| !self.trusts_tags()).unwrap_or_default();
+                        let fixed = Some(it.fixed).filter(|_| !self.network.trusts_tags()).unwrap_or_default();
                         tagged.entry((slot, fixed)).or_default().push(id);
                     }
                 },
@@ -173,14 +175,14 @@ impl<'a> Claims<'a> {
     }
 
     /// The slot in the ownership tags of an object of the network.
-    fn tagged_slot<'b>(&self, tags: &'b [Tag]) -> Option<&'b str> {
+    pub(super) fn tagged_slot<'b>(&self, tags: &'b [Tag]) -> Option<&'b str> {
         let below_root = tags::value(tags, ownership::RESOURCE) == Some(self.resource.as_str());
         tags::value(tags, ownership::OBJECT).filter(|_| below_root)
     }
 
     /// Why an object cannot be managed under a slot, although the user consents.
-    fn impossible(&self, found: &Found<'_>, slot: &str) -> Option<String> {
-        let of_tags = ownership::reason_against(&self.resource, slot, |key| tags::value(found.tags, key));
+    fn impossible(&self, found: &Evidence<'_>, tags: &[Tag], slot: &str) -> Option<String> {
+        let of_tags = ownership::reason_against(&self.resource, slot, |key| tags::value(tags, key));
         of_tags.or_else(|| match (found.is_slot)(slot) {
             false => Some(not_a_key(slot, found.kind)),
             true => found.impossible.clone(),
@@ -203,6 +205,26 @@ impl<'a> Claims<'a> {
         ids.into_iter().filter(is_only_tagged).map(str::to_string).collect()
     }
 
+    /// Evidence of an object that AWS creates with the VPC and that `input` manages. State alone shows that its rules are
+    /// managed. A create adopts what exists, so nothing is lost if only the tags of an interrupted run are left.
+    pub(super) fn of_default(&self, kind: Evidence<'a>, input: &str) -> Evidence<'a> {
+        let reason = || "AWS created it, and its tags do not show who set its rules".to_string();
+        let impossible = Some(format!("AWS created it with the VPC, and the input {input} manages it"));
+        Evidence { needs_consent: (!self.network.trusts_tags()).then(reason), impossible, ..kind }
+    }
+
+    /// The route tables with a matching route.
+    pub(super) fn tables_to(&self, leads_there: impl Fn(&Route) -> bool) -> Vec<&'a str> {
+        let found = self.tables.iter().filter(|table| table.routes().iter().any(&leads_there));
+        found.filter_map(|table| table.route_table_id()).collect()
+    }
+
+    /// The first of several route tables that is not managed.
+    pub(super) fn foreign_table<'b>(&self, ids: impl IntoIterator<Item = &'b str>) -> Option<String> {
+        let is_foreign = |id: &&str| !self.network.trusts_tags() && self.ours(Some(id)).is_none();
+        ids.into_iter().find(is_foreign).map(|id| format!("{id}, which is not managed, uses it"))
+    }
+
     fn leave_unmanaged(&mut self, id: &str, slot: Option<&str>, reason: String) {
         let slot = slot.map(str::to_string);
         self.result.unmanaged.push(Unmanaged { id: id.to_string(), slot, is_tagged: true, reason });
@@ -211,9 +233,4 @@ impl<'a> Claims<'a> {
 
 fn not_a_key(slot: &str, kind: &str) -> String {
     format!("{slot:?} is not the key of {kind}")
-}
-
-/// Whether a table is the main one of its VPC, which serves every subnet without an association.
-pub(super) fn is_main_table(table: &RouteTable) -> bool {
-    table.associations().iter().any(|it| it.main() == Some(true))
 }

@@ -1,38 +1,63 @@
 //! The default network ACL of a VPC. AWS creates and deletes it with the VPC; the provider adopts it.
 
-use aws_sdk_ec2::types::{Filter, NetworkAcl, VpcCidrBlockStateCode};
+use aws_sdk_ec2::types::{Filter, NetworkAcl, Tag, VpcCidrBlockStateCode};
 
+use super::claims::{Claims, Evidence, Ours};
 use super::{filter, network_acl_rules as rules, tags, vpc};
+use crate::aws::Session;
 use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
 use crate::aws::calls::{Operation, OrFailure, list_all};
-use crate::aws::ec2::observed::Shown;
+use crate::aws::ec2::observed::{Listed, Shown};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
-use crate::model::{DefaultNetworkAcl, Entry, Key, Learned, NetworkAclRule, Spec, TakenSubnet};
+use crate::model::keys::network as keys;
+use crate::model::{DefaultNetworkAcl, Entry, FoundNetworkAcl, Learned, NetworkAclRule, Spec, TakenSubnet};
 
-/// The ACL as AWS returns it. Its list of subnets is the applied one, so that a subnet that has been associated with
-/// another ACL since is not drift.
-pub(super) fn read(
-    shown: &Shown<'_>,
-    key: Key,
-    applied: Option<&DefaultNetworkAcl>,
-    acl: &NetworkAcl,
-) -> Option<Observed> {
-    Some(Observed {
-        id: acl.network_acl_id()?.to_string(),
-        key,
-        spec: Spec::DefaultNetworkAcl(DefaultNetworkAcl {
-            vpc: shown.vpc.clone(),
-            ingress: Input::Known(rules::of_entries(acl.entries(), false)),
-            egress: Input::Known(rules::of_entries(acl.entries(), true)),
-            taken: applied.map(|applied| applied.taken.clone()).unwrap_or_default(),
-            tags: tags::own(acl.tags()),
-        }),
-        learned: Learned::new(),
-    })
+impl Listed for NetworkAcl {
+    fn id(&self) -> Option<&str> {
+        self.network_acl_id()
+    }
+
+    fn tags(&self) -> &[Tag] {
+        self.tags()
+    }
+
+    fn evidence<'a>(&'a self, claims: &Claims<'a>) -> Evidence<'a> {
+        let kind = Evidence::new("a default network ACL", |slot| slot == "default_network_acl");
+        claims.of_default(kind, "apply_default_nacl_rules")
+    }
+
+    /// The list of subnets is the applied one, so that a subnet that has been associated with another ACL since is not
+    /// drift.
+    fn read(&self, shown: &Shown<'_>, ours: Ours<'_>) -> Option<Observed> {
+        let (key, applied) = ours.place(DefaultNetworkAcl::of)?;
+        Some(Observed {
+            id: self.network_acl_id()?.to_string(),
+            key: applied.map_or_else(keys::default_network_acl, |_| key),
+            spec: Spec::DefaultNetworkAcl(DefaultNetworkAcl {
+                vpc: shown.vpc.clone(),
+                ingress: Input::Known(rules::of_entries(self.entries(), false)),
+                egress: Input::Known(rules::of_entries(self.entries(), true)),
+                taken: applied.map(|applied| applied.taken.clone()).unwrap_or_default(),
+                tags: tags::own(self.tags()),
+            }),
+            learned: Learned::new(),
+        })
+    }
+}
+
+impl From<&NetworkAcl> for FoundNetworkAcl {
+    fn from(it: &NetworkAcl) -> FoundNetworkAcl {
+        FoundNetworkAcl {
+            id: it.network_acl_id().unwrap_or_default().to_string(),
+            tags: tags::all(it.tags()),
+            ingress: rules::of_entries(it.entries(), false),
+            egress: rules::of_entries(it.entries(), true),
+        }
+    }
 }
 
 /// Adopts the ACL: sets its tags, among them the ownership tags, and its rules, and takes subnets from other ACLs.
@@ -40,7 +65,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DefaultNetworkAcl) 
     let vpc_id = operation.id(&spec.vpc)?;
     let deadlines = operation.deadlines(wait::PROPAGATION);
     let (id, acl) = wait::until("DescribeNetworkAcls", &deadlines, wait::SECONDS, || async {
-        let found = describe(operation, [filter("vpc-id", vpc_id), filter("default", "true")]).await?;
+        let found = describe(operation.session, [filter("vpc-id", vpc_id), filter("default", "true")]).await?;
         Ok(match found.into_iter().find_map(|acl| Some((acl.network_acl_id()?.to_string(), acl))) {
             Some(found) => Poll::Done(found),
             None => Poll::Pending("the default network ACL is not visible yet".to_string()),
@@ -68,7 +93,7 @@ pub(crate) async fn update(
             rules::apply(operation, id, true, operation.known(&from.egress)?, egress).await?;
         }
         None => {
-            let found = describe(operation, [filter("network-acl-id", id)]).await?;
+            let found = describe(operation.session, [filter("network-acl-id", id)]).await?;
             let missing = || Failure::new(Cause::NotFound, "DescribeNetworkAcls", format!("{id} does not exist"));
             apply(operation, id, found.first().ok_or_else(missing)?, ingress, egress).await?;
         }
@@ -98,7 +123,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     .await?;
     let keys = tags::to_release(operation, entry)?;
     tags::remove_if_exists(operation, Kind::NetworkAcl, id, keys, || async {
-        Ok(!describe(operation, [filter("network-acl-id", id)]).await?.is_empty())
+        Ok(!describe(operation.session, [filter("network-acl-id", id)]).await?.is_empty())
     })
     .await
 }
@@ -106,7 +131,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 /// Restores the rules of the ACL.
 async fn release_rules(operation: &Operation<'_>, entry: &Entry, applied: &DefaultNetworkAcl) -> Result<(), Failure> {
     let id = entry.id.as_str();
-    let found = describe(operation, [filter("network-acl-id", id)]).await?;
+    let found = describe(operation.session, [filter("network-acl-id", id)]).await?;
     // AWS deletes it only with its VPC.
     let Some(acl) = found.first() else { return Ok(()) };
     let [ingress, egress] = match entry.found.as_deref() {
@@ -163,7 +188,7 @@ async fn take(operation: &Operation<'_>, id: &str, vpc_id: &str, taken: &[TakenS
     let deadlines = operation.deadlines(wait::PROPAGATION);
     let mut backoff = Backoff::new(wait::SECONDS);
     while !rest.is_empty() {
-        let acls = describe(operation, [filter("vpc-id", vpc_id)]).await?;
+        let acls = describe(operation.session, [filter("vpc-id", vpc_id)]).await?;
         let found = rest.iter().map(|(subnet_id, from)| association(&acls, id, subnet_id, from));
         // Nothing is taken if one of the subnets has moved.
         let found = found.collect::<Result<Vec<Option<String>>, Failure>>()?;
@@ -219,12 +244,12 @@ async fn replace(operation: &Operation<'_>, id: &str, association_id: &str) -> R
     }
 }
 
-async fn describe(
-    operation: &Operation<'_>,
+pub(super) async fn describe(
+    session: &Session,
     filters: impl IntoIterator<Item = Filter>,
 ) -> Result<Vec<NetworkAcl>, Failure> {
     let filters = Some(filters.into_iter().collect());
-    let call = operation.session.ec2.describe_network_acls().set_filters(filters);
+    let call = session.ec2.describe_network_acls().set_filters(filters);
     list_all("DescribeNetworkAcls", call.into_paginator().items().send()).await
 }
 
@@ -232,6 +257,7 @@ async fn describe(
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::model::Key;
     use crate::model::Tier;
     use crate::model::keys::network as keys;
 

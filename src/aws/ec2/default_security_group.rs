@@ -2,57 +2,86 @@
 
 use std::collections::BTreeSet;
 
+use aws_sdk_ec2::types::{SecurityGroup, Tag};
+
+use super::claims::{Claims, Evidence, Ours};
 use super::security_group_rules::{self as rules, Difference, Existing};
 use super::{filter, tags};
+use crate::aws::Session;
 use crate::aws::calls::codes;
 use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
 use crate::aws::calls::{Operation, OrFailure, list_all};
-use crate::aws::ec2::observed::Shown;
+use crate::aws::ec2::observed::{Listed, Shown};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
-use crate::model::{DefaultSecurityGroup, Entry, Key, Learned, RuleSource, SecurityGroupRule, Spec};
+use crate::model::keys::network as keys;
+use crate::model::{DefaultSecurityGroup, Entry, FoundSecurityGroup, Learned, RuleSource, SecurityGroupRule, Spec};
 
-/// The group as AWS returns it. The rules of an unmanaged direction are left out.
-pub(super) fn read(
-    shown: &Shown<'_>,
-    key: Key,
-    applied: Option<&DefaultSecurityGroup>,
-    group: &aws_sdk_ec2::types::SecurityGroup,
-) -> Option<Observed> {
-    let id = group.group_id()?;
-    let managed = |direction: fn(&DefaultSecurityGroup) -> &Input<Option<Vec<SecurityGroupRule>>>| {
-        applied.is_none_or(|applied| direction(applied) != &Input::Known(None))
-    };
-    let rules_of = |permissions, direction: fn(&DefaultSecurityGroup) -> &Input<Option<Vec<SecurityGroupRule>>>| {
-        let applied = applied.and_then(|applied| direction(applied).known()?.as_deref()).unwrap_or_default();
-        managed(direction).then(|| rules::of_permissions(permissions, id, group.owner_id(), applied))
-    };
-    let ingress = rules_of(group.ip_permissions(), |it| &it.ingress);
-    let egress = rules_of(group.ip_permissions_egress(), |it| &it.egress);
-    Some(Observed {
-        id: id.to_string(),
-        key,
-        spec: Spec::DefaultSecurityGroup(DefaultSecurityGroup {
-            vpc: shown.vpc.clone(),
-            ingress: Input::Known(ingress),
-            egress: Input::Known(egress),
-            tags: tags::own(group.tags()),
-        }),
-        learned: Learned::new(),
-    })
+/// The default group of a VPC.
+pub(super) async fn of_vpc(session: &Session, vpc_id: &str) -> Result<Vec<SecurityGroup>, Failure> {
+    let call = session.ec2.describe_security_groups();
+    let call = call.filters(filter("vpc-id", vpc_id)).filters(filter("group-name", "default"));
+    list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await
+}
+
+impl Listed for SecurityGroup {
+    fn id(&self) -> Option<&str> {
+        self.group_id()
+    }
+
+    fn tags(&self) -> &[Tag] {
+        self.tags()
+    }
+
+    fn evidence<'a>(&'a self, claims: &Claims<'a>) -> Evidence<'a> {
+        let kind = Evidence::new("a default security group", |slot| slot == "default_security_group");
+        claims.of_default(kind, "enable_default_security_group")
+    }
+
+    /// Leaves out the rules of an unmanaged direction.
+    fn read(&self, shown: &Shown<'_>, ours: Ours<'_>) -> Option<Observed> {
+        let ((key, applied), id) = (ours.place(DefaultSecurityGroup::of)?, self.group_id()?);
+        let rules_of = |permissions, direction: fn(&DefaultSecurityGroup) -> &Input<Option<Vec<SecurityGroupRule>>>| {
+            let applied = applied.map(direction);
+            let rules = applied.and_then(|rules| rules.known()?.as_deref()).unwrap_or_default();
+            let is_managed = applied.is_none_or(|rules| *rules != Input::Known(None));
+            Input::Known(is_managed.then(|| rules::of_permissions(permissions, id, self.owner_id(), rules)))
+        };
+        Some(Observed {
+            id: id.to_string(),
+            key: applied.map_or_else(keys::default_security_group, |_| key),
+            spec: Spec::DefaultSecurityGroup(DefaultSecurityGroup {
+                vpc: shown.vpc.clone(),
+                ingress: rules_of(self.ip_permissions(), |it| &it.ingress),
+                egress: rules_of(self.ip_permissions_egress(), |it| &it.egress),
+                tags: tags::own(self.tags()),
+            }),
+            learned: Learned::new(),
+        })
+    }
+}
+
+impl From<&SecurityGroup> for FoundSecurityGroup {
+    fn from(it: &SecurityGroup) -> FoundSecurityGroup {
+        let id = it.group_id().unwrap_or_default();
+        let rules = |permissions| rules::of_permissions(permissions, id, it.owner_id(), &[]);
+        FoundSecurityGroup {
+            id: id.to_string(),
+            tags: tags::all(it.tags()),
+            ingress: rules(it.ip_permissions()),
+            egress: rules(it.ip_permissions_egress()),
+        }
+    }
 }
 
 /// Adopts the group: sets its tags, among them the ownership tags, and its rules.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &DefaultSecurityGroup) -> Result<(), Failure> {
     let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
     let id = wait::until("DescribeSecurityGroups", &operation.deadlines(wait::PROPAGATION), wait::SECONDS, || async {
-        let call = session.ec2.describe_security_groups();
-        let call = call.filters(filter("vpc-id", vpc_id)).filters(filter("group-name", "default"));
-        let groups = list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await?;
-        Ok(match groups.first().and_then(|group| group.group_id()) {
+        Ok(match of_vpc(session, vpc_id).await?.first().and_then(|group| group.group_id()) {
             Some(id) => Poll::Done(id.to_string()),
             None => Poll::Pending("the default group is not visible yet".to_string()),
         })
@@ -278,6 +307,7 @@ async fn describe(
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::model::Key;
     use crate::model::keys::network as keys;
 
     fn rule(id: &str, egress: bool, inside: &str) -> String {

@@ -8,7 +8,7 @@ use aws_sdk_ec2::types::{
     VpcPeeringConnectionStateReasonCode as Peering,
 };
 
-use super::claims::is_main_table;
+use super::route_table::is_main_table;
 use super::{filter, filter_any, guardduty, nat_gateway, tags, vpc_endpoint};
 use crate::aws::Session;
 use crate::aws::calls::{OrFailure, list_all};

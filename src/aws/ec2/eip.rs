@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use aws_sdk_ec2::types::{Address, DomainType, ResourceType};
+use aws_sdk_ec2::types::{Address, DomainType, NatGateway, ResourceType, Tag};
 
-use super::{nat_gateway, tags};
+use super::claims::{Claims, Evidence, Ours};
+use super::network::Network;
+use super::slots::is_eip;
+use super::{filter_any, nat_gateway, nat_gateway_addresses as addresses, tags};
 use crate::aws::calls::codes;
 use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::errors::incomplete_answer;
@@ -13,21 +16,107 @@ use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{Operation, OrFailure};
-use crate::aws::ec2::observed::Shown;
+use crate::aws::ec2::observed::{Listed, Shown};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::model::{Eip, Entry, Key, Learned, Spec};
+use crate::model::{Eip, Entry, Learned, Spec};
 
 /// How long a new address may be invisible.
 const READY: Duration = Duration::from_secs(5 * 60);
 
-/// The address as AWS returns it.
-pub(super) fn read(shown: &Shown<'_>, key: Key, address: &Address) -> Option<Observed> {
-    Some(Observed {
-        id: address.allocation_id()?.to_string(),
-        key,
-        spec: Spec::Eip(Eip { vpc: shown.vpc.clone(), tags: tags::own(address.tags()) }),
-        learned: learned(address.public_ip()),
-    })
+/// The addresses with this root's ownership tag, and those in state without the tag, for which a second call is sent if
+/// there are any. Addresses have no VPC id, and AWS returns them on one page. An address that the configuration last
+/// applied gives to a NAT gateway is left out, unless the user consents: the role may have been unable to remove the
+/// tags of an address that the user has taken over.
+pub(super) async fn list(network: Network<'_>) -> Result<Vec<Address>, Failure> {
+    let Network { session, known, slots, consented, .. } = network;
+    let describe = |filter| async {
+        let answer = session.ec2.describe_addresses().filters(filter).send().await;
+        let answer = answer.or_failure("DescribeAddresses")?;
+        Ok::<_, Failure>(answer.addresses.unwrap_or_default())
+    };
+    let mut found = describe(tags::below(network.owner, network.root_id)).await?;
+    let missing = network.missing(
+        [slots, consented],
+        |spec| matches!(spec, Spec::Eip(_)),
+        |slot| slot.starts_with("eip."),
+        |id| found.iter().any(|it| it.allocation_id() == Some(id)),
+    );
+    if !missing.is_empty() {
+        found.extend(describe(filter_any("allocation-id", missing)).await?);
+    }
+    let is_consented = |id: &str| consented.is_some_and(|slots| slots.contains_key(id));
+    let is_given = |id: &str| known.values().any(|entry| entry.applied.is_given(id)) && !is_consented(id);
+    found.retain(|it| !it.allocation_id().is_some_and(is_given));
+    Ok(found)
+}
+
+impl Listed for Address {
+    fn id(&self) -> Option<&str> {
+        self.allocation_id()
+    }
+
+    fn tags(&self) -> &[Tag] {
+        self.tags()
+    }
+
+    /// NAT gateways must have been claimed.
+    fn evidence<'a>(&'a self, claims: &Claims<'a>) -> Evidence<'a> {
+        let user = user_of(self, claims);
+        Evidence {
+            needs_consent: user.is_none().then(|| "no NAT gateway of this network uses it".to_string()),
+            impossible: other_address(self, claims),
+            requires: user.into_iter().collect(),
+            ..Evidence::new("an Elastic IP address", is_eip)
+        }
+    }
+
+    fn read(&self, shown: &Shown<'_>, ours: Ours<'_>) -> Option<Observed> {
+        Some(Observed {
+            id: self.allocation_id()?.to_string(),
+            key: ours.place(Eip::of)?.0,
+            spec: Spec::Eip(Eip { vpc: shown.vpc.clone(), tags: tags::own(self.tags()) }),
+            learned: learned(self.public_ip()),
+        })
+    }
+}
+
+/// The NAT gateway of the network whose primary address this is. An address belongs to the network only through it.
+fn user_of<'a>(address: &Address, claims: &Claims<'a>) -> Option<&'a str> {
+    let id = address.allocation_id()?;
+    let uses = |gateway: &&NatGateway| match addresses::primary(gateway) {
+        Some(primary) => primary.allocation_id() == Some(id),
+        None => has_number_of(gateway, address, claims),
+    };
+    let mut ours = claims.nats.iter().filter(|it| claims.ours(it.nat_gateway_id()).is_some());
+    ours.find(uses)?.nat_gateway_id()
+}
+
+/// Why an address that the user names is not that of the NAT gateway with the number in its slot. An interrupted run may
+/// have left one that no NAT gateway uses yet.
+fn other_address(address: &Address, claims: &Claims<'_>) -> Option<String> {
+    let id = address.allocation_id()?;
+    let number = claims.network.consented?.get(id)?.strip_prefix("eip.")?;
+    if claims.tagged_slot(address.tags()).is_some() {
+        return None;
+    }
+    let slot = format!("nat_gateway.{number}");
+    let has_slot = |gateway: &&NatGateway| claims.slot_of(gateway.nat_gateway_id()) == Some(slot.as_str());
+    let Some(gateway) = claims.nats.iter().find(has_slot) else {
+        return Some(format!("this network has no {slot}"));
+    };
+    let used = addresses::primary(gateway).and_then(|primary| primary.allocation_id());
+    let gateway = gateway.nat_gateway_id().unwrap_or_default();
+    let used = used.filter(|used| *used != id)?;
+    Some(format!("it is not the address of {slot}: {gateway} uses {used}"))
+}
+
+/// Whether an address without an association has the number of a NAT gateway. AWS may not return the address of a
+/// pending NAT gateway, and ministack 1.5.33 never returns it.
+fn has_number_of(gateway: &NatGateway, address: &Address, claims: &Claims<'_>) -> bool {
+    let Some(slot) = claims.slot_of(gateway.nat_gateway_id()) else { return false };
+    let number = tags::value(address.tags(), ownership::OBJECT).and_then(|slot| slot.strip_prefix("eip."));
+    let is_free = address.association_id().is_none() && address.instance_id().is_none_or(str::is_empty);
+    is_free && number.is_some() && slot.strip_prefix("nat_gateway.") == number
 }
 
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Eip) -> Result<(), Failure> {

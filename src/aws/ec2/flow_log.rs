@@ -1,12 +1,16 @@
 //! Flow logs of a VPC.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use aws_sdk_ec2::types::{
     DestinationFileFormat, DestinationOptionsRequest, FlowLog as Log, FlowLogsResourceType, LogDestinationType,
-    ResourceType, TrafficType,
+    ResourceType, Tag, TrafficType,
 };
+use futures::future::join_all;
 
+use super::claims::{Claims, Evidence, Ours};
+use super::network::Network;
 use super::{client_token, filter, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes::missing::Kind;
@@ -14,11 +18,14 @@ use crate::aws::calls::codes::{is_log_destination_unusable, is_role_unusable};
 use crate::aws::calls::errors::{incomplete_answer, item_failure};
 use crate::aws::calls::wait::{Backoff, Poll, SECONDS, retry_while};
 use crate::aws::calls::{Operation, OrFailure, list_all, ownership, wait};
-use crate::aws::ec2::observed::Shown;
+use crate::aws::ec2::observed::{List, Listed, Shown};
+use crate::aws::logs::group;
+use crate::aws::logs::group::FoundGroup;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::keys::network as keys;
 use crate::model::{
-    DELIVERY_ERROR, DELIVERY_STATUS, DestinationOptions, Entry, FlowLog, FlowLogSettings, Input, Key, LogGroup, Spec,
+    DELIVERY_ERROR, DELIVERY_STATUS, DestinationOptions, Entry, FlowLog, FlowLogSettings, Input, Key, LogGroup, Object,
+    Spec, TopologyKind,
 };
 
 /// How long EC2 may not know a new role, as in hashicorp/aws.
@@ -31,25 +38,123 @@ pub(super) async fn of_vpc(session: &Session, vpc_id: &str) -> Result<Vec<Log>, 
     Ok(found.into_iter().filter(|log| log.resource_id() == Some(vpc_id)).collect())
 }
 
-/// The log as AWS returns it. AWS cannot change a log, so one in state has the properties of the last apply.
-pub(super) fn read(shown: &Shown<'_>, place: Result<(Key, &FlowLog), &str>, log: &Log) -> Option<Observed> {
-    let (key, spec) = match place {
-        Ok((key, applied)) => {
-            let mut spec = applied.clone();
-            spec.settings.tags = tags::own(log.tags());
-            (key, spec)
-        }
-        Err(slot) => {
-            let spec = spec(shown, log)?;
-            (keys::flow_log(slot.strip_prefix(keys::FLOW_LOG)?, &spec), spec)
-        }
+/// The log groups that the network creates for flow logs, and its flow logs. No call is sent for a network without flow
+/// logs in state. A first read looks for them, and for the groups of those with this root's ownership tag.
+pub(super) async fn lists(network: Network<'_>) -> Result<Vec<List>, Failure> {
+    let Network { session, known, slots, consented, .. } = network;
+    let named = [slots, consented].into_iter().flatten().flatten().map(|(id, slot)| (slot, id));
+    let in_state = known.values().map(|entry| (&entry.key.slot, &entry.id));
+    let all: Vec<(&String, &String)> = in_state.chain(named).collect();
+    let of = |prefix: &'static str| all.iter().filter(move |(slot, _)| slot.starts_with(prefix));
+    let mut groups: BTreeSet<String> = of(keys::FLOW_LOG_GROUP).map(|(_, name)| (*name).clone()).collect();
+    let mut logs = Vec::new();
+    if network.trusts_tags() || of(keys::FLOW_LOG).next().is_some() {
+        logs = of_vpc(session, network.root_id).await?;
+    }
+    if network.trusts_tags() {
+        let resource = network.resource();
+        let ours = logs.iter().filter(|log| tags::value(log.tags(), ownership::RESOURCE) == Some(resource.as_str()));
+        groups.extend(ours.filter(|log| kind(log) == FlowLog::CLOUDWATCH).filter_map(destination));
+    }
+    let found = join_all(groups.iter().map(|name| group::find(session, name))).await;
+    let found: Vec<Option<FoundGroup>> = found.into_iter().collect::<Result<_, _>>()?;
+    let is_the_same = |found: &FoundGroup| {
+        let entry = found.shown.log_group_name.as_deref().and_then(|name| known.get(name));
+        entry.is_none_or(|entry| group::is_the_same(&found.shown, &entry.learned))
     };
-    let text = |value: Option<&str>| value.unwrap_or_default().to_string();
-    let learned = [
-        (DELIVERY_STATUS.to_string(), text(log.deliver_logs_status())),
-        (DELIVERY_ERROR.to_string(), text(log.deliver_logs_error_message())),
-    ];
-    Some(Observed { id: log.flow_log_id()?.to_string(), key, spec: Spec::FlowLog(spec), learned: learned.into() })
+    let found = found.into_iter().flatten().filter(is_the_same);
+    let groups = found.map(|found| Box::new((found.clone(), tags::from_map(found.tags))) as Box<dyn Listed>);
+    Ok(vec![groups.collect(), logs.into_iter().map(|log| Box::new(log) as Box<dyn Listed>).collect()])
+}
+
+/// The flow logs and their log groups among `objects` that exist with the tags of this network.
+pub(crate) async fn leftovers(
+    session: &Session,
+    owner: TopologyKind,
+    root_id: &str,
+    objects: &[&Object],
+) -> Result<Vec<Observed>, Failure> {
+    let is_wanted = |it: &&&Object| matches!(it.spec, Spec::FlowLog(_) | Spec::LogGroup(_));
+    let wanted: Vec<&&Object> = objects.iter().filter(is_wanted).collect();
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let groups = wanted.iter().filter_map(|it| Some((LogGroup::of(&it.spec)?.name.known()?, &it.key.slot)));
+    let groups: BTreeMap<String, String> = groups.map(|(name, slot)| (name.clone(), slot.clone())).collect();
+    let network = Network { session, owner, root_id, known: &HashMap::new(), slots: None, consented: None };
+    let lists = lists(Network { consented: Some(&groups), ..network }).await?;
+    let mut shown = Shown::new(network, Key::new(keys::VPC), &[], &[]);
+    lists.iter().for_each(|list| shown.claim(list.iter().map(AsRef::as_ref)));
+    lists.iter().for_each(|list| shown.add_all(list.iter().map(AsRef::as_ref)));
+    let found = shown.into_seen().objects.into_iter();
+    Ok(found.filter(|it| wanted.iter().any(|wanted| wanted.key == it.key)).collect())
+}
+
+/// A log group, with its tags as EC2 returns them.
+impl Listed for (FoundGroup, Vec<Tag>) {
+    fn id(&self) -> Option<&str> {
+        self.0.shown.log_group_name.as_deref()
+    }
+
+    fn tags(&self) -> &[Tag] {
+        &self.1
+    }
+
+    fn evidence<'a>(&'a self, _: &Claims<'a>) -> Evidence<'a> {
+        let fixed = self.id().unwrap_or_default().to_string();
+        Evidence { fixed, ..Evidence::new("a log group", |slot| slot.starts_with(keys::FLOW_LOG_GROUP)) }
+    }
+
+    fn read(&self, shown: &Shown<'_>, ours: Ours<'_>) -> Option<Observed> {
+        let key = match ours {
+            Ours::State(entry) => entry.key.clone(),
+            Ours::Slot(slot) => Key::fixed(slot, Input::Known(self.id()?.to_string())),
+        };
+        // The default of the input.
+        group::read(&self.0, shown.vpc.clone(), key, true)
+    }
+
+    fn outlives_vpc(&self) -> bool {
+        true
+    }
+}
+
+impl Listed for Log {
+    fn id(&self) -> Option<&str> {
+        self.flow_log_id()
+    }
+
+    fn tags(&self) -> &[Tag] {
+        self.tags()
+    }
+
+    fn evidence<'a>(&'a self, _: &Claims<'a>) -> Evidence<'a> {
+        let fixed = destination(self).unwrap_or_default();
+        Evidence { fixed, ..Evidence::new("a flow log", |slot| slot.starts_with(keys::FLOW_LOG)) }
+    }
+
+    /// AWS cannot change a log, so one in state has the properties of the last apply.
+    fn read(&self, shown: &Shown<'_>, ours: Ours<'_>) -> Option<Observed> {
+        let (key, spec) = match ours.place(FlowLog::of)? {
+            (key, Some(applied)) => {
+                let mut spec = applied.clone();
+                spec.settings.tags = tags::own(self.tags());
+                (key, spec)
+            }
+            (Key { slot, .. }, None) => {
+                let spec = spec(shown, self)?;
+                (keys::flow_log(slot.strip_prefix(keys::FLOW_LOG)?, &spec), spec)
+            }
+        };
+        let learned =
+            [(DELIVERY_STATUS, self.deliver_logs_status()), (DELIVERY_ERROR, self.deliver_logs_error_message())];
+        let learned = learned.map(|(name, value)| (name.to_string(), value.unwrap_or_default().to_string()));
+        Some(Observed { id: self.flow_log_id()?.to_string(), key, spec: Spec::FlowLog(spec), learned: learned.into() })
+    }
+
+    fn spec(&self, shown: &Shown<'_>) -> Option<Spec> {
+        spec(shown, self).map(Spec::FlowLog)
+    }
 }
 
 fn spec(shown: &Shown<'_>, log: &Log) -> Option<FlowLog> {
@@ -82,13 +187,8 @@ fn kind(log: &Log) -> &str {
     log.log_destination_type().map_or(FlowLog::CLOUDWATCH, LogDestinationType::as_str)
 }
 
-/// Whether it writes to a log group.
-pub(super) fn is_to_log_group(log: &Log) -> bool {
-    kind(log) == FlowLog::CLOUDWATCH
-}
-
 /// The name of its log group, or the ARN of its bucket or stream. AWS returns the ARN, the name or both for a group.
-pub(super) fn destination(log: &Log) -> Option<String> {
+fn destination(log: &Log) -> Option<String> {
     let arn = log.log_destination().filter(|arn| !arn.is_empty());
     let name = match kind(log) {
         FlowLog::CLOUDWATCH => log.log_group_name().or_else(|| LogGroup::name_in(arn?)),

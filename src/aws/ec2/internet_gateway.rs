@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use aws_sdk_ec2::types::ResourceType;
+use aws_sdk_ec2::types::{ResourceType, Tag};
 
-use super::{filter, tags};
+use super::claims::{Claims, Evidence, Ours};
+use super::network::Network;
+use super::{filter, filter_any, tags};
 use crate::aws::calls::codes;
 use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::errors::incomplete_answer;
@@ -13,25 +15,90 @@ use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation, OrFailure, list_all};
-use crate::aws::ec2::observed::Shown;
+use crate::aws::ec2::observed::{Listed, Shown};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::model::{Entry, InternetGateway, Key, Learned, Spec};
+use crate::model::{Entry, FoundObject, InternetGateway, Learned, Spec};
+
+/// The slot of the only gateway.
+const SLOT: &str = "internet_gateway";
 
 /// How long an attachment may take.
 const ATTACHED: Duration = Duration::from_secs(20 * 60);
 
-/// The gateway as AWS returns it.
-pub(super) fn read(shown: &Shown<'_>, key: Key, gateway: &aws_sdk_ec2::types::InternetGateway) -> Option<Observed> {
-    let attached = gateway.attachments().iter().any(|it| it.vpc_id() == Some(shown.root_id));
-    Some(Observed {
-        id: gateway.internet_gateway_id()?.to_string(),
-        key,
-        spec: Spec::InternetGateway(InternetGateway {
-            vpc: attached.then(|| shown.vpc.clone()),
-            tags: tags::own(gateway.tags()),
-        }),
-        learned: Learned::new(),
-    })
+/// The attached gateway. If it is unmanaged, also the gateways with this root's ownership tag, because a create that
+/// was killed before the attachment leaves a detached one. Then the gateways in state that neither call returned. The
+/// second and the third call are sent only if necessary.
+pub(super) async fn list(network: Network<'_>) -> Result<Vec<aws_sdk_ec2::types::InternetGateway>, Failure> {
+    let describe = |filter| async {
+        let call = network.session.ec2.describe_internet_gateways().filters(filter);
+        list_all("DescribeInternetGateways", call.into_paginator().items().send()).await
+    };
+    let mut found = describe(filter("attachment.vpc-id", network.root_id)).await?;
+    let resource = network.resource();
+    let is_ours = |gateway: &aws_sdk_ec2::types::InternetGateway| {
+        gateway.internet_gateway_id().is_some_and(|id| network.known.contains_key(id))
+            || tags::value(gateway.tags(), ownership::RESOURCE) == Some(resource.as_str())
+    };
+    if !found.iter().any(is_ours) {
+        // The attached gateway lacks the ownership tag, so no gateway is in both answers.
+        found.extend(describe(tags::below(network.owner, network.root_id)).await?);
+    }
+    let missing = network.missing(
+        [network.slots, None],
+        |spec| matches!(spec, Spec::InternetGateway(_)),
+        |slot| slot == SLOT,
+        |id| found.iter().any(|it| it.internet_gateway_id() == Some(id)),
+    );
+    if !missing.is_empty() {
+        found.extend(describe(filter_any("internet-gateway-id", missing)).await?);
+    }
+    Ok(found)
+}
+
+impl Listed for aws_sdk_ec2::types::InternetGateway {
+    fn id(&self) -> Option<&str> {
+        self.internet_gateway_id()
+    }
+
+    fn tags(&self) -> &[Tag] {
+        self.tags()
+    }
+
+    /// Route tables must have been claimed.
+    fn evidence<'a>(&'a self, claims: &Claims<'a>) -> Evidence<'a> {
+        let (id, root_id) = (self.internet_gateway_id(), claims.network.root_id);
+        let mut vpcs = self.attachments().iter().filter_map(|it| it.vpc_id());
+        let other = vpcs.find(|vpc| *vpc != root_id).map(|vpc| format!("it is attached to {vpc}"));
+        let users = claims.tables_to(|route| route.gateway_id() == id);
+        let is_attached = self.attachments().iter().any(|it| it.vpc_id() == Some(root_id));
+        // A detached gateway of an interrupted run has the network's tags.
+        let is_foreign = !is_attached && claims.tagged_slot(self.tags()).is_none();
+        Evidence {
+            needs_consent: other.clone().or_else(|| claims.foreign_table(users.iter().copied())),
+            impossible: other.or_else(|| is_foreign.then(|| "it is not attached to this VPC".to_string())),
+            requires: users,
+            ..Evidence::new("an internet gateway", |slot| slot == SLOT)
+        }
+    }
+
+    fn read(&self, shown: &Shown<'_>, ours: Ours<'_>) -> Option<Observed> {
+        let attached = self.attachments().iter().any(|it| it.vpc_id() == Some(shown.network.root_id));
+        Some(Observed {
+            id: self.internet_gateway_id()?.to_string(),
+            key: ours.place(InternetGateway::of)?.0,
+            spec: Spec::InternetGateway(InternetGateway {
+                vpc: attached.then(|| shown.vpc.clone()),
+                tags: tags::own(self.tags()),
+            }),
+            learned: Learned::new(),
+        })
+    }
+}
+
+impl From<&aws_sdk_ec2::types::InternetGateway> for FoundObject {
+    fn from(it: &aws_sdk_ec2::types::InternetGateway) -> FoundObject {
+        FoundObject { id: it.internet_gateway_id().unwrap_or_default().to_string(), tags: tags::all(it.tags()) }
+    }
 }
 
 /// Creates the gateway and attaches it.

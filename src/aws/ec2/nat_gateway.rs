@@ -3,9 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use aws_sdk_ec2::types::{ConnectivityType, NatGatewayState, ResourceType};
+use aws_sdk_ec2::types::{ConnectivityType, NatGatewayState, ResourceType, Tag};
 
+use super::claims::{Claims, Evidence, Ours};
+use super::slots::{is_nat_gateway, is_private_nat_gateway};
 use super::{conflicts, filter, nat_gateway_addresses as addresses, tags};
+use crate::aws::Session;
 use crate::aws::calls::codes;
 use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::errors::incomplete_answer;
@@ -13,12 +16,11 @@ use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation, OrFailure, list_all};
-use crate::aws::ec2::claims::Ours;
-use crate::aws::ec2::observed::Shown;
+use crate::aws::ec2::observed::{Listed, Shown};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::keys::network as keys;
-use crate::model::{Entry, Key, Learned, NatGateway, Ref, Spec};
+use crate::model::{Entry, FoundNatGateway, Key, Learned, NatGateway, Ref, Spec};
 
 /// How long a NAT gateway may be pending; one to three minutes are usual.
 const READY: Duration = Duration::from_secs(10 * 60);
@@ -31,61 +33,104 @@ pub(super) fn exists(gateway: &aws_sdk_ec2::types::NatGateway) -> bool {
     !matches!(gateway.state(), Some(NatGatewayState::Deleted | NatGatewayState::Deleting))
 }
 
-/// The NAT gateway as AWS returns it. A failed one never recovers, so it gets another key than the wanted one, and the
-/// plan replaces it.
-pub(super) fn read(shown: &Shown<'_>, ours: Ours<'_>, gateway: &aws_sdk_ec2::types::NatGateway) -> Option<Observed> {
-    let address = addresses::primary(gateway).and_then(|address| address.allocation_id());
-    let is_private = gateway.connectivity_type() == Some(&ConnectivityType::Private);
-    let allocation = address.map(|id| Input::Known(shown.reference(id))).filter(|_| !is_private);
-    // The provider does not manage secondary addresses of public NAT gateways.
-    let secondary = Input::Known(if is_private { addresses::count(gateway) } else { 0 });
-    let (key, spec) = match ours {
-        Ours::State(Entry { key, applied: Spec::NatGateway(applied), .. }) => {
-            let subnet = gateway.subnet_id().and_then(|id| shown.key(id)).unwrap_or(&applied.subnet).clone();
-            // AWS may not return the address while the NAT gateway is pending.
-            let allocation = allocation.or_else(|| applied.allocation.clone());
-            let internet_gateway = applied.internet_gateway.clone();
-            let secondary = match gateway.state() {
-                Some(NatGatewayState::Pending) => applied.secondary_private_ip_address_count.clone(),
-                _ => secondary,
-            };
-            let spec = NatGateway {
-                subnet,
-                allocation,
-                internet_gateway,
-                secondary_private_ip_address_count: secondary,
-                tags: tags::own(gateway.tags()),
-            };
-            (key.clone(), spec)
+/// All NAT gateways of a VPC, also deleted ones.
+pub(super) async fn in_vpc(session: &Session, vpc_id: &str) -> Result<Vec<aws_sdk_ec2::types::NatGateway>, Failure> {
+    let call = session.ec2.describe_nat_gateways().filter(filter("vpc-id", vpc_id));
+    list_all("DescribeNatGateways", call.into_paginator().items().send()).await
+}
+
+impl Listed for aws_sdk_ec2::types::NatGateway {
+    fn id(&self) -> Option<&str> {
+        self.nat_gateway_id()
+    }
+
+    fn tags(&self) -> &[Tag] {
+        self.tags()
+    }
+
+    /// Subnets and route tables must have been claimed.
+    fn evidence<'a>(&'a self, claims: &Claims<'a>) -> Evidence<'a> {
+        let (id, subnet_id) = (self.nat_gateway_id(), self.subnet_id());
+        let address = addresses::primary(self).and_then(|address| address.allocation_id());
+        let is_foreign = claims.ours(subnet_id).is_none();
+        let subnet = is_foreign.then(|| "its subnet is not managed".to_string());
+        let users = claims.tables_to(|route| route.nat_gateway_id() == id);
+        let of_kind = match is_private(self) {
+            true => Evidence::new("a private NAT gateway", is_private_nat_gateway),
+            false => Evidence::new("a NAT gateway", is_nat_gateway),
+        };
+        Evidence {
+            fixed: format!("{} {}", subnet_id.unwrap_or_default(), address.unwrap_or_default()),
+            needs_consent: subnet.clone().or_else(|| claims.foreign_table(users.iter().copied())),
+            impossible: subnet,
+            requires: users.into_iter().chain(subnet_id).collect(),
+            ..of_kind
         }
-        Ours::State(_) => return None,
-        Ours::Slot(slot) => {
-            let subnet = shown.key(gateway.subnet_id()?)?.clone();
-            let own = || own_address(shown, slot).map(|key| Input::Known(Ref::Key(key)));
-            let allocation = if is_private { None } else { allocation.or_else(own).or(Some(Input::Unknown)) };
-            let fixed = match &allocation {
-                Some(address) => keys::nat_gateway(0, &subnet, address).fixed,
-                None => keys::private_nat_gateway(0, &subnet).fixed,
-            };
-            let internet_gateway = allocation.as_ref().map(|_| keys::internet_gateway());
-            let spec = NatGateway {
-                subnet,
-                allocation,
-                internet_gateway,
-                secondary_private_ip_address_count: secondary,
-                tags: tags::own(gateway.tags()),
-            };
-            (Key::fixed(slot, fixed), spec)
-        }
-    };
-    let has_failed = key.has_failed || gateway.state() == Some(&NatGatewayState::Failed);
-    let key = Key { has_failed, ..key };
-    Some(Observed {
-        id: gateway.nat_gateway_id()?.to_string(),
-        key,
-        spec: Spec::NatGateway(spec),
-        learned: learned(gateway),
-    })
+    }
+
+    /// A failed NAT gateway never recovers, so it gets another key than the wanted one, and the plan replaces it.
+    fn read(&self, shown: &Shown<'_>, ours: Ours<'_>) -> Option<Observed> {
+        let address = addresses::primary(self).and_then(|address| address.allocation_id());
+        let is_private = is_private(self);
+        let allocation = address.map(|id| Input::Known(shown.reference(id))).filter(|_| !is_private);
+        // The provider does not manage secondary addresses of public NAT gateways.
+        let secondary = Input::Known(if is_private { addresses::count(self) } else { 0 });
+        let subnet = self.subnet_id().and_then(|id| shown.key(id));
+        let tags = tags::own(self.tags());
+        let (key, spec) = match ours.place(NatGateway::of)? {
+            (key, Some(applied)) => {
+                let spec = NatGateway {
+                    subnet: subnet.unwrap_or(&applied.subnet).clone(),
+                    // AWS may not return the address while the NAT gateway is pending.
+                    allocation: allocation.or_else(|| applied.allocation.clone()),
+                    internet_gateway: applied.internet_gateway.clone(),
+                    secondary_private_ip_address_count: match addresses::is_pending(self) {
+                        true => applied.secondary_private_ip_address_count.clone(),
+                        false => secondary,
+                    },
+                    tags,
+                };
+                (key, spec)
+            }
+            (Key { slot, .. }, None) => {
+                let subnet = subnet?.clone();
+                let own = || own_address(shown, &slot).map(|key| Input::Known(Ref::Key(key)));
+                let allocation = if is_private { None } else { allocation.or_else(own).or(Some(Input::Unknown)) };
+                let fixed = match &allocation {
+                    Some(address) => keys::nat_gateway(0, &subnet, address).fixed,
+                    None => keys::private_nat_gateway(0, &subnet).fixed,
+                };
+                let internet_gateway = allocation.as_ref().map(|_| keys::internet_gateway());
+                let secondary_private_ip_address_count = secondary;
+                let spec =
+                    NatGateway { subnet, allocation, internet_gateway, secondary_private_ip_address_count, tags };
+                (Key::fixed(slot, fixed), spec)
+            }
+        };
+        let has_failed = key.has_failed || self.state() == Some(&NatGatewayState::Failed);
+        Some(Observed {
+            id: self.nat_gateway_id()?.to_string(),
+            key: Key { has_failed, ..key },
+            spec: Spec::NatGateway(spec),
+            learned: learned(self),
+        })
+    }
+}
+
+fn is_private(gateway: &aws_sdk_ec2::types::NatGateway) -> bool {
+    gateway.connectivity_type() == Some(&ConnectivityType::Private)
+}
+
+/// AWS returns a failed gateway for about an hour. It is no part of a foreign network.
+pub(super) fn found(gateways: &[aws_sdk_ec2::types::NatGateway]) -> Vec<FoundNatGateway> {
+    let parts = gateways.iter().filter(|it| it.state() != Some(&NatGatewayState::Failed));
+    let found = parts.map(|it| FoundNatGateway {
+        id: it.nat_gateway_id().unwrap_or_default().to_string(),
+        tags: tags::all(it.tags()),
+        subnet: it.subnet_id().unwrap_or_default().to_string(),
+        is_private: is_private(it),
+    });
+    found.collect()
 }
 
 /// The address that the network created for the public NAT gateway with this slot: the one with the same number. AWS
@@ -323,166 +368,4 @@ fn failed(state: &NatGatewayState, gateway: &aws_sdk_ec2::types::NatGateway) -> 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::model::{Ref, Tier};
-
-    fn spec() -> (Key, NatGateway) {
-        let subnet = Key::new("subnet.public.0");
-        let address = Input::Known(Ref::Key(keys::eip(0)));
-        let key = keys::nat_gateway(0, &subnet, &address);
-        let spec = NatGateway { subnet, allocation: Some(address), ..NatGateway::test() };
-        (key, spec)
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_failed_nat_gateway_reports_its_reason_and_is_recorded() {
-        let aws = Recorded::default()
-            .on("CreateNatGateway", "<natGateway><natGatewayId>nat-1</natGatewayId><state>pending</state></natGateway>")
-            .on(
-                "DescribeNatGateways",
-                "<natGatewaySet><item><natGatewayId>nat-1</natGatewayId><state>failed</state>\
-                 <failureCode>Gateway.NotAttached</failureCode><failureMessage>Network vpc-1 has no Internet gateway \
-                 attached</failureMessage></item></natGatewaySet>",
-            );
-        let (key, spec) = spec();
-        let (eip, notes) = (keys::eip(0), Notes::default());
-        let failure = notes
-            .run(&aws.session(), &key, &[(&spec.subnet, "subnet-1"), (&eip, "eipalloc-1")], async |operation| {
-                create(operation, &spec).await
-            })
-            .await
-            .unwrap_err();
-        assert_eq!(failure.code.as_deref(), Some("Gateway.NotAttached"));
-        assert!(failure.message.contains("no Internet gateway"), "{}", failure.message);
-        assert_eq!(notes.ids(), ["nat-1"]);
-        let call = &aws.calls("CreateNatGateway")[0];
-        assert_eq!((call["ConnectivityType"].as_str(), call["AllocationId"].as_str()), ("public", "eipalloc-1"));
-        assert!(!call["ClientToken"].is_empty());
-    }
-
-    const UNUSED: &str = "<natGatewaySet/>";
-
-    /// Another NAT gateway, which is being deleted, uses the address.
-    const IN_USE: &str = "<natGatewaySet><item><natGatewayId>nat-0</natGatewayId><state>deleting</state>\
-                        <natGatewayAddressSet><item><allocationId>eipalloc-1</allocationId></item></natGatewayAddressSet>\
-                        </item></natGatewaySet>";
-
-    const AVAILABLE: &str = "<natGatewaySet><item><natGatewayId>nat-1</natGatewayId><state>available</state></item>\
-                         </natGatewaySet>";
-
-    async fn create_on(aws: &Recorded) -> Result<(), Failure> {
-        let (key, spec) = spec();
-        let ids = [(&spec.subnet, "subnet-1"), (&keys::eip(0), "eipalloc-1")];
-        Notes::default().run(&aws.session(), &key, &ids, async |operation| create(operation, &spec).await).await
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn create_waits_for_an_address_of_a_deleting_nat_gateway() {
-        let created = "<natGateway><natGatewayId>nat-1</natGatewayId><state>pending</state></natGateway>";
-        let reads = |aws: Recorded, reads: &[&str]| reads.iter().fold(aws, |aws, it| aws.on("DescribeNatGateways", it));
-        let aws = reads(Recorded::default().on("CreateNatGateway", created), &[IN_USE, IN_USE, UNUSED, AVAILABLE]);
-        create_on(&aws).await.unwrap();
-        let read = "DescribeNatGateways";
-        assert_eq!(aws.actions(), [read, read, read, "CreateNatGateway", read]);
-        let first = &aws.calls(read)[0];
-        assert_eq!((first["Filter.1.Name"].as_str(), first["Filter.1.Value.1"].as_str()), ("state", "deleting"));
-
-        // The deletion starts after the first read.
-        let rejected = Recorded::default()
-            .fail("CreateNatGateway", 400, "Resource.AlreadyAssociated", "eipalloc-1 is already associated")
-            .on("CreateNatGateway", created);
-        let aws = reads(rejected, &[UNUSED, IN_USE, UNUSED, AVAILABLE]);
-        create_on(&aws).await.unwrap();
-        assert_eq!(aws.calls("CreateNatGateway").len(), 2);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn an_address_that_is_otherwise_in_use_fails_at_once() {
-        let aws = Recorded::default()
-            .on("DescribeNatGateways", UNUSED)
-            .on(
-                "DescribeAddresses",
-                "<addressesSet><item><allocationId>eipalloc-1</allocationId><associationId>eipassoc-1</associationId>\
-                 <networkInterfaceId>eni-1</networkInterfaceId></item></addressesSet>",
-            )
-            .fail("CreateNatGateway", 400, "Resource.AlreadyAssociated", "eipalloc-1 is already associated");
-        let failure = create_on(&aws).await.unwrap_err();
-        assert_eq!(failure.code.as_deref(), Some("Resource.AlreadyAssociated"));
-        for text in ["eipalloc-1 is associated with eni-1", "--association-id eipassoc-1", "custom_nat_eips"] {
-            assert!(failure.text().contains(text), "{}", failure.text());
-        }
-        assert_eq!(aws.calls("CreateNatGateway").len(), 1);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn an_az_without_nat_gateways_is_named() {
-        let message = "Nat Gateway is not available in this availability zone";
-        let aws = Recorded::default().on("DescribeNatGateways", UNUSED).fail(
-            "CreateNatGateway",
-            400,
-            "NotAvailableInZone",
-            message,
-        );
-        let subnet = keys::subnet(Tier::Public, 4, "use1-az3", &Input::Known("10.0.32.0/21".into()));
-        let spec = NatGateway { subnet, ..spec().1 };
-        let key = keys::nat_gateway(4, &spec.subnet, &Input::Known(Ref::Key(keys::eip(0))));
-        let ids = [(&spec.subnet, "subnet-1"), (&keys::eip(0), "eipalloc-1")];
-        let notes = Notes::default();
-        let created = notes.run(&aws.session(), &key, &ids, async |operation| create(operation, &spec).await).await;
-        let failure = created.unwrap_err();
-        assert_eq!(failure.code.as_deref(), Some("NotAvailableInZone"));
-        for part in [message, "subnet.public.4", "add \"use1-az3\" to availability_zone_exclude_ids"] {
-            assert!(failure.message.contains(part), "no {part} in {}", failure.message);
-        }
-        assert!(notes.ids().is_empty() && aws.calls("CreateNatGateway").len() == 1);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_missing_nat_gateway_counts_as_deleted() {
-        let aws = Recorded::default()
-            .fail("DeleteNatGateway", 400, "NatGatewayNotFound", "nat-1 was not found")
-            .on("DescribeNatGateways", UNUSED);
-        let (key, spec) = spec();
-        let entry = Entry::new(key.clone(), "nat-1", Spec::NatGateway(spec));
-        Notes::default()
-            .run(&aws.session(), &key, &[], async |operation| delete(operation, &entry).await)
-            .await
-            .unwrap();
-        assert_eq!(aws.actions(), ["DeleteNatGateway", "DescribeNatGateways"]);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn an_address_of_a_deleted_nat_gateway_is_disassociated() {
-        let deleted = "<natGatewaySet><item><natGatewayId>nat-0</natGatewayId><state>deleted</state><natGatewayAddressSet>\
-                       <item><allocationId>eipalloc-1</allocationId><networkInterfaceId>eni-0</networkInterfaceId></item>\
-                       </natGatewayAddressSet></item></natGatewaySet>";
-        let account = |interface: &str| {
-            let address = format!(
-                "<addressesSet><item><allocationId>eipalloc-1</allocationId><associationId>eipassoc-1</associationId>\
-                 <networkInterfaceId>{interface}</networkInterfaceId></item></addressesSet>"
-            );
-            Recorded::default()
-                .fail("CreateNatGateway", 400, "Resource.AlreadyAssociated", "eipalloc-1 is already associated")
-                .on("CreateNatGateway", "<natGateway><natGatewayId>nat-1</natGatewayId></natGateway>")
-                .on("DescribeAddresses", &address)
-                .on("DescribeNatGateways", UNUSED)
-                .on("DescribeNatGateways", UNUSED)
-                .on("DescribeNatGateways", deleted)
-                .on("DescribeNatGateways", AVAILABLE)
-                .on("DisassociateAddress", "<return>true</return>")
-        };
-        let aws = account("eni-0");
-        create_on(&aws).await.unwrap();
-        assert_eq!(aws.calls("DisassociateAddress")[0]["AssociationId"], "eipassoc-1");
-        let states: Vec<String> =
-            aws.calls("DescribeNatGateways").iter().map(|call| call["Filter.1.Value.1"].clone()).collect();
-        assert_eq!(states, ["deleting", "deleting", "deleted", "nat-1"]);
-
-        // Another object uses the address.
-        let aws = account("eni-9");
-        assert_eq!(create_on(&aws).await.unwrap_err().cause, Cause::Exists);
-        assert!(aws.calls("DisassociateAddress").is_empty());
-    }
-}
+mod tests;

@@ -2,21 +2,47 @@
 
 use std::collections::HashMap;
 
+use aws_sdk_ec2::types::{NatGateway, RouteTable, Tag};
 use ipnet::Ipv6Net;
 
-use super::claims::{Claimed, Claims, Ours};
+use super::claims::{Claimed, Claims, Evidence, Ours};
 use super::ipv6_range;
+use super::network::Network;
 use crate::cloud::{Observed, Seen};
 use crate::model::{Entry, Key, Learned, Ref, Spec};
 
+/// An object in a list of AWS. The file of its kind implements it, and so states how a read treats it.
+pub(super) trait Listed: Send + Sync {
+    fn id(&self) -> Option<&str>;
+
+    /// All tags, including ownership tags.
+    fn tags(&self) -> &[Tag];
+
+    /// What is known for and against managing it. Objects that it refers to must have been claimed.
+    fn evidence<'a>(&'a self, claims: &Claims<'a>) -> Evidence<'a>;
+
+    /// The managed object as AWS returns it. Objects that it refers to must have been added.
+    fn read(&self, shown: &Shown<'_>, ours: Ours<'_>) -> Option<Observed>;
+
+    /// Its spec in a foreign network, for the classification, if no other list of the landscape contains it.
+    fn spec(&self, _: &Shown<'_>) -> Option<Spec> {
+        None
+    }
+
+    /// Whether AWS keeps it when the VPC is deleted.
+    fn outlives_vpc(&self) -> bool {
+        false
+    }
+}
+
+/// The listed objects of one kind that no other kind needs.
+pub(super) type List = Vec<Box<dyn Listed>>;
+
 /// The objects of one network that have been read so far.
 pub(super) struct Shown<'a> {
-    /// The id of the VPC.
-    pub(super) root_id: &'a str,
     /// The key of the VPC.
     pub(super) vpc: Key,
-    /// The entries of state, by id.
-    known: &'a HashMap<&'a str, &'a Entry>,
+    pub(super) network: Network<'a>,
     claims: Claims<'a>,
     /// The keys of the objects that were added, by id.
     keys: HashMap<String, Key>,
@@ -25,13 +51,24 @@ pub(super) struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     /// A network without objects.
-    pub(super) fn new(
-        root_id: &'a str,
-        vpc: Key,
-        known: &'a HashMap<&'a str, &'a Entry>,
-        claims: Claims<'a>,
-    ) -> Shown<'a> {
-        Shown { root_id, vpc, known, claims, keys: HashMap::new(), objects: Vec::new() }
+    pub(super) fn new(network: Network<'a>, vpc: Key, tables: &'a [RouteTable], nats: &'a [NatGateway]) -> Shown<'a> {
+        let (keys, objects) = Default::default();
+        Shown { vpc, network, claims: Claims::new(network, tables, nats), keys, objects }
+    }
+
+    /// Decides which objects of one kind are managed.
+    pub(super) fn claim(&mut self, listed: impl IntoIterator<Item = &'a (impl Listed + ?Sized + 'a)>) {
+        let found = listed.into_iter().filter_map(|it| Some((it.id()?, it.tags(), it.evidence(&self.claims))));
+        let found = found.collect();
+        self.claims.add(found);
+    }
+
+    /// Adds those that are managed. All kinds must have been claimed.
+    pub(super) fn add_all<'b>(&mut self, listed: impl IntoIterator<Item = &'b (impl Listed + ?Sized + 'b)>) {
+        for it in listed {
+            let object = self.ours(it.id()).and_then(|ours| it.read(self, ours));
+            self.add(object);
+        }
     }
 
     /// Why an object is managed; `None` for an unmanaged one.
@@ -41,7 +78,7 @@ impl<'a> Shown<'a> {
 
     /// The entry of an object in state.
     pub(super) fn known(&self, id: &str) -> Option<&'a Entry> {
-        self.known.get(id).copied()
+        self.network.known.get(id).copied()
     }
 
     /// Adds a managed object.
@@ -94,7 +131,7 @@ impl<'a> Shown<'a> {
 
     /// Whether nothing was known before the read, as in an import.
     pub(super) fn is_first_read(&self) -> bool {
-        self.known.is_empty()
+        self.network.known.is_empty()
     }
 
     /// All objects that were added, with those that have the network's tags and are not managed.

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use aws_sdk_ec2::types::{RouteOrigin, RouteState};
+use aws_sdk_ec2::types::{RouteOrigin, RouteState, RouteTable};
 use ipnet::IpNet;
 
 use crate::aws::calls::codes::missing::Kind;
@@ -29,12 +29,7 @@ struct RouteTarget {
 
 /// The route as AWS returns it; `None` for an unmanaged one. A route is managed if it is in state or if it is a default
 /// route to a managed gateway.
-pub(super) fn read(
-    shown: &Shown<'_>,
-    table: &Key,
-    table_id: &str,
-    route: &aws_sdk_ec2::types::Route,
-) -> Option<Observed> {
+fn read(shown: &Shown<'_>, table: &Key, table_id: &str, route: &aws_sdk_ec2::types::Route) -> Option<Observed> {
     let destination = destination(route)?;
     if is_created_by_aws(route) {
         return None;
@@ -58,9 +53,26 @@ pub(super) fn read(
     Some(Observed { id, key, spec, learned: Learned::new() })
 }
 
+/// Adds the routes of managed tables that are in state, and default routes to managed gateways. All other routes are
+/// unmanaged, and recorded as learned values of their table.
+pub(super) fn add_all(shown: &mut Shown<'_>, tables: &[RouteTable]) {
+    for table in tables {
+        let Some(table_id) = table.route_table_id() else { continue };
+        let Some(key) = shown.key(table_id).cloned() else { continue };
+        for it in table.routes() {
+            shown.add(read(shown, &key, table_id, it));
+        }
+        let unmanaged = table.routes().iter().filter_map(|it| unmanaged(shown, &key, table_id, it));
+        let unmanaged: Vec<(String, String)> = unmanaged.collect();
+        if let Some(learned) = shown.learned_of(table_id) {
+            learned.unmanaged_routes = unmanaged;
+        }
+    }
+}
+
 /// Destination and target of an unmanaged route in a managed table: a route that is neither in state nor created by
 /// AWS. A propagated route is left out too, because a static route takes precedence over it.
-pub(super) fn unmanaged(
+fn unmanaged(
     shown: &Shown<'_>,
     table: &Key,
     table_id: &str,
@@ -85,6 +97,22 @@ pub(super) fn to_managed(
     let target = target(route).filter(|target| shown.key(target).is_some())?;
     let is_unmanaged = shown.key(&id(table_id, &destination)).is_none() && !is_created_by_aws(route);
     is_unmanaged.then(|| (destination, target.to_string()))
+}
+
+/// Destination and target of any route, for a landscape.
+pub(super) fn found(it: &aws_sdk_ec2::types::Route) -> Option<(String, String)> {
+    let destination =
+        it.destination_cidr_block().or(it.destination_ipv6_cidr_block()).or(it.destination_prefix_list_id())?;
+    let target = it
+        .gateway_id()
+        .or(it.nat_gateway_id())
+        .or(it.transit_gateway_id())
+        .or(it.egress_only_internet_gateway_id())
+        .or(it.vpc_peering_connection_id())
+        .or(it.network_interface_id())
+        .or(it.instance_id())
+        .unwrap_or("unknown");
+    Some((destination.to_string(), target.to_string()))
 }
 
 /// Whether it is a local route, or one that AWS creates for a gateway endpoint or propagates from a VPN gateway. A

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use aws_sdk_ec2::types::ResourceType;
+use aws_sdk_ec2::types::{ResourceType, Tag};
 use futures::future::join_all;
 
-use super::tags;
+use super::claims::{Claims, Evidence, Ours};
+use super::slots::{is_route_table, is_route_table_of_tier};
+use super::{filter, route, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes;
 use crate::aws::calls::codes::missing::Kind;
@@ -13,11 +15,11 @@ use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
-use crate::aws::calls::{Operation, OrFailure};
-use crate::aws::ec2::observed::Shown;
+use crate::aws::calls::{Operation, OrFailure, list_all};
+use crate::aws::ec2::observed::{Listed, Shown};
 use crate::cloud::{Cause, Deadlines, Failure, Observed};
 use crate::model::Input;
-use crate::model::{Entry, Key, Learned, RouteTable, Spec};
+use crate::model::{Entry, FoundRouteTable, Learned, RouteTable, Spec};
 
 /// How long the creation or deletion of a table may take, unless the user sets a timeout.
 const READY: Duration = Duration::from_secs(5 * 60);
@@ -25,35 +27,93 @@ const READY: Duration = Duration::from_secs(5 * 60);
 /// How long an update of a table may take, unless the user sets a timeout.
 const CHANGED: Duration = Duration::from_secs(2 * 60);
 
-/// The table as AWS returns it, without its routes and associations, which are separate objects. If `applied` is known,
-/// leaves out the gateways whose propagation was enabled outside Terraform.
-pub(super) fn read(
-    shown: &Shown<'_>,
-    key: Key,
-    applied: Option<&RouteTable>,
-    table: &aws_sdk_ec2::types::RouteTable,
-) -> Option<Observed> {
-    let mut gateways: Vec<Input<String>> = table
-        .propagating_vgws()
-        .iter()
-        .filter_map(|it| it.gateway_id())
-        .map(|id| Input::Known(id.to_string()))
-        .collect();
-    gateways.sort();
-    if let Some(applied) = applied {
-        let applied = applied.propagating_gateways.known();
-        gateways.retain(|gateway| applied.is_some_and(|applied| applied.contains(gateway)));
+/// Why a main route table cannot be managed as the table of a single AZ.
+const OF_WHOLE_TIER: &str = "it is the main route table, which can only be adopted for a whole tier, under a key such as \
+                             \"route_table.private_app\"";
+
+/// Whether a table is the main one of its VPC, which serves every subnet without an association.
+pub(super) fn is_main_table(table: &aws_sdk_ec2::types::RouteTable) -> bool {
+    table.associations().iter().any(|it| it.main() == Some(true))
+}
+
+/// All route tables of a VPC.
+pub(super) async fn in_vpc(session: &Session, vpc_id: &str) -> Result<Vec<aws_sdk_ec2::types::RouteTable>, Failure> {
+    let call = session.ec2.describe_route_tables().filters(filter("vpc-id", vpc_id));
+    list_all("DescribeRouteTables", call.into_paginator().items().send()).await
+}
+
+impl Listed for aws_sdk_ec2::types::RouteTable {
+    fn id(&self) -> Option<&str> {
+        self.route_table_id()
     }
-    Some(Observed {
-        id: table.route_table_id()?.to_string(),
-        key,
-        spec: Spec::RouteTable(RouteTable {
-            vpc: shown.vpc.clone(),
-            propagating_gateways: Input::Known(gateways),
-            tags: tags::own(table.tags()),
-        }),
-        learned: Learned::new(),
-    })
+
+    fn tags(&self) -> &[Tag] {
+        self.tags()
+    }
+
+    /// Subnets must have been claimed.
+    fn evidence<'a>(&'a self, claims: &Claims<'a>) -> Evidence<'a> {
+        let slot = self.route_table_id().and_then(|id| claims.network.consented?.get(id));
+        let is_of_one_az = slot.is_some_and(|slot| is_main_table(self) && !is_route_table_of_tier(slot));
+        Evidence {
+            needs_consent: foreign_association(self, claims),
+            // It also serves every new subnet.
+            impossible: is_of_one_az.then(|| OF_WHOLE_TIER.to_string()),
+            requires: self.associations().iter().filter_map(|it| it.subnet_id()).collect(),
+            ..Evidence::new("a route table", is_route_table)
+        }
+    }
+
+    /// Routes and associations are separate objects. Of a table in state, leaves out the gateways whose propagation was
+    /// enabled outside Terraform.
+    fn read(&self, shown: &Shown<'_>, ours: Ours<'_>) -> Option<Observed> {
+        let (key, applied) = ours.place(RouteTable::of)?;
+        let gateways = self.propagating_vgws().iter().filter_map(|it| it.gateway_id());
+        let mut gateways: Vec<Input<String>> = gateways.map(|id| Input::Known(id.to_string())).collect();
+        gateways.sort();
+        if let Some(applied) = applied {
+            let applied = applied.propagating_gateways.known();
+            gateways.retain(|gateway| applied.is_some_and(|applied| applied.contains(gateway)));
+        }
+        Some(Observed {
+            id: self.route_table_id()?.to_string(),
+            key,
+            spec: Spec::RouteTable(RouteTable {
+                vpc: shown.vpc.clone(),
+                propagating_gateways: Input::Known(gateways),
+                tags: tags::own(self.tags()),
+            }),
+            learned: Learned::new(),
+        })
+    }
+}
+
+/// An association of a table with something that is not managed.
+fn foreign_association(table: &aws_sdk_ec2::types::RouteTable, claims: &Claims<'_>) -> Option<String> {
+    if claims.network.trusts_tags() {
+        return None;
+    }
+    if is_main_table(table) {
+        return Some("it is the main route table of the VPC".to_string());
+    }
+    let mut foreign = table.associations().iter().filter_map(|it| {
+        let id = it.gateway_id().or_else(|| it.subnet_id().filter(|id| claims.ours(Some(id)).is_none()))?;
+        Some(format!("it is associated with {id}, which is not managed"))
+    });
+    foreign.next()
+}
+
+impl From<&aws_sdk_ec2::types::RouteTable> for FoundRouteTable {
+    fn from(it: &aws_sdk_ec2::types::RouteTable) -> FoundRouteTable {
+        let associated = it.associations().iter().filter_map(|it| it.subnet_id().or(it.gateway_id()));
+        FoundRouteTable {
+            id: it.route_table_id().unwrap_or_default().to_string(),
+            tags: tags::all(it.tags()),
+            is_main: is_main_table(it),
+            associated: associated.map(str::to_string).collect(),
+            routes: it.routes().iter().filter_map(route::found).collect(),
+        }
+    }
 }
 
 /// Creates the table. An update enables the propagation of gateways, so that no other operation waits for it. The SDK
@@ -265,8 +325,8 @@ mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
     use crate::cloud::OpContext;
-    use crate::model::Tier;
     use crate::model::keys::network as keys;
+    use crate::model::{Key, Tier};
 
     const DONE: &str = "<return>true</return>";
 

@@ -1,6 +1,6 @@
 //! Associations of subnets with route tables.
 
-use aws_sdk_ec2::types::{RouteTableAssociationState, RouteTableAssociationStateCode};
+use aws_sdk_ec2::types::{RouteTable, RouteTableAssociationState, RouteTableAssociationStateCode};
 
 use super::filter;
 use crate::aws::calls::codes::missing::Kind;
@@ -10,6 +10,7 @@ use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{Operation, OrFailure, list_all};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
+use crate::model::keys::network as keys;
 use crate::model::{Entry, Key, Learned, RouteTableAssociation, Spec};
 
 /// The association as AWS returns it; `None` for one that was removed or failed.
@@ -31,6 +32,19 @@ pub(super) fn read(
         }),
         learned: Learned::new(),
     })
+}
+
+/// Adds the associations of managed subnets, with any route table.
+pub(super) fn add_all(shown: &mut Shown<'_>, tables: &[RouteTable]) {
+    for it in tables.iter().flat_map(|table| table.associations()) {
+        let (Some(id), Some(subnet_id)) = (it.route_table_association_id(), it.subnet_id()) else { continue };
+        let Some(subnet) = shown.key(subnet_id).cloned() else { continue };
+        let key = match shown.known(id) {
+            Some(entry) => entry.key.clone(),
+            None => keys::route_table_association(&subnet),
+        };
+        shown.add(read(shown, key, subnet, it));
+    }
 }
 
 /// Associates the subnet with its table.

@@ -6,11 +6,13 @@ mod ipv6;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use aws_sdk_ec2::types::{ResourceType, SubnetState};
+use aws_sdk_ec2::types::{ResourceType, SubnetState, Tag};
 use ipnet::{IpNet, Ipv6Net};
 
 use self::attributes::SubnetChange;
+use super::claims::{Claims, Evidence, Ours};
 use super::guardduty::{self, Object, Within};
+use super::slots::tier_and_index;
 use super::{filter, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes::missing::Kind;
@@ -20,10 +22,11 @@ use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{Operation, OrFailure, list_all};
-use crate::aws::ec2::observed::Shown;
+use crate::aws::ec2::observed::{Listed, Shown};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
-use crate::model::{Entry, Key, Learned, Spec, Subnet, Tier};
+use crate::model::keys::network as keys;
+use crate::model::{Entry, FoundSubnet, Learned, Spec, Subnet};
 
 /// How long a subnet may be pending.
 const READY: Duration = Duration::from_secs(10 * 60);
@@ -39,32 +42,61 @@ pub(super) async fn in_vpc(session: &Session, vpc_id: &str) -> Result<Vec<aws_sd
     list_all("DescribeSubnets", call.into_paginator().items().send()).await
 }
 
-/// The subnet as AWS returns it. Tier and index come from state or from its tag.
-pub(super) fn read(
-    shown: &Shown<'_>,
-    key: Key,
-    (tier, index): (Tier, u32),
-    subnet: &aws_sdk_ec2::types::Subnet,
-) -> Option<Observed> {
-    let range = ipv6_range(subnet);
-    Some(Observed {
-        id: subnet.subnet_id()?.to_string(),
-        key,
-        spec: Spec::Subnet(Subnet {
-            vpc: shown.vpc.clone(),
-            tier,
-            index,
-            availability_zone: subnet.availability_zone()?.to_string(),
-            availability_zone_id: subnet.availability_zone_id()?.to_string(),
-            cidr_block: Input::Known(subnet.cidr_block().unwrap_or_default().to_string()),
-            map_public_ip_on_launch: Input::Known(subnet.map_public_ip_on_launch().unwrap_or(false)),
-            ipv6_block: range.and_then(|range| shown.ipv6_block_around(range)).cloned(),
-            ipv6_cidr_block: Input::Known(range.map(|range| range.to_string())),
-            assign_ipv6_address_on_creation: Input::Known(subnet.assign_ipv6_address_on_creation().unwrap_or(false)),
-            tags: tags::own(subnet.tags()),
-        }),
-        learned: Learned::new(),
-    })
+impl Listed for aws_sdk_ec2::types::Subnet {
+    fn id(&self) -> Option<&str> {
+        self.subnet_id()
+    }
+
+    fn tags(&self) -> &[Tag] {
+        self.tags()
+    }
+
+    fn evidence<'a>(&'a self, _: &Claims<'a>) -> Evidence<'a> {
+        let fixed = self.cidr_block().unwrap_or_default().to_string();
+        Evidence { fixed, ..Evidence::new("a subnet", |slot| tier_and_index(slot).is_some()) }
+    }
+
+    /// Tier and index come from state or from the slot.
+    fn read(&self, shown: &Shown<'_>, ours: Ours<'_>) -> Option<Observed> {
+        let (range, cidr_block) = (ipv6_range(self), Input::Known(self.cidr_block().unwrap_or_default().to_string()));
+        let (key, tier, index) = match ours.place(Subnet::of)? {
+            (key, Some(applied)) => (key, applied.tier, applied.index),
+            (key, None) => {
+                let (tier, index) = tier_and_index(&key.slot)?;
+                let zone = self.availability_zone_id().unwrap_or_default();
+                (keys::subnet(tier, index, zone, &cidr_block), tier, index)
+            }
+        };
+        Some(Observed {
+            id: self.subnet_id()?.to_string(),
+            key,
+            spec: Spec::Subnet(Subnet {
+                vpc: shown.vpc.clone(),
+                tier,
+                index,
+                availability_zone: self.availability_zone()?.to_string(),
+                availability_zone_id: self.availability_zone_id()?.to_string(),
+                cidr_block,
+                map_public_ip_on_launch: Input::Known(self.map_public_ip_on_launch().unwrap_or(false)),
+                ipv6_block: range.and_then(|range| shown.ipv6_block_around(range)).cloned(),
+                ipv6_cidr_block: Input::Known(range.map(|range| range.to_string())),
+                assign_ipv6_address_on_creation: Input::Known(self.assign_ipv6_address_on_creation().unwrap_or(false)),
+                tags: tags::own(self.tags()),
+            }),
+            learned: Learned::new(),
+        })
+    }
+}
+
+impl From<&aws_sdk_ec2::types::Subnet> for FoundSubnet {
+    fn from(it: &aws_sdk_ec2::types::Subnet) -> FoundSubnet {
+        FoundSubnet {
+            id: it.subnet_id().unwrap_or_default().to_string(),
+            tags: tags::all(it.tags()),
+            zone: it.availability_zone().unwrap_or_default().to_string(),
+            cidr_block: it.cidr_block().unwrap_or_default().to_string(),
+        }
+    }
 }
 
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(), Failure> {

@@ -12,7 +12,7 @@ use crate::aws::calls::tag_changes::TagChanges;
 use crate::aws::calls::wait;
 use crate::aws::calls::{Operation, OrFailure};
 use crate::cloud::{Cause, Failure};
-use crate::model::{Entry, Input, Spec, Tags, TopologyKind};
+use crate::model::{Entry, FoundTags, Input, Spec, Tags, TopologyKind};
 
 /// All tags of an object except the ownership tags and those that AWS sets.
 pub(super) fn own(tags: &[Tag]) -> Tags {
@@ -22,6 +22,11 @@ pub(super) fn own(tags: &[Tag]) -> Tags {
             .map(|(key, value)| (key.to_string(), Input::Known(value.to_string())))
             .collect(),
     )
+}
+
+/// All tags, with the ownership tags.
+pub(super) fn all(tags: &[Tag]) -> FoundTags {
+    tags.iter().filter_map(|tag| Some((tag.key()?.to_string(), tag.value().unwrap_or_default().to_string()))).collect()
 }
 
 /// Tags of another service in the form of EC2.

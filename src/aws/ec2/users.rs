@@ -2,9 +2,9 @@
 
 use aws_sdk_ec2::types::{NetworkAcl, RouteTable, VpcEndpoint};
 
-use super::claims::is_main_table;
 use super::observed::Shown;
 use super::route;
+use super::route_table::is_main_table;
 use crate::model::NetworkUsers;
 
 /// Finds them. All managed objects must have been added. `implicit` are the unmanaged subnets of the main route table.

@@ -94,6 +94,14 @@ pub(super) fn read(
     }
 }
 
+/// Gives the VPC the name by which people know it: its Name tag or, without one, its ID.
+pub(super) fn name_by_tag(root: &mut Observed, vpc: &aws_sdk_ec2::types::Vpc) {
+    let given = tags::value(vpc.tags(), "Name").map(str::trim).filter(|name| !name.is_empty());
+    if let Spec::Vpc(spec) = &mut root.spec {
+        spec.name = Input::Known(given.unwrap_or(&root.id).to_string());
+    }
+}
+
 /// Creates the VPC, sets its attributes, and records the ids of its main route table, default ACL and default group.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), Failure> {
     let session = operation.session;

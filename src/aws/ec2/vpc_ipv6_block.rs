@@ -1,10 +1,13 @@
 //! IPv6 ranges of VPCs. They have no tags: a range is managed if state contains the id of its association.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use aws_sdk_ec2::types::{VpcCidrBlockStateCode, VpcIpv6CidrBlockAssociation};
+use aws_sdk_ec2::types::{Subnet, Vpc, VpcCidrBlockStateCode, VpcIpv6CidrBlockAssociation};
 use ipnet::{IpNet, Ipv6Net};
 
+use super::claims::Ours;
+use super::slots::tier_and_index;
 use super::{ipam, ipv6_range, subnet, vpc};
 use crate::aws::Session;
 use crate::aws::calls::codes::missing::Kind;
@@ -16,7 +19,8 @@ use crate::aws::calls::{Operation, OrFailure};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
-use crate::model::{Entry, Ipv6Source, Key, Learned, Spec, VpcIpv6Block};
+use crate::model::keys::network as keys;
+use crate::model::{Entry, Ipv6Source, Key, Learned, Spec, Tier, VpcIpv6Block};
 
 /// How long a range may be associating.
 const READY: Duration = Duration::from_secs(10 * 60);
@@ -37,6 +41,55 @@ pub(super) fn read(
         spec: Spec::VpcIpv6Block(VpcIpv6Block { vpc: shown.vpc.clone(), source }),
         learned: learned(block),
     })
+}
+
+/// Adds the VPC's IPv6 ranges that are in state. Ranges have no tags, so a first read, without state, adopts the range
+/// that contains the range of a managed subnet. If no managed subnet has an IPv6 range, because a run was interrupted,
+/// it adopts the only range that no subnet uses, if there is exactly one. A network has one range of each source: of
+/// several, it adopts the one that public subnets use. All other ranges are unmanaged. No subnet uses a range that is
+/// associating, which AWS returns as an empty one.
+pub(super) fn add_all(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet]) {
+    let (managed, unmanaged): (Vec<&Subnet>, Vec<&Subnet>) =
+        subnets.iter().partition(|it| shown.ours(it.subnet_id()).is_some());
+    let ranges_of =
+        |subnets: Vec<&Subnet>| -> Vec<Ipv6Net> { subnets.into_iter().filter_map(subnet::ipv6_range).collect() };
+    let is_public = |it: &&Subnet| match shown.ours(it.subnet_id()) {
+        Some(Ours::State(entry)) => tier_and_index(&entry.key.slot).is_some_and(|(tier, _)| tier == Tier::Public),
+        Some(Ours::Slot(slot)) => tier_and_index(slot).is_some_and(|(tier, _)| tier == Tier::Public),
+        None => false,
+    };
+    let public = ranges_of(managed.iter().copied().filter(is_public).collect());
+    let (managed, unmanaged) = (ranges_of(managed), ranges_of(unmanaged));
+    let blocks = vpc.ipv6_cidr_block_association_set().iter().filter(|block| exists(block));
+    let is_used = |block: &VpcIpv6CidrBlockAssociation, by: &[Ipv6Net]| {
+        range(block).is_some_and(|whole| by.iter().any(|range| whole.contains(range)))
+    };
+    let unused: Vec<Option<&str>> =
+        blocks.clone().filter(|block| !is_used(block, &unmanaged)).map(|block| block.association_id()).collect();
+    let is_adopted = |block: &VpcIpv6CidrBlockAssociation| match managed.is_empty() {
+        true => unused == [block.association_id()],
+        false => is_used(block, &managed),
+    };
+    let first_read = shown.is_first_read();
+    let mut blocks: Vec<&VpcIpv6CidrBlockAssociation> = blocks.collect();
+    blocks.sort_by_key(|block| !is_used(block, &public));
+    let mut adopted = BTreeSet::new();
+    for block in blocks {
+        let known = block.association_id().and_then(|id| shown.known(id));
+        let (key, source) = match known {
+            Some(Entry { key, applied: Spec::VpcIpv6Block(applied), .. }) => (key.clone(), applied.source.clone()),
+            None if first_read && is_adopted(block) => {
+                let source = source(block, &shown.network.session.scope.region);
+                let key = keys::ipv6_cidr_block(&source);
+                if !adopted.insert(key.clone()) {
+                    continue;
+                }
+                (key, source)
+            }
+            _ => continue,
+        };
+        shown.add(read(shown, key, source, block));
+    }
 }
 
 /// Whether the range is associated or associating. AWS continues to return disassociated ranges.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{FoundTags, STACK};
-use crate::model::{NetworkAclRule, SecurityGroupRule};
+use crate::model::{NetworkAclRule, SecurityGroupRule, Spec};
 
 /// The objects in a VPC, as far as a network can contain them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,8 +26,8 @@ pub struct NetworkLandscape {
     pub nat_gateways: Vec<FoundNatGateway>,
     /// The gateway endpoints.
     pub endpoints: Vec<FoundEndpoint>,
-    /// The flow logs of the VPC.
-    pub flow_logs: Vec<FoundFlowLog>,
+    /// The objects of all other kinds, with their specs.
+    pub others: Vec<(FoundObject, Spec)>,
     /// The default network ACL of the VPC.
     pub default_network_acl: Option<FoundNetworkAcl>,
     /// The default security group of the VPC.
@@ -47,7 +47,7 @@ impl NetworkLandscape {
             .chain(self.internet_gateways.iter().map(|it| (&it.id, &it.tags)))
             .chain(self.nat_gateways.iter().map(|it| (&it.id, &it.tags)))
             .chain(self.endpoints.iter().map(|it| (&it.id, &it.tags)))
-            .chain(self.flow_logs.iter().map(|it| (&it.id, &it.tags)))
+            .chain(self.others.iter().map(|(it, _)| (&it.id, &it.tags)))
             .chain(self.default_network_acl.iter().map(|it| (&it.id, &it.tags)))
             .chain(self.default_security_group.iter().map(|it| (&it.id, &it.tags)))
     }
@@ -119,19 +119,6 @@ pub struct FoundEndpoint {
     pub service_name: String,
     /// The IDs of its route tables.
     pub route_tables: Vec<String>,
-}
-
-/// A flow log.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FoundFlowLog {
-    /// Its ID.
-    pub id: String,
-    /// Its tags.
-    pub tags: FoundTags,
-    /// The name of the log group, or the ARN of the bucket or stream.
-    pub destination: String,
-    /// The account of the role that delivers the records.
-    pub account_of_role: Option<String>,
 }
 
 /// A network ACL.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
 
-use super::{Listed, Lists, Network};
+use super::{Lists, Network};
 use crate::aws::Session;
 use crate::cloud::{Discovery, Failure, Members, Seen};
 use crate::model::{Landscape, TopologyKind};
@@ -15,7 +15,7 @@ struct Discovered<'a> {
     owner: TopologyKind,
     root_id: &'a str,
     consented: Option<&'a BTreeMap<String, String>>,
-    lists: Box<Lists>,
+    lists: Lists,
     landscape: Landscape,
 }
 
@@ -27,8 +27,11 @@ pub(crate) async fn discover<'a>(
     consented: Option<&'a BTreeMap<String, String>>,
 ) -> Result<Option<Box<dyn Discovery + 'a>>, Failure> {
     let network = Network { session, owner, root_id, known: &HashMap::new(), slots: None, consented };
-    let Listed::Vpc(lists) = network.list().await? else { return Ok(None) };
-    let landscape = Landscape::Network(lists.landscape());
+    let lists = Lists::of(network).await?;
+    if lists.vpc.is_none() {
+        return Ok(None);
+    }
+    let landscape = Landscape::Network(lists.landscape(network));
     Ok(Some(Box::new(Discovered { session, owner, root_id, consented, lists, landscape })))
 }
 
@@ -43,8 +46,8 @@ impl Discovery for Discovered<'_> {
         let (known, slots) = (HashMap::new(), None);
         let network = Network { session, owner, root_id, known: &known, slots, consented };
         Ok(match members {
-            Members::Tagged => network.seen(&lists, None),
-            Members::Classified(classification) => network.seen(&lists, Some(classification)),
+            Members::Tagged => lists.seen(network, None),
+            Members::Classified(classification) => lists.seen(network, Some(classification)),
         })
     }
 }

@@ -1,9 +1,11 @@
+use aws_sdk_ec2::types::NatGatewayState;
+
 use super::*;
 use crate::aws::ec2::recorded::{OWNER, Recorded};
 use crate::aws::recorded::imported;
 use crate::cloud::{Members, Observed, RootState};
-use crate::model::{Eip, RouteTableAssociation, RuleSource, TakenSubnet, Tier};
-use crate::model::{Ref, Route};
+use crate::model::{Eip, Input, RouteTableAssociation, RuleSource, TakenSubnet, Tier};
+use crate::model::{Ref, Route, Spec};
 use crate::topology::four_tier_vpc::FourTierVpc;
 
 fn tags(pairs: &[(&str, &str)]) -> String {
@@ -81,6 +83,20 @@ fn at<'a>(objects: &'a [Observed], slot: &str) -> &'a Observed {
 
 fn none() -> crate::model::Tags {
     Input::Known(Default::default())
+}
+
+#[test]
+fn failed_nat_gateways_are_left_out() {
+    let gateway = |id: &str, state: NatGatewayState| NatGateway::builder().nat_gateway_id(id).state(state).build();
+    let nats = vec![gateway("nat-1", NatGatewayState::Failed), gateway("nat-2", NatGatewayState::Pending)];
+    let attributes = vpc::Attributes { dns_support: true, dns_hostnames: true, usage_metrics: false };
+    let vpc = Some((Vpc::builder().cidr_block("10.0.0.0/16").build(), attributes));
+    let (session, known) = (Recorded::default().session(), HashMap::new());
+    let network =
+        Network { session: &session, owner: OWNER, root_id: "vpc-1", known: &known, slots: None, consented: None };
+    let landscape = Lists { vpc, nats, ..Lists::default() }.landscape(network);
+    let ids: Vec<&str> = landscape.nat_gateways.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!((ids, landscape.vpc_cidr_block.as_str()), (vec!["nat-2"], "10.0.0.0/16"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,6 @@
 use super::*;
 use crate::aws::ec2::recorded::{Notes, Recorded};
+use crate::model::Key;
 
 fn spec() -> Subnet {
     Subnet { availability_zone_id: "use1-az6".into(), map_public_ip_on_launch: Input::Known(true), ..Subnet::test() }

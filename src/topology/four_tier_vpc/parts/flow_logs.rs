@@ -105,12 +105,7 @@ impl Part for FlowLogs {
                 draft.add(&key, Spec::LogGroup(spec));
                 key
             });
-            let mut spec = model::FlowLog {
-                vpc: draft.vpc.clone(),
-                log_group: group,
-                destination: log.destination(),
-                settings: log.settings.clone().normalized(),
-            };
+            let mut spec = log.spec(&draft.vpc, group);
             let key = keys::flow_log(name, &spec);
             spec.settings.tags = draft.tags(&key, &[&log.settings.tags]);
             draft.warnings.extend(gap(name, &key, &spec, draft.context.existing));
@@ -144,12 +139,15 @@ impl Part for FlowLogs {
     /// or another account delivers its records.
     fn classify(&self, classifier: &mut Classifier<'_>) {
         let landscape = classifier.landscape;
-        for log in &landscape.flow_logs {
-            if let Some(other) = log.account_of_role.as_ref().filter(|account| **account != landscape.vpc_owner) {
+        for (log, spec) in &landscape.others {
+            let Some(spec) = model::FlowLog::of(spec) else { continue };
+            let account = spec.settings.iam_role_arn.known().and_then(|arn| arn.as_deref()?.split(':').nth(4));
+            if let Some(other) = account.filter(|account| *account != landscape.vpc_owner) {
                 classifier.reject(&log.id, format!("its role belongs to the account {other}"));
             }
             if classifier.is_free(&log.id) {
-                let given = log.tags.get(NAME).filter(|name| !name.is_empty()).unwrap_or(&log.destination);
+                let destination = spec.destination.known().map_or("", String::as_str);
+                let given = log.tags.get(NAME).filter(|name| !name.is_empty()).map_or(destination, String::as_str);
                 let slot = ENTRIES.slot_of(given, |slot| classifier.result.slots.values().any(|it| it == slot));
                 classifier.place(&log.id, slot);
             }
@@ -223,6 +221,12 @@ impl FlowLog {
             }),
             (Input::Unknown, _) => Input::Unknown,
         }
+    }
+
+    /// The object that the entry requires, with the tags of the entry alone.
+    fn spec(&self, vpc: &Key, log_group: Option<Key>) -> model::FlowLog {
+        let settings = self.settings.clone().normalized();
+        model::FlowLog { vpc: vpc.clone(), log_group, destination: self.destination(), settings }
     }
 
     /// The problem of a destination of another service than its type.

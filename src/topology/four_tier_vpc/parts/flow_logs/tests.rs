@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::model::{Drift, FoundFlowLog, NetworkLandscape};
+use crate::model::{Drift, FoundObject, NetworkLandscape};
 use crate::topology::Blueprint;
 use crate::topology::four_tier_vpc::classify::classify;
 use crate::topology::four_tier_vpc::config::tests::{config, decode};
@@ -140,17 +140,20 @@ fn an_unknown_log_group_changes_only_outputs_of_flow_logs() {
 
 #[test]
 fn logs_are_adopted_under_their_names_unless_others_deliver_them() {
-    let log = |id: &str, name: Option<&str>, destination: &str, account: Option<&str>| FoundFlowLog {
-        id: id.into(),
-        tags: name.map(|name| (NAME.to_string(), name.to_string())).into_iter().collect(),
-        destination: destination.into(),
-        account_of_role: account.map(str::to_string),
+    let log = |id: &str, name: Option<&str>, destination: &str, account: Option<&str>| {
+        let tags = name.map(|name| (NAME.to_string(), name.to_string())).into_iter().collect();
+        let mut log = FlowLog::unknown().expect("inputs that may be unknown");
+        log.log_group_name = Input::Known(None);
+        log.log_destination = Input::Known(Some(destination.into()));
+        let role = account.map(|account| format!("arn:aws:iam::{account}:role/flow"));
+        log.settings.iam_role_arn = Input::Known(role);
+        (FoundObject { id: id.into(), tags }, log.spec(&Key::new("vpc"), None).into())
     };
     let landscape = NetworkLandscape {
         vpc_id: "vpc-1".into(),
         vpc_cidr_block: "10.0.0.0/16".into(),
         vpc_owner: "123456789012".into(),
-        flow_logs: vec![
+        others: vec![
             log("fl-1", Some("Prod VPC"), BUCKET, None),
             log("fl-2", None, "/aws/vpc-flow-log/vpc-1", Some("123456789012")),
             log("fl-3", None, BUCKET, None),
