@@ -7,6 +7,7 @@
 //!
 //! [`attributes!`]: crate::attributes
 
+pub mod check;
 mod checks;
 pub mod conditions;
 mod connection;
@@ -40,6 +41,7 @@ pub mod transport;
 mod types;
 pub mod value;
 
+pub use check::Check;
 pub use data_source::{DataRequest, DataResponse, DataSource};
 pub use decode::{Encode, FromValue, Input, Nested};
 pub use diagnostics::{Diagnostic, Diagnostics, Problem, Severity};
@@ -54,7 +56,7 @@ pub use resource::{
     ApplyRequest, ApplyResponse, ImportResponse, MoveSource, PartialState, PlanRequest, PlanResponse, Provider,
     ReadRequest, ReadResponse, Resource,
 };
-pub use schema::{Attribute, AttributeType, Check, Mode, Nesting, PlanEffect, Schema, Type};
+pub use schema::{Attribute, AttributeType, Mode, Nesting, PlanEffect, Schema, Type};
 pub use serve::{Program, debug, serve};
 pub use transport::Transport;
 pub use value::{Number, Value};
