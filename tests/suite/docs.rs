@@ -8,6 +8,8 @@
 mod attributes;
 #[path = "docs/changes.rs"]
 mod changes;
+#[path = "docs/examples.rs"]
+mod examples;
 #[path = "docs/functions.rs"]
 mod functions;
 #[path = "docs/gateway_changes.rs"]

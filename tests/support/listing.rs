@@ -114,8 +114,7 @@ fn find_ours(kind: &str, object: &Value, found: &mut Vec<String>) {
     let ours: Vec<String> =
         tags.filter(|(key, _)| key.starts_with("fgw:")).map(|(key, value)| format!("{key}={}", plain(value))).collect();
     if !ours.is_empty() {
-        let id = object.as_object().into_iter().flatten().find(|(name, _)| is_id(kind, name)).map(|(_, id)| id);
-        found.push(format!("{kind} {} {}", plain(id.unwrap_or(object)), ours.join(" ")));
+        found.push(format!("{kind} {} {}", plain(object.get(id_of(kind)).unwrap_or(object)), ours.join(" ")));
     }
     for statement in object["statements"].as_array().into_iter().flatten() {
         let principal = statement["Principal"].to_string();
@@ -130,9 +129,9 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Whether the member is the ID of an object of this kind, for messages.
-fn is_id(kind: &str, member: &str) -> bool {
-    let id = match kind {
+/// The name of the member with the ID of an object of this kind.
+pub(crate) fn id_of(kind: &str) -> &'static str {
+    match kind {
         "vpcs" => "VpcId",
         "subnets" => "SubnetId",
         "route_tables" => "RouteTableId",
@@ -142,14 +141,15 @@ fn is_id(kind: &str, member: &str) -> bool {
         "addresses" => "AllocationId",
         "nat_gateways" => "NatGatewayId",
         "vpc_endpoints" => "VpcEndpointId",
+        "flow_logs" => "FlowLogId",
         "security_groups" => "GroupId",
         "network_acls" => "NetworkAclId",
         "apis" => "ApiId",
         "domain_names" => "DomainName",
         "log_groups" => "logGroupName",
+        "hosted_zones" => "Id",
         _ => "FunctionName",
-    };
-    member == id
+    }
 }
 
 /// One Python process for all tests, because its start takes longer than most requests. It ends when its pipe closes.

@@ -116,17 +116,16 @@ fn part<'a>(
             members.into_iter().map(|it| (it, item(it, path, is_stated))).collect();
         let is_grouped = path.is_empty() && title == "Optional" && items.len() > groups::LONG;
         if is_grouped {
-            items.sort_by_key(|(it, _)| groups::position(&it.name));
+            items.sort_by_key(|(it, _)| groups::of(&it.name));
         }
         let mut group = None;
         for (position, (attribute, about)) in items.iter().enumerate() {
             if items[..position].iter().any(|(_, earlier)| earlier == about) {
                 continue;
             }
-            if is_grouped && group.replace(groups::position(&attribute.name)) != Some(groups::position(&attribute.name))
-            {
+            if is_grouped && group.replace(groups::of(&attribute.name)) != Some(groups::of(&attribute.name)) {
                 let newline = if position == 0 { "" } else { "\n" };
-                text += &format!("{newline}#### {}\n\n", groups::TITLES[groups::position(&attribute.name)]);
+                text += &format!("{newline}#### {}\n\n", groups::of(&attribute.name).1);
             }
             let names = items[position..].iter().filter(|(_, other)| other == about);
             let names: Vec<String> = names.map(|(it, _)| format!("`{}`", it.name)).collect();

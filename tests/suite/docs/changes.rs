@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use fgw::model::keys::network as keys;
 use fgw::model::{Entry, Inventory, Object, Spec};
@@ -38,7 +38,7 @@ pub(super) fn assert_effects<P: Topology>(basis: &Json, facts: fn(&Json) -> Fact
         let most_severe = effects.entry(*path).or_insert(effect);
         *most_severe = effect.max(*most_severe);
     }
-    let declared = declared(&P::Config::attributes(), "");
+    let declared = declared(&P::Config::attributes());
     let names = |paths: Vec<&str>| paths.into_iter().map(str::to_owned).collect::<BTreeSet<_>>();
     assert_eq!(names(effects.keys().copied().collect()), names(declared.keys().map(String::as_str).collect()));
     let wrong: Vec<String> = effects
@@ -60,18 +60,25 @@ fn agree(declared: PlanEffect, effect: Effect) -> bool {
     }
 }
 
-/// The declared effects by path. The members of nested objects, such as `timeouts`, are inputs as well.
-fn declared(attributes: &[Attribute], path: &str) -> BTreeMap<String, PlanEffect> {
+/// The declared effects by path.
+fn declared(attributes: &[Attribute]) -> BTreeMap<String, PlanEffect> {
     let mut all = BTreeMap::new();
+    inputs(attributes, "", &mut |path, attribute| {
+        let change = attribute.change.unwrap_or_else(|| panic!("the schema declares no effect for a change of {path}"));
+        all.insert(path.to_owned(), change);
+    });
+    all
+}
+
+/// Calls the function with the path of each input. The members of nested objects, such as `timeouts`, are inputs too.
+pub(super) fn inputs(attributes: &[Attribute], path: &str, of: &mut impl FnMut(&str, &Attribute)) {
     for attribute in attributes.iter().filter(|it| it.mode != Mode::Computed) {
         let path = if path.is_empty() { attribute.name.clone() } else { format!("{path}.{}", attribute.name) };
+        of(&path, attribute);
         if let AttributeType::Nested(_, nested) = &attribute.kind {
-            all.extend(declared(nested, &path));
+            inputs(nested, &path, of);
         }
-        let change = attribute.change.unwrap_or_else(|| panic!("the schema declares no effect for a change of {path}"));
-        all.insert(path, change);
     }
-    all
 }
 
 fn effect<P: Topology>(facts: fn(&Json) -> Facts, configs: [Json; 2]) -> Effect {
@@ -253,25 +260,6 @@ pub(super) fn with(basis: &Json, more: &Json) -> Json {
         basis.extend(more.clone());
     }
     basis
-}
-
-/// Examples of the `timeouts` that every topology has.
-pub(super) fn timeouts() -> Vec<Example> {
-    let member =
-        |path: &'static str, name: &str| (path, json!({ "timeouts": {} }), json!({ "timeouts": { name: "7m" } }));
-    vec![
-        ("timeouts", json!({ "timeouts": null }), json!({ "timeouts": { "create": "7m" } })),
-        member("timeouts.create", "create"),
-        member("timeouts.read", "read"),
-        member("timeouts.update", "update"),
-        member("timeouts.delete", "delete"),
-    ]
-}
-
-/// Examples of inputs that change from null to one entry, mostly tags.
-pub(super) fn from_nothing(paths: &[&'static str], entry: &Json) -> Vec<Example> {
-    let set = |path: &'static str| (path, json!({ path: null }), json!({ path: entry }));
-    paths.iter().copied().map(set).collect()
 }
 
 fn value(json: &Json) -> Value {

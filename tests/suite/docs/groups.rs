@@ -3,67 +3,49 @@
 /// The number of arguments above which a page has groups.
 pub(super) const LONG: usize = 60;
 
-pub(super) const TITLES: [&str; 11] = [
-    "Zones",
-    "Tiers",
-    "Addresses",
-    "NAT",
-    "Route tables",
-    "Endpoints",
-    "IPv6",
-    "Default ACL and group",
-    "Flow logs",
-    "Tags and names",
-    "Behavior",
+/// The groups in the order of the page, with parts of the names of their arguments. Each argument needs one. If a name
+/// contains parts of several groups, the last group has it.
+const GROUPS: [(&str, &[&str]); 11] = [
+    ("Zones", &["availability_zone"]),
+    ("Tiers", &["create_", "internet_access", "map_public_ip"]),
+    ("Addresses", &["cidr_block", "subnet_bits", "spacing", "ipam", "netmask"]),
+    ("NAT", &["nat_", "_nat"]),
+    ("Route tables", &["route_table", "propagating_vgws"]),
+    ("Endpoints", &["vpc_endpoint", "endpoint_policy"]),
+    ("IPv6", &["ipv6"]),
+    ("Default ACL and group", &["nacl", "security_group"]),
+    ("Flow logs", &["flow_logs"]),
+    ("Tags and names", &["tags"]),
+    (
+        "Behavior",
+        &[
+            "_timeout",
+            "region",
+            "tenancy",
+            "enable_dns_",
+            "network_address_usage_metrics",
+            "delete_guardduty_resources",
+            "allow_duplicate_name",
+            "adopt",
+            "ignore_drift",
+            "protected_objects",
+            "timeouts",
+        ],
+    ),
 ];
 
-/// Parts of names, most specific first, and the groups of the arguments that contain them. Each argument needs a rule.
-const RULES: [(&str, &str); 31] = [
-    ("_timeout", "Behavior"),
-    ("tags", "Tags and names"),
-    ("flow_logs", "Flow logs"),
-    ("vpc_endpoint", "Endpoints"),
-    ("endpoint_policy", "Endpoints"),
-    ("ipv6", "IPv6"),
-    ("availability_zone", "Zones"),
-    ("nacl", "Default ACL and group"),
-    ("security_group", "Default ACL and group"),
-    ("route_table", "Route tables"),
-    ("propagating_vgws", "Route tables"),
-    ("nat_", "NAT"),
-    ("_nat", "NAT"),
-    ("cidr_block", "Addresses"),
-    ("subnet_bits", "Addresses"),
-    ("spacing", "Addresses"),
-    ("ipam", "Addresses"),
-    ("netmask", "Addresses"),
-    ("create_", "Tiers"),
-    ("internet_access", "Tiers"),
-    ("map_public_ip", "Tiers"),
-    ("region", "Behavior"),
-    ("tenancy", "Behavior"),
-    ("enable_dns_", "Behavior"),
-    ("network_address_usage_metrics", "Behavior"),
-    ("delete_guardduty_resources", "Behavior"),
-    ("allow_duplicate_name", "Behavior"),
-    ("adopt", "Behavior"),
-    ("ignore_drift", "Behavior"),
-    ("protected_objects", "Behavior"),
-    ("timeouts", "Behavior"),
-];
-
-/// The position in `TITLES` of the group of an argument. Panics if no rule has one.
-pub(super) fn position(name: &str) -> usize {
-    let title = title(name).unwrap_or_else(|| panic!("no rule of {} has a group for the argument {name}", file!()));
-    TITLES.iter().position(|it| *it == title).expect("each rule names a group")
+/// The position and the title of the group of an argument. Panics if no group has it.
+pub(super) fn of(name: &str) -> (usize, &'static str) {
+    find(name).unwrap_or_else(|| panic!("no group of {} has the argument {name}", file!()))
 }
 
-fn title(name: &str) -> Option<&'static str> {
-    RULES.iter().find(|(part, _)| name.contains(part)).map(|(_, title)| *title)
+fn find(name: &str) -> Option<(usize, &'static str)> {
+    let position = GROUPS.iter().rposition(|(_, parts)| parts.iter().any(|part| name.contains(part)))?;
+    Some((position, GROUPS[position].0))
 }
 
 #[test]
 fn an_argument_without_a_rule_has_no_group() {
-    assert_eq!(title("tenancy"), Some("Behavior"));
-    assert_eq!(title("enable_firewall"), None);
+    assert_eq!(find("tenancy").map(|(_, title)| title), Some("Behavior"));
+    assert_eq!(find("enable_firewall"), None);
 }

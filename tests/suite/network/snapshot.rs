@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use ipnet::Ipv6Net;
 use serde_json::Value;
 
+use crate::support::listing::id_of;
+
 /// The objects of an account, each with its id and its line. A line starts with the kind, and ends with the tags except
 /// `Name` and the ownership tags.
 #[derive(Debug)]
@@ -18,28 +20,28 @@ impl Snapshot {
     pub(super) fn of(listing: &Value) -> Self {
         let names = names(listing);
         let mut lines = Vec::new();
-        let kinds: [(&str, &str, Line); 13] = [
-            ("vpcs", "VpcId", vpc),
-            ("internet_gateways", "InternetGatewayId", internet_gateway),
-            ("egress_only_internet_gateways", "EgressOnlyInternetGatewayId", egress_gateway),
-            ("vpn_gateways", "VpnGatewayId", vpn_gateway),
-            ("subnets", "SubnetId", subnet),
-            ("route_tables", "RouteTableId", route_table),
-            ("addresses", "AllocationId", |address, names| format!("address {}", names.name(&address["AllocationId"]))),
-            ("nat_gateways", "NatGatewayId", nat_gateway),
-            ("vpc_endpoints", "VpcEndpointId", vpc_endpoint),
-            ("flow_logs", "FlowLogId", |log, names| {
+        let kinds: [(&str, Line); 13] = [
+            ("vpcs", vpc),
+            ("internet_gateways", internet_gateway),
+            ("egress_only_internet_gateways", egress_gateway),
+            ("vpn_gateways", vpn_gateway),
+            ("subnets", subnet),
+            ("route_tables", route_table),
+            ("addresses", |address, names| format!("address {}", names.name(&address["AllocationId"]))),
+            ("nat_gateways", nat_gateway),
+            ("vpc_endpoints", vpc_endpoint),
+            ("flow_logs", |log, names| {
                 format!("flow log {} to {}", names.name(&log["FlowLogId"]), word(&log["LogGroupName"]))
             }),
-            ("log_groups", "logGroupName", |group, _| {
+            ("log_groups", |group, _| {
                 format!("log group {} {}", word(&group["logGroupName"]), group["retentionInDays"])
             }),
-            ("security_groups", "GroupId", security_group),
-            ("network_acls", "NetworkAclId", network_acl),
+            ("security_groups", security_group),
+            ("network_acls", network_acl),
         ];
-        for (kind, id, line) in kinds {
+        for (kind, line) in kinds {
             for object in list(&listing[kind]) {
-                lines.push((word(&object[id]), line(object, &names) + &tags(object)));
+                lines.push((word(&object[id_of(kind)]), line(object, &names) + &tags(object)));
             }
         }
         lines.sort_by(|a, b| a.1.cmp(&b.1));
@@ -81,25 +83,11 @@ impl Names {
 }
 
 fn names(listing: &Value) -> Names {
-    let kinds = [
-        ("vpcs", "VpcId"),
-        ("internet_gateways", "InternetGatewayId"),
-        ("egress_only_internet_gateways", "EgressOnlyInternetGatewayId"),
-        ("vpn_gateways", "VpnGatewayId"),
-        ("subnets", "SubnetId"),
-        ("route_tables", "RouteTableId"),
-        ("addresses", "AllocationId"),
-        ("nat_gateways", "NatGatewayId"),
-        ("vpc_endpoints", "VpcEndpointId"),
-        ("flow_logs", "FlowLogId"),
-        ("security_groups", "GroupId"),
-        ("network_acls", "NetworkAclId"),
-    ];
     let mut names = BTreeMap::new();
-    for (kind, id) in kinds {
-        for object in list(&listing[kind]) {
+    for (kind, objects) in listing.as_object().into_iter().flatten() {
+        for object in list(objects) {
             if let Some(name) = object["tags"]["Name"].as_str() {
-                names.insert(word(&object[id]), name.to_owned());
+                names.insert(word(&object[id_of(kind)]), name.to_owned());
             }
         }
     }

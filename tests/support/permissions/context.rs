@@ -278,7 +278,7 @@ fn logs(call: &Call) -> Vec<Pending> {
     let group = arn("log-group");
     let is_for_tags = ["ListTagsForResource", "TagResource", "UntagResource"].contains(&call.action.as_str());
     // The form in AWS's errors for calls on a group.
-    let resource = if is_for_tags { group.clone() } else { format!("{group}:log-stream:") };
+    let resource = if is_for_tags { group } else { format!("{group}:log-stream:") };
     let check = with_tags(Check::new(&action, &resource), "aws:RequestTag", &tags(call));
     let mut name = call.param("logGroupName").to_owned();
     if let Some((_, named)) = call.param("resourceArn").split_once(":log-group:") {

@@ -106,11 +106,15 @@ fn complete(log: &mut Element, params: &Params, is_delivered: bool) {
     let replaced: Vec<&str> = MEMBERS.iter().map(|(name, _)| *name).chain(replaced).collect();
     log.children.retain(|it| !replaced.contains(&it.name.as_str()));
     for (name, from) in MEMBERS {
-        param(from).into_iter().for_each(|value| log.set(name, value));
+        if let Some(value) = param(from) {
+            log.set(name, value);
+        }
     }
     if param("LogDestinationType") == Some("s3") {
         let mut options = Element::leaf("destinationOptions", "");
-        OPTIONS.iter().for_each(|(name, from, otherwise)| options.set(name, param(from).unwrap_or(otherwise)));
+        for (name, from, otherwise) in OPTIONS {
+            options.set(name, param(from).unwrap_or(otherwise));
+        }
         log.children.push(options);
     }
     match destination(params).contains("denied") {

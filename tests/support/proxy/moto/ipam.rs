@@ -63,7 +63,7 @@ impl Repair for Ipam {
             "AssociateVpcCidrBlock" => self.associated(call, answer)?,
             "DeleteVpc" => self.release(|it| it.vpc.as_deref() == Some(call.param("VpcId"))),
             "DisassociateVpcCidrBlock" => {
-                self.release(|it| it.association.as_deref() == Some(call.param("AssociationId")))
+                self.release(|it| it.association.as_deref() == Some(call.param("AssociationId")));
             }
             "DescribeVpcs" => self.described(answer)?,
             _ => {}
