@@ -205,8 +205,8 @@ impl<'a> Claims<'a> {
         ids.into_iter().filter(is_only_tagged).map(str::to_string).collect()
     }
 
-    /// Evidence of an object that AWS creates with the VPC and that `input` manages. State alone shows that its rules are
-    /// managed. A create adopts what exists, so nothing is lost if only the tags of an interrupted run are left.
+    /// Evidence of an object that AWS creates with the VPC and that `input` manages. State alone shows that its rules
+    /// are managed. A create adopts what exists, so nothing is lost if only the tags of an interrupted run are left.
     pub(super) fn of_default(&self, kind: Evidence<'a>, input: &str) -> Evidence<'a> {
         let reason = || "AWS created it, and its tags do not show who set its rules".to_string();
         let impossible = Some(format!("AWS created it with the VPC, and the input {input} manages it"));

@@ -5,7 +5,7 @@ use aws_sdk_ec2::types::{Filter, NetworkAcl, Tag, VpcCidrBlockStateCode};
 use super::claims::{Claims, Evidence, Ours};
 use super::{filter, network_acl_rules as rules, tags, vpc};
 use crate::aws::Session;
-use crate::aws::calls::codes::missing::Kind;
+use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
@@ -15,6 +15,8 @@ use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::keys::network as keys;
 use crate::model::{DefaultNetworkAcl, Entry, FoundNetworkAcl, Learned, NetworkAclRule, Spec, TakenSubnet};
+
+const MISSING: MissingCodes = MissingCodes(&["InvalidNetworkAclID.NotFound"]);
 
 impl Listed for NetworkAcl {
     fn id(&self) -> Option<&str> {
@@ -115,14 +117,14 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let (id, applied) = (entry.id.as_str(), operation.of_its_kind(DefaultNetworkAcl::of(&entry.applied))?);
     wait::retry_while_in_use(&operation.work.deadlines, || async {
         match release_rules(operation, entry, applied).await {
-            Err(failure) if Kind::NetworkAcl.is_missing(&failure, id) => Ok(()),
+            Err(failure) if MISSING.match_failure(&failure, id) => Ok(()),
             Err(failure) if failure.cause == Cause::NotFound => Err(wait::not_deleted(failure)),
             released => released,
         }
     })
     .await?;
     let keys = tags::to_release(operation, entry)?;
-    tags::remove_if_exists(operation, Kind::NetworkAcl, id, keys, || async {
+    tags::remove_if_exists(operation, MISSING, id, keys, || async {
         Ok(!describe(operation.session, [filter("network-acl-id", id)]).await?.is_empty())
     })
     .await

@@ -9,7 +9,7 @@ use super::security_group_rules::{self as rules, Difference, Existing};
 use super::{filter, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes;
-use crate::aws::calls::codes::missing::Kind;
+use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
@@ -19,6 +19,9 @@ use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::keys::network as keys;
 use crate::model::{DefaultSecurityGroup, Entry, FoundSecurityGroup, Learned, RuleSource, SecurityGroupRule, Spec};
+
+/// Recorded.
+pub(super) const MISSING: MissingCodes = MissingCodes(&["InvalidGroup.NotFound"]);
 
 /// The default group of a VPC.
 pub(super) async fn of_vpc(session: &Session, vpc_id: &str) -> Result<Vec<SecurityGroup>, Failure> {
@@ -113,14 +116,14 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     // One missing rule fails the whole call, so the rules are read again after such an answer.
     wait::retry_while_in_use(&operation.work.deadlines, || async {
         match release_rules(operation, id, &rules).await {
-            Err(failure) if Kind::SecurityGroup.is_missing(&failure, id) => Ok(()),
+            Err(failure) if MISSING.match_failure(&failure, id) => Ok(()),
             Err(failure) if failure.cause == Cause::NotFound => Err(wait::not_deleted(failure)),
             released => released,
         }
     })
     .await?;
     let keys = tags::to_release(operation, entry)?;
-    tags::remove_if_exists(operation, Kind::SecurityGroup, id, keys, || async {
+    tags::remove_if_exists(operation, MISSING, id, keys, || async {
         let found = operation.session.ec2.describe_security_groups().filters(filter("group-id", id)).send().await;
         Ok(!found.or_failure("DescribeSecurityGroups")?.security_groups().is_empty())
     })

@@ -9,7 +9,7 @@ use super::network::Network;
 use super::slots::is_eip;
 use super::{filter_any, nat_gateway, nat_gateway_addresses as addresses, tags};
 use crate::aws::calls::codes;
-use crate::aws::calls::codes::missing::Kind;
+use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
@@ -19,6 +19,10 @@ use crate::aws::calls::{Operation, OrFailure};
 use crate::aws::ec2::observed::{Listed, Shown};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::{Eip, Entry, Learned, Spec};
+
+/// The first one is recorded.
+const MISSING: MissingCodes =
+    MissingCodes(&["InvalidAllocationID.NotFound", "InvalidAddress.NotFound", "InvalidAddressID.NotFound"]);
 
 /// How long a new address may be invisible.
 const READY: Duration = Duration::from_secs(5 * 60);
@@ -91,8 +95,8 @@ fn user_of<'a>(address: &Address, claims: &Claims<'a>) -> Option<&'a str> {
     ours.find(uses)?.nat_gateway_id()
 }
 
-/// Why an address that the user names is not that of the NAT gateway with the number in its slot. An interrupted run may
-/// have left one that no NAT gateway uses yet.
+/// Why an address that the user names is not that of the NAT gateway with the number in its slot. An interrupted run
+/// may have left one that no NAT gateway uses yet.
 fn other_address(address: &Address, claims: &Claims<'_>) -> Option<String> {
     let id = address.allocation_id()?;
     let number = claims.network.consented?.get(id)?.strip_prefix("eip.")?;
@@ -176,7 +180,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         let call = session.ec2.release_address().allocation_id(id).send().await;
         let Err(failure) = call.or_failure("ReleaseAddress") else { return Ok(()) };
         let cause = match failure.cause {
-            Cause::NotFound if Kind::Address.is_missing(&failure, id) => return Ok(()),
+            Cause::NotFound if MISSING.match_failure(&failure, id) => return Ok(()),
             Cause::NotFound => Cause::NotDeleted,
             Cause::InUse => Cause::InUse,
             _ if codes::is_auth_failure(&failure) => Cause::InUse,
@@ -200,7 +204,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 pub(crate) async fn disown(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
     let exists = || async { Ok(session.pollers.addresses.now(&session.ec2, id).await?.is_some()) };
-    tags::remove_ownership(operation, Kind::Address, id, exists).await
+    tags::remove_ownership(operation, MISSING, id, exists).await
 }
 
 fn learned(public_ip: Option<&str>) -> Learned {

@@ -13,7 +13,7 @@ use super::claims::{Claims, Evidence, Ours};
 use super::network::Network;
 use super::{client_token, filter, tags};
 use crate::aws::Session;
-use crate::aws::calls::codes::missing::Kind;
+use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::codes::{is_log_destination_unusable, is_role_unusable};
 use crate::aws::calls::errors::{incomplete_answer, item_failure};
 use crate::aws::calls::wait::{Backoff, Poll, SECONDS, retry_while};
@@ -27,6 +27,8 @@ use crate::model::{
     DELIVERY_ERROR, DELIVERY_STATUS, DestinationOptions, Entry, FlowLog, FlowLogSettings, Input, Key, LogGroup, Object,
     Spec, TopologyKind,
 };
+
+const MISSING: MissingCodes = MissingCodes(&["InvalidFlowLogId.NotFound"]);
 
 /// How long EC2 may not know a new role, as in hashicorp/aws.
 const NEW_ROLE: Duration = Duration::from_secs(2 * 60);
@@ -299,7 +301,7 @@ pub(crate) async fn update(
 /// Deletes the log. Its records stay.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    let is_missing = |failure: &Failure| Kind::FlowLog.is_missing(failure, id);
+    let is_missing = |failure: &Failure| MISSING.match_failure(failure, id);
     let is_there = || async {
         let listed = of_vpc(session, operation.root_id()?).await?;
         Ok(listed.iter().any(|log| log.flow_log_id() == Some(id)))

@@ -12,10 +12,9 @@ use std::time::Duration;
 use aws_sdk_ec2::types::{SecurityGroup, Tag, VpcEndpoint, VpcEndpointType};
 use tokio::time::Instant;
 
-use super::{filter, tags, vpc_endpoint};
+use super::{default_security_group, filter, tags, vpc_endpoint};
 use crate::aws::Session;
 use crate::aws::calls::codes;
-use crate::aws::calls::codes::missing::Kind;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
 use crate::aws::calls::{Operation, OrFailure, list_all};
@@ -225,7 +224,7 @@ async fn delete_groups(operation: &Operation<'_>, vpc_id: &str) -> Result<(), Fa
             let found = ec2.describe_security_groups().filters(filter("group-id", id)).send().await;
             Ok(!found.or_failure("DescribeSecurityGroups")?.security_groups().is_empty())
         };
-        let is_missing = |failure: &Failure| Kind::SecurityGroup.is_missing(failure, id);
+        let is_missing = |failure: &Failure| default_security_group::MISSING.match_failure(failure, id);
         let deleted = wait::delete(&deadlines, is_missing, exists, || async {
             let call = ec2.delete_security_group().group_id(id).send().await;
             call.map(|_| ()).or_failure("DeleteSecurityGroup")
@@ -238,7 +237,7 @@ async fn delete_groups(operation: &Operation<'_>, vpc_id: &str) -> Result<(), Fa
 
 /// An endpoint that was deleted in the meantime is no obstacle.
 fn ignore_missing(failure: Failure, id: &str) -> Result<(), Failure> {
-    if Kind::VpcEndpoint.is_missing(&failure, id) { Ok(()) } else { Err(failure) }
+    if vpc_endpoint::MISSING.match_failure(&failure, id) { Ok(()) } else { Err(failure) }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::claims::{Claims, Evidence, Ours};
 use super::network::Network;
 use super::{filter, filter_any, tags};
 use crate::aws::calls::codes;
-use crate::aws::calls::codes::missing::Kind;
+use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
@@ -18,6 +18,9 @@ use crate::aws::calls::{AwsError, Operation, OrFailure, list_all};
 use crate::aws::ec2::observed::{Listed, Shown};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::{Entry, FoundObject, InternetGateway, Learned, Spec};
+
+/// Recorded.
+const MISSING: MissingCodes = MissingCodes(&["InvalidInternetGatewayID.NotFound"]);
 
 /// The slot of the only gateway.
 const SLOT: &str = "internet_gateway";
@@ -154,7 +157,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         let gateway = find().await?;
         Ok(gateway.is_some_and(|it| it.attachments().iter().any(|it| it.vpc_id() == Some(vpc_id))))
     };
-    let (deadlines, is_missing) = (&operation.work.deadlines, |it: &Failure| Kind::InternetGateway.is_missing(it, id));
+    let (deadlines, is_missing) = (&operation.work.deadlines, |it: &Failure| MISSING.match_failure(it, id));
     wait::delete(deadlines, is_missing, is_attached, || async {
         let call = session.ec2.detach_internet_gateway().internet_gateway_id(id).vpc_id(vpc_id).send().await;
         match call.or_failure("DetachInternetGateway") {

@@ -10,7 +10,7 @@ use super::slots::{is_nat_gateway, is_private_nat_gateway};
 use super::{conflicts, filter, nat_gateway_addresses as addresses, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes;
-use crate::aws::calls::codes::missing::Kind;
+use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
@@ -21,6 +21,9 @@ use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::keys::network as keys;
 use crate::model::{Entry, FoundNatGateway, Key, Learned, NatGateway, Ref, Spec};
+
+/// The first one is from gruntwork-io/cloud-nuke#325.
+const MISSING: MissingCodes = MissingCodes(&["NatGatewayNotFound", "InvalidNatGatewayID.NotFound"]);
 
 /// How long a NAT gateway may be pending; one to three minutes are usual.
 const READY: Duration = Duration::from_secs(10 * 60);
@@ -237,7 +240,7 @@ pub(crate) async fn update(
 /// blackholes.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    let is_missing = |failure: &Failure| Kind::NatGateway.is_missing(failure, id);
+    let is_missing = |failure: &Failure| MISSING.match_failure(failure, id);
     let is_there =
         || async { Ok(session.pollers.nat_gateways.now(&session.ec2, id).await?.is_some_and(|it| exists(&it))) };
     wait::delete(&operation.work.deadlines, is_missing, is_there, || async {

@@ -25,7 +25,8 @@ use crate::model::{Classification, Entry, FoundObject, Key, Learned, NetworkLand
 
 pub(crate) use discovered::discover;
 
-/// The network as AWS returns it. `None` only if AWS reports that neither the VPC nor an object that outlives it exists.
+/// The network as AWS returns it. `None` only if AWS reports that neither the VPC nor an object that outlives it
+/// exists.
 ///
 /// [`Claims`](super::claims::Claims) decides which objects are managed. Associations and routes have no tags; they are
 /// identified by their subnet or route table.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use aws_sdk_ec2::types::{RouteOrigin, RouteState, RouteTable};
 use ipnet::IpNet;
 
-use crate::aws::calls::codes::missing::Kind;
+use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{Operation, OrFailure};
@@ -15,6 +15,8 @@ use crate::cloud::{Cause, Failure, Observed};
 use crate::model::keys::network as keys;
 use crate::model::keys::network::Family;
 use crate::model::{Entry, Key, Learned, Ref, Route, Spec};
+
+const MISSING: MissingCodes = MissingCodes(&["InvalidRoute.NotFound"]);
 
 /// The target of a route. Each kind has its own parameter in the calls.
 #[derive(Debug, Default, PartialEq)]
@@ -206,7 +208,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         Failure::new(Cause::Other, "DeleteRoute", message)
     })?;
     let session = operation.session;
-    let is_missing = |failure: &Failure| Kind::Route.is_missing(failure, table_id);
+    let is_missing = |failure: &Failure| MISSING.match_failure(failure, table_id);
     let exists = || async {
         let table = session.pollers.route_tables.now(&session.ec2, table_id).await?;
         Ok(find(table.as_ref(), destination).is_some())

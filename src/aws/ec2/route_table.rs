@@ -7,10 +7,10 @@ use futures::future::join_all;
 
 use super::claims::{Claims, Evidence, Ours};
 use super::slots::{is_route_table, is_route_table_of_tier};
-use super::{filter, route, tags};
+use super::{filter, route, route_table_association, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes;
-use crate::aws::calls::codes::missing::Kind;
+use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
@@ -20,6 +20,9 @@ use crate::aws::ec2::observed::{Listed, Shown};
 use crate::cloud::{Cause, Deadlines, Failure, Observed};
 use crate::model::Input;
 use crate::model::{Entry, FoundRouteTable, Learned, RouteTable, Spec};
+
+const MISSING: MissingCodes = MissingCodes(&["InvalidRouteTableID.NotFound"]);
+const MISSING_VPN_GATEWAY: MissingCodes = MissingCodes(&["InvalidVpnGatewayID.NotFound"]);
 
 /// How long the creation or deletion of a table may take, unless the user sets a timeout.
 const READY: Duration = Duration::from_secs(5 * 60);
@@ -178,7 +181,7 @@ pub(crate) async fn update(
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
     let deadlines = operation.deadlines(seconds_or(operation.work.timeouts.route_table_delete, READY));
-    let is_missing = |failure: &Failure| Kind::RouteTable.is_missing(failure, id);
+    let is_missing = |failure: &Failure| MISSING.match_failure(failure, id);
     wait::delete(
         &deadlines,
         is_missing,
@@ -209,7 +212,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 /// serve every subnet without an association.
 pub(crate) async fn disown(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    tags::remove_ownership(operation, Kind::RouteTable, id, || exists(session, id)).await
+    tags::remove_ownership(operation, MISSING, id, || exists(session, id)).await
 }
 
 async fn exists(session: &Session, id: &str) -> Result<bool, Failure> {
@@ -248,7 +251,7 @@ async fn disassociate_deleted(session: &Session, id: &str) -> Result<bool, Failu
         }
         let call = session.ec2.disassociate_route_table().association_id(association).send().await;
         match call.or_failure("DisassociateRouteTable") {
-            Err(failure) if !Kind::RouteTableAssociation.is_missing(&failure, association) => Err(failure),
+            Err(failure) if !route_table_association::MISSING.match_failure(&failure, association) => Err(failure),
             _ => Ok(true),
         }
     };
@@ -298,7 +301,7 @@ async fn enable(operation: &Operation<'_>, id: &str, gateway: &str, deadlines: &
 /// Disables the propagation. The propagation of a missing or detached gateway counts as disabled.
 async fn disable(operation: &Operation<'_>, id: &str, gateway: &str) -> Result<(), Failure> {
     let session = operation.session;
-    let is_missing = |failure: &Failure| Kind::VpnGateway.is_missing(failure, gateway);
+    let is_missing = |failure: &Failure| MISSING_VPN_GATEWAY.match_failure(failure, gateway);
     let is_enabled = || async {
         let table = session.pollers.route_tables.now(&session.ec2, id).await?;
         let enabled = table.and_then(|table| table.propagating_vgws).unwrap_or_default();

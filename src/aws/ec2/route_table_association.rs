@@ -3,7 +3,7 @@
 use aws_sdk_ec2::types::{RouteTable, RouteTableAssociationState, RouteTableAssociationStateCode};
 
 use super::filter;
-use crate::aws::calls::codes::missing::Kind;
+use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
@@ -12,6 +12,8 @@ use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::keys::network as keys;
 use crate::model::{Entry, Key, Learned, RouteTableAssociation, Spec};
+
+pub(super) const MISSING: MissingCodes = MissingCodes(&["InvalidAssociationID.NotFound"]);
 
 /// The association as AWS returns it; `None` for one that was removed or failed.
 pub(super) fn read(
@@ -122,7 +124,7 @@ pub(crate) async fn update(
 /// Removes the association. The subnet then uses the main table.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let id = entry.id.as_str();
-    let is_missing = |failure: &Failure| Kind::RouteTableAssociation.is_missing(failure, id);
+    let is_missing = |failure: &Failure| MISSING.match_failure(failure, id);
     wait::delete(
         &operation.work.deadlines,
         is_missing,

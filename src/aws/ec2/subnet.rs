@@ -15,7 +15,7 @@ use super::guardduty::{self, Object, Within};
 use super::slots::tier_and_index;
 use super::{filter, tags};
 use crate::aws::Session;
-use crate::aws::calls::codes::missing::Kind;
+use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
@@ -27,6 +27,9 @@ use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::keys::network as keys;
 use crate::model::{Entry, FoundSubnet, Learned, Spec, Subnet};
+
+/// Both spellings exist. Recorded.
+const MISSING: MissingCodes = MissingCodes(&["InvalidSubnetID.NotFound", "InvalidSubnetId.NotFound"]);
 
 /// How long a subnet may be pending.
 const READY: Duration = Duration::from_secs(10 * 60);
@@ -198,7 +201,7 @@ pub(crate) async fn update(
 /// Deletes the subnet, and with it its route table association.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    let is_missing = |failure: &Failure| Kind::Subnet.is_missing(failure, id);
+    let is_missing = |failure: &Failure| MISSING.match_failure(failure, id);
     let exists = || async { Ok(session.pollers.subnets.now(&session.ec2, id).await?.is_some()) };
     let object = Object { vpc_id: operation.root_id()?, within: Within::Subnet(id), is_missing, exists };
     guardduty::delete_without(operation, object, || async {

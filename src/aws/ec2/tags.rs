@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use aws_sdk_ec2::types::{Filter, ResourceType, Tag, TagSpecification};
 
 use super::filter;
-use crate::aws::calls::codes::missing::Kind;
+use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes::TagChanges;
 use crate::aws::calls::wait;
@@ -112,7 +112,7 @@ pub(super) async fn remove(operation: &Operation<'_>, id: &str, keys: Vec<String
 /// Removes tags of an object that may no longer exist.
 pub(super) async fn remove_if_exists<L>(
     operation: &Operation<'_>,
-    kind: Kind,
+    missing: MissingCodes,
     id: &str,
     keys: Vec<String>,
     exists: impl Fn() -> L,
@@ -120,14 +120,14 @@ pub(super) async fn remove_if_exists<L>(
 where
     L: Future<Output = Result<bool, Failure>>,
 {
-    let is_missing = |failure: &Failure| kind.is_missing(failure, id);
+    let is_missing = |failure: &Failure| missing.match_failure(failure, id);
     wait::delete(&operation.work.deadlines, is_missing, exists, || remove(operation, id, keys.clone())).await
 }
 
 /// Removes the ownership tags of an object that stays, if it still exists. If the role may not, they stay.
 pub(super) async fn remove_ownership<L>(
     operation: &Operation<'_>,
-    kind: Kind,
+    missing: MissingCodes,
     id: &str,
     exists: impl Fn() -> L,
 ) -> Result<(), Failure>
@@ -135,7 +135,7 @@ where
     L: Future<Output = Result<bool, Failure>>,
 {
     let keys = [ownership::RESOURCE, ownership::OBJECT, ownership::REQUEST].map(str::to_string);
-    match remove_if_exists(operation, kind, id, keys.into(), exists).await {
+    match remove_if_exists(operation, missing, id, keys.into(), exists).await {
         Err(failure) if failure.cause == Cause::Denied => {
             tracing::warn!("{id} keeps its ownership tags: {failure}");
             Ok(())

@@ -8,7 +8,7 @@ use aws_sdk_ec2::types::{AttributeBooleanValue, ResourceType, Tenancy, VpcAttrib
 use super::guardduty::{self, Object, Within};
 use super::{filter, ipam, tags};
 use crate::aws::Session;
-use crate::aws::calls::codes::missing::Kind;
+use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
@@ -20,6 +20,8 @@ use crate::model::Input;
 use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
 use crate::model::{Entry, Learned, Spec, Vpc};
+
+const MISSING: MissingCodes = MissingCodes(&["InvalidVpcID.NotFound"]);
 
 /// How long a VPC may be pending.
 const READY: Duration = Duration::from_secs(10 * 60);
@@ -189,7 +191,7 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Vp
 /// waits until the pool has released it, because until then a new VPC may find the pool exhausted.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    let is_missing = |failure: &Failure| Kind::Vpc.is_missing(failure, id);
+    let is_missing = |failure: &Failure| MISSING.match_failure(failure, id);
     let exists = || async { Ok(!with_id(session, id).await?.is_empty()) };
     let object = Object { vpc_id: id, within: Within::Vpc, is_missing, exists };
     guardduty::delete_without(operation, object, || async {

@@ -2,15 +2,18 @@
 
 use std::time::Duration;
 
-use aws_sdk_ec2::types::{ResourceType, Tag, VpcEndpointType};
+use aws_sdk_ec2::Client;
+use aws_sdk_ec2::types::{ResourceType, Tag, VpcEndpoint as Endpoint, VpcEndpointType};
+use futures::future::join_all;
 
 use super::claims::{Claims, Evidence, Ours};
 use super::{client_token, conflicts, filter, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes;
-use crate::aws::calls::codes::missing::Kind;
+use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::errors::{incomplete_answer, item_failure};
 use crate::aws::calls::ownership;
+use crate::aws::calls::poller::Polled;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{Operation, OrFailure, list_all};
@@ -20,20 +23,24 @@ use crate::model::Input;
 use crate::model::keys::network::EndpointService;
 use crate::model::{Entry, FoundEndpoint, Key, Learned, Ref, Spec, VpcEndpoint, shown_policy};
 
+/// AWS returns the first one for a deletion, and the second one for a read.
+pub(super) const MISSING: MissingCodes =
+    MissingCodes(&["InvalidVpcEndpoint.NotFound", "InvalidVpcEndpointId.NotFound"]);
+
 /// How long an endpoint may be pending or deleting.
 const READY: Duration = Duration::from_secs(10 * 60);
 
 /// Whether the endpoint exists. AWS returns a deleted one for some time.
-pub(super) fn exists(endpoint: &aws_sdk_ec2::types::VpcEndpoint) -> bool {
+pub(super) fn exists(endpoint: &Endpoint) -> bool {
     !matches!(state(endpoint).as_str(), "deleted" | "deleting")
 }
 
 /// Whether it is a gateway endpoint. Some partitions return no type for these.
-pub(super) fn is_gateway(endpoint: &aws_sdk_ec2::types::VpcEndpoint) -> bool {
+pub(super) fn is_gateway(endpoint: &Endpoint) -> bool {
     endpoint.vpc_endpoint_type().is_none_or(|kind| kind.as_str().is_empty() || *kind == VpcEndpointType::Gateway)
 }
 
-impl Listed for aws_sdk_ec2::types::VpcEndpoint {
+impl Listed for Endpoint {
     fn id(&self) -> Option<&str> {
         self.vpc_endpoint_id()
     }
@@ -84,8 +91,8 @@ impl Listed for aws_sdk_ec2::types::VpcEndpoint {
     }
 }
 
-impl From<&aws_sdk_ec2::types::VpcEndpoint> for FoundEndpoint {
-    fn from(it: &aws_sdk_ec2::types::VpcEndpoint) -> FoundEndpoint {
+impl From<&Endpoint> for FoundEndpoint {
+    fn from(it: &Endpoint) -> FoundEndpoint {
         FoundEndpoint {
             id: it.vpc_endpoint_id().unwrap_or_default().to_string(),
             tags: tags::all(it.tags()),
@@ -132,7 +139,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcEndpoint) -> Res
     if !has_tags {
         tags::set(operation, &id, &tags).await?;
     }
-    let check = |endpoint: Option<&aws_sdk_ec2::types::VpcEndpoint>| {
+    let check = |endpoint: Option<&Endpoint>| {
         let Some(endpoint) = endpoint else {
             return Ok(Poll::Pending("the endpoint is not visible yet".to_string()));
         };
@@ -223,7 +230,7 @@ pub(crate) async fn update(
 /// Waits until the endpoint has the added route tables and none of the removed ones.
 async fn await_tables(operation: &Operation<'_>, id: &str, add: &[String], remove: &[String]) -> Result<(), Failure> {
     let (session, deadlines) = (operation.session, operation.deadlines(wait::PROPAGATION));
-    let check = |endpoint: Option<&aws_sdk_ec2::types::VpcEndpoint>| {
+    let check = |endpoint: Option<&Endpoint>| {
         let tables = endpoint.map(|it| it.route_table_ids()).unwrap_or_default();
         let is_current = add.iter().all(|id| tables.contains(id)) && !remove.iter().any(|id| tables.contains(id));
         let pending = || Poll::Pending(format!("the endpoint has the route tables {}", tables.join(", ")));
@@ -236,7 +243,7 @@ async fn await_tables(operation: &Operation<'_>, id: &str, add: &[String], remov
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let id = entry.id.as_str();
     let session = operation.session;
-    let is_missing = |failure: &Failure| Kind::VpcEndpoint.is_missing(failure, id);
+    let is_missing = |failure: &Failure| MISSING.match_failure(failure, id);
     let is_there =
         || async { Ok(session.pollers.vpc_endpoints.now(&session.ec2, id).await?.is_some_and(|it| exists(&it))) };
     let deleted = wait::delete(&operation.work.deadlines, is_missing, is_there, || async {
@@ -276,10 +283,43 @@ async fn leave_tables(session: &Session, id: &str) -> Result<(), Failure> {
 }
 
 /// The endpoints of all types in a VPC, also deleted ones. Not every implementation of the EC2 API applies the filter.
-pub(super) async fn in_vpc(session: &Session, vpc_id: &str) -> Result<Vec<aws_sdk_ec2::types::VpcEndpoint>, Failure> {
+pub(super) async fn in_vpc(session: &Session, vpc_id: &str) -> Result<Vec<Endpoint>, Failure> {
     let call = session.ec2.describe_vpc_endpoints().filters(filter("vpc-id", vpc_id));
     let found = list_all("DescribeVpcEndpoints", call.into_paginator().items().send()).await?;
     Ok(found.into_iter().filter(|endpoint| endpoint.vpc_id().is_none_or(|id| id == vpc_id)).collect())
+}
+
+/// Endpoints are read by their IDs, because not every implementation of the EC2 API has a filter for these.
+impl Polled for Endpoint {
+    type Client = Client;
+    const LONGEST: Duration = wait::MINUTES;
+
+    async fn describe(client: &Client, ids: &[String]) -> Result<Vec<(String, Endpoint)>, Failure> {
+        match endpoints(client, ids).await {
+            // One missing endpoint fails the whole call.
+            Err(failure) if failure.cause == Cause::NotFound && ids.len() > 1 => {
+                let each = join_all(ids.iter().map(|id| endpoints(client, std::slice::from_ref(id)))).await;
+                let each = each.into_iter().zip(ids).map(|(found, id)| if_found(found, id));
+                each.collect::<Result<Vec<_>, _>>().map(|found| found.concat())
+            }
+            found => if_found(found, ids.first().map_or("", String::as_str)),
+        }
+    }
+}
+
+/// The endpoints with these IDs, at most 200. `NotFound` if one of them does not exist.
+async fn endpoints(client: &Client, ids: &[String]) -> Result<Vec<(String, Endpoint)>, Failure> {
+    let call = client.describe_vpc_endpoints().set_vpc_endpoint_ids(Some(ids.to_vec()));
+    let found = list_all("DescribeVpcEndpoints", call.into_paginator().items().send()).await?;
+    Ok(found.into_iter().filter_map(|it| Some((it.vpc_endpoint_id()?.to_string(), it))).collect())
+}
+
+/// Nothing if the failure reports the endpoint as missing.
+fn if_found<T>(found: Result<Vec<T>, Failure>, id: &str) -> Result<Vec<T>, Failure> {
+    match found {
+        Err(failure) if MISSING.match_failure(&failure, id) => Ok(Vec::new()),
+        found => found,
+    }
 }
 
 /// Requests the deletion of an endpoint. AWS reports a rejection inside a successful response.
@@ -311,7 +351,7 @@ pub(super) async fn until_deleted(operation: &Operation<'_>, id: &str) -> Result
 }
 
 /// The state in lower case. The API model capitalizes states, but AWS returns them in lower case.
-pub(super) fn state(endpoint: &aws_sdk_ec2::types::VpcEndpoint) -> String {
+pub(super) fn state(endpoint: &Endpoint) -> String {
     endpoint.state().map(|state| state.as_str().to_lowercase()).unwrap_or_default()
 }
 

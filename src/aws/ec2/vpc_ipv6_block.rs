@@ -10,7 +10,7 @@ use super::claims::Ours;
 use super::slots::tier_and_index;
 use super::{ipam, ipv6_range, subnet, vpc};
 use crate::aws::Session;
-use crate::aws::calls::codes::missing::Kind;
+use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::wait;
@@ -21,6 +21,9 @@ use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::keys::network as keys;
 use crate::model::{Entry, Ipv6Source, Key, Learned, Spec, Tier, VpcIpv6Block};
+
+/// hashicorp/terraform-provider-aws handles it (`internal/service/ec2/errors.go`).
+const MISSING: MissingCodes = MissingCodes(&["InvalidVpcCidrBlockAssociationID.NotFound"]);
 
 /// How long a range may be associating.
 const READY: Duration = Duration::from_secs(10 * 60);
@@ -193,7 +196,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let Ok(vpc_id) = operation.id(vpc) else {
         return released(operation, entry, source, operation.root_id()?).await;
     };
-    let is_missing = |failure: &Failure| Kind::VpcCidrBlock.is_missing(failure, id);
+    let is_missing = |failure: &Failure| MISSING.match_failure(failure, id);
     let is_there = || async {
         let blocks = blocks(session, vpc_id).await?;
         Ok(blocks.iter().any(|block| block.association_id() == Some(id) && exists(block)))

@@ -8,50 +8,10 @@
 use super::has_code;
 use crate::cloud::{Cause, Failure};
 
-/// A kind of EC2 object, or a part of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Vpc,
-    VpcCidrBlock,
-    Subnet,
-    SubnetCidrBlock,
-    InternetGateway,
-    RouteTable,
-    RouteTableAssociation,
-    Route,
-    Address,
-    NatGateway,
-    VpcEndpoint,
-    FlowLog,
-    NetworkAcl,
-    SecurityGroup,
-    VpnGateway,
-}
-
-/// The codes of each kind.
-///
-/// - Recorded: subnets, internet gateways, addresses by their allocation ID, security groups.
-/// - AWS's list of EC2 error codes: the others, except `NatGatewayNotFound` (gruntwork-io/cloud-nuke#325) and the two
-///   of address ranges, which hashicorp/terraform-provider-aws handles (`internal/service/ec2/errors.go`).
-/// - Endpoints: `InvalidVpcEndpoint.NotFound` for a deletion, `InvalidVpcEndpointId.NotFound` for a read.
-const CODES: &[(Kind, &[&str])] = &[
-    (Kind::Vpc, &["InvalidVpcID.NotFound"]),
-    (Kind::VpcCidrBlock, &["InvalidVpcCidrBlockAssociationID.NotFound"]),
-    // Both spellings exist.
-    (Kind::Subnet, &["InvalidSubnetID.NotFound", "InvalidSubnetId.NotFound"]),
-    (Kind::SubnetCidrBlock, &["InvalidSubnetCidrBlockAssociationID.NotFound"]),
-    (Kind::InternetGateway, &["InvalidInternetGatewayID.NotFound"]),
-    (Kind::RouteTable, &["InvalidRouteTableID.NotFound"]),
-    (Kind::RouteTableAssociation, &["InvalidAssociationID.NotFound"]),
-    (Kind::Route, &["InvalidRoute.NotFound"]),
-    (Kind::Address, &["InvalidAllocationID.NotFound", "InvalidAddress.NotFound", "InvalidAddressID.NotFound"]),
-    (Kind::NatGateway, &["NatGatewayNotFound", "InvalidNatGatewayID.NotFound"]),
-    (Kind::VpcEndpoint, &["InvalidVpcEndpoint.NotFound", "InvalidVpcEndpointId.NotFound"]),
-    (Kind::FlowLog, &["InvalidFlowLogId.NotFound"]),
-    (Kind::NetworkAcl, &["InvalidNetworkAclID.NotFound"]),
-    (Kind::SecurityGroup, &["InvalidGroup.NotFound"]),
-    (Kind::VpnGateway, &["InvalidVpnGatewayID.NotFound"]),
-];
+/// The codes by which AWS reports that an object of one kind does not exist. The file of the kind states them. Without
+/// another source, they are those of AWS's list of EC2 error codes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MissingCodes(pub(crate) &'static [&'static str]);
 
 /// The prefixes of the IDs of EC2 that may be in the message of such a code.
 const PREFIXES: &[&str] = &[
@@ -79,13 +39,12 @@ const PREFIXES: &[&str] = &[
     "ipam-pool-",
 ];
 
-impl Kind {
+impl MissingCodes {
     /// Whether AWS reports that this object does not exist: the code is one of its kind, and the message contains its
     /// ID or none. `id` of a route is that of its table.
-    pub(crate) fn is_missing(self, failure: &Failure, id: &str) -> bool {
-        let codes = CODES.iter().find(|(kind, _)| *kind == self).map_or(&[][..], |(_, codes)| codes);
+    pub(crate) fn match_failure(self, failure: &Failure, id: &str) -> bool {
         let mut named = ids(&failure.message).peekable();
-        has_code(failure, codes) && (named.peek().is_none() || named.any(|it| it == id))
+        has_code(failure, self.0) && (named.peek().is_none() || named.any(|it| it == id))
     }
 }
 
@@ -153,6 +112,8 @@ pub(crate) fn is_filter_missing(failure: &Failure) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::super::cause;
     use super::*;
 
@@ -161,27 +122,49 @@ mod tests {
         Failure { code: Some(code.to_string()), ..Failure::new(cause, "Delete", message) }
     }
 
+    /// The codes in the files of a folder. They are read from the source, so that no kind can be forgotten.
+    fn stated_in(folder: &Path) -> Vec<MissingCodes> {
+        let mut stated = Vec::new();
+        for path in std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
+            if path.is_dir() {
+                stated.extend(stated_in(&path));
+                continue;
+            }
+            let text: &'static str = std::fs::read_to_string(path).unwrap().leak();
+            for rest in text.split("MissingCodes(&[").skip(1) {
+                let list = rest.split(']').next().unwrap();
+                let codes: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+                stated.push(MissingCodes(codes.leak()));
+            }
+        }
+        stated
+    }
+
     #[test]
     fn each_kind_has_codes_that_are_those_of_no_other_kind() {
-        for (kind, codes) in CODES {
-            for code in *codes {
-                let kinds: Vec<Kind> = CODES.iter().filter(|(_, all)| all.contains(code)).map(|(it, _)| *it).collect();
-                assert_eq!(kinds, [*kind], "{code}");
+        let kinds = stated_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/aws/ec2"));
+        assert!(kinds.len() >= 15, "{kinds:?}");
+        for kind in &kinds {
+            assert!(!kind.0.is_empty());
+            for code in kind.0 {
+                let with_it: Vec<_> = kinds.iter().filter(|it| it.0.contains(code)).map(|it| it.0).collect();
+                assert_eq!(with_it, [kind.0], "{code}");
                 assert_eq!(failure(code, "").cause, Cause::NotFound, "{code}");
-                assert!(kind.is_missing(&failure(code, "It does not exist."), "x-1"), "{code}");
+                assert!(kind.match_failure(&failure(code, "It does not exist."), "x-1"), "{code}");
             }
         }
     }
 
     #[test]
     fn only_the_own_id_in_a_message_means_the_object() {
-        let subnet = |message| Kind::Subnet.is_missing(&failure("InvalidSubnetID.NotFound", message), "subnet-0a1");
+        let codes = MissingCodes(&["InvalidSubnetID.NotFound"]);
+        let subnet = |message| codes.match_failure(&failure("InvalidSubnetID.NotFound", message), "subnet-0a1");
         assert!(subnet("The subnet ID 'subnet-0a1' does not exist"));
         assert!(subnet("Subnet [subnet-0a1] was not found."));
         assert!(!subnet("The subnet ID 'subnet-0a12' does not exist"));
         assert!(!subnet("The vpc ID 'vpc-0a1' does not exist"));
         let association = failure("InvalidAssociationID.NotFound", "The association ID 'eipassoc-1' does not exist");
-        assert!(!Kind::RouteTableAssociation.is_missing(&association, "rtbassoc-1"));
+        assert!(!MissingCodes(&["InvalidAssociationID.NotFound"]).match_failure(&association, "rtbassoc-1"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use ipnet::Ipv6Net;
 
 use super::attributes::{self, SubnetChange};
 use super::poll_until;
-use crate::aws::calls::codes::missing::Kind;
+use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::wait;
@@ -16,6 +16,9 @@ use crate::aws::calls::{Operation, OrFailure};
 use crate::aws::ec2::ipv6_range;
 use crate::cloud::{Cause, Failure};
 use crate::model::Subnet;
+
+/// hashicorp/terraform-provider-aws handles it (`internal/service/ec2/errors.go`).
+const MISSING: MissingCodes = MissingCodes(&["InvalidSubnetCidrBlockAssociationID.NotFound"]);
 
 /// How long a range may be associating or disassociating.
 const READY: Duration = Duration::from_secs(3 * 60);
@@ -165,7 +168,7 @@ async fn associate(operation: &Operation<'_>, id: &str, wanted: Ipv6Net) -> Resu
 
 async fn disassociate(operation: &Operation<'_>, id: &str, association_id: &str) -> Result<(), Failure> {
     let session = operation.session;
-    let is_missing = |failure: &Failure| Kind::SubnetCidrBlock.is_missing(failure, association_id);
+    let is_missing = |failure: &Failure| MISSING.match_failure(failure, association_id);
     let exists = || async {
         let subnet = session.pollers.subnets.now(&session.ec2, id).await?;
         let state = subnet.as_ref().and_then(|subnet| by_id(subnet, association_id)).map(state);

@@ -187,3 +187,50 @@ async fn an_endpoint_with_missing_routes_leaves_its_tables_first() {
         assert_eq!((call["VpcEndpointId"].as_str(), removed), ("vpce-1", ["rtb-1", "rtb-2"]));
     }
 }
+
+mod polls {
+    use super::*;
+    use crate::aws::ec2::recorded::Recorded;
+
+    const MISSING: &str = "InvalidVpcEndpointId.NotFound";
+
+    fn endpoint(id: &str) -> String {
+        format!(
+            "<vpcEndpointSet><item><vpcEndpointId>{id}</vpcEndpointId><state>available</state></item></vpcEndpointSet>"
+        )
+    }
+
+    async fn poll(aws: &Recorded, ids: &[&str]) -> Result<Vec<String>, Failure> {
+        let ids: Vec<String> = ids.iter().map(|id| id.to_string()).collect();
+        let found = Endpoint::describe(&aws.session().ec2, &ids).await?;
+        Ok(found.into_iter().map(|(id, _)| id).collect())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_missing_endpoint_hides_no_other_one() {
+        let aws = Recorded::default()
+            .fail("DescribeVpcEndpoints", 400, MISSING, "The Vpc Endpoint Id 'vpce-1' does not exist")
+            .fail("DescribeVpcEndpoints", 400, MISSING, "The Vpc Endpoint Id 'vpce-1' does not exist")
+            .on("DescribeVpcEndpoints", &endpoint("vpce-2"));
+        assert_eq!(poll(&aws, &["vpce-1", "vpce-2"]).await.unwrap(), ["vpce-2"]);
+        let ids = |call: &std::collections::BTreeMap<String, String>| {
+            ["VpcEndpointId.1", "VpcEndpointId.2"].map(|name| call.get(name).cloned().unwrap_or_default())
+        };
+        let asked: Vec<_> = aws.calls("DescribeVpcEndpoints").iter().map(ids).collect();
+        assert_eq!(asked, [["vpce-1", "vpce-2"], ["vpce-1", ""], ["vpce-2", ""]]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_missing_endpoint_alone_takes_one_call() {
+        let aws = Recorded::default().fail("DescribeVpcEndpoints", 400, MISSING, "does not exist");
+        assert_eq!(poll(&aws, &["vpce-1"]).await.unwrap(), [""; 0]);
+        assert_eq!(aws.actions(), ["DescribeVpcEndpoints"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn another_failure_to_read_endpoints_is_reported() {
+        let aws = Recorded::default().fail("DescribeVpcEndpoints", 400, "UnauthorizedOperation", "not authorized");
+        assert_eq!(poll(&aws, &["vpce-1", "vpce-2"]).await.unwrap_err().cause, Cause::Denied);
+        assert_eq!(aws.actions(), ["DescribeVpcEndpoints"]);
+    }
+}
