@@ -1,8 +1,8 @@
-//! Rules for the value of one attribute.
+//! Rules for the value of one attribute, and for two attributes of a block.
 
 use std::sync::Arc;
 
-use super::Value;
+use super::{AttributePath, Problem, Value};
 
 /// Returns an error for a known, non-null value that breaks a rule.
 pub type Test = dyn Fn(&Value) -> Result<(), String> + Send + Sync;
@@ -35,7 +35,7 @@ impl Check {
         };
         Check::text(&rule, move |text| match text.chars().count() {
             length if (shortest..=longest).contains(&length) => Ok(()),
-            length => Err(format!("The value has {length} characters; AWS allows {shortest} to {longest}.")),
+            length => Err(format!("The value has {length} characters; {shortest} to {longest} are allowed.")),
         })
     }
 
@@ -63,4 +63,86 @@ impl std::fmt::Debug for Check {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Check({})", self.rule)
     }
+}
+
+/// A rule of one attribute that depends on another one of the same block. An attribute that is not configured has its
+/// default. An unknown value breaks no rule.
+#[derive(Clone, Debug)]
+pub enum Condition {
+    /// It may be set only if the other one has one of these values.
+    OnlyWith(&'static str, &'static [&'static str]),
+    /// It may be set only if the other one is set.
+    OnlyIfSet(&'static str),
+    /// It must be set if the other one has this value.
+    RequiredWith(&'static str, &'static str),
+    /// Exactly one of both must be set.
+    EitherOr(&'static str),
+}
+
+impl Condition {
+    /// The rule for the documentation.
+    pub fn rule(&self) -> String {
+        match self {
+            Condition::OnlyWith(other, values) => format!("only with `{other} = {}`", any_of(values)),
+            Condition::OnlyIfSet(other) => format!("only with `{other}`"),
+            Condition::RequiredWith(other, value) => format!("required with `{other} = {value:?}`"),
+            Condition::EitherOr(other) => format!("either this or `{other}` is required"),
+        }
+    }
+
+    /// The problem of an attribute that breaks the rule. `value` is its value or default, `is_set` tells whether the user
+    /// chose it, and `other` returns the value or default of another attribute.
+    pub(super) fn problem<'a>(
+        &self,
+        path: &AttributePath,
+        name: &str,
+        (value, is_set): (&Value, bool),
+        other: impl Fn(&str) -> &'a Value,
+    ) -> Option<Problem> {
+        let other = |name: &str| Some(other(name)).filter(|value| !value.is_unknown());
+        let (message, hint) = match self {
+            Condition::OnlyWith(name_of_other, values) => {
+                let other = other(name_of_other)?;
+                if !is_set || other.as_str().is_some_and(|it| values.contains(&it)) {
+                    return None;
+                }
+                let allowed = any_of(values);
+                (
+                    format!("{name} is used only with {name_of_other} = {allowed}, but {name_of_other} is {other}."),
+                    format!("Remove {name}, or change {name_of_other}."),
+                )
+            }
+            Condition::OnlyIfSet(name_of_other) => {
+                if !is_set || !other(name_of_other)?.is_null() {
+                    return None;
+                }
+                let message = format!("{name} has no effect without {name_of_other}.");
+                (message, format!("Set {name_of_other}, or remove {name}."))
+            }
+            Condition::RequiredWith(name_of_other, needed) => {
+                if !value.is_null() || other(name_of_other)?.as_str() != Some(needed) {
+                    return None;
+                }
+                let message = format!("{name} is required, because {name_of_other} is {needed:?}.");
+                (message, format!("Set {name}, or change {name_of_other}."))
+            }
+            Condition::EitherOr(name_of_other) => match (value, other(name_of_other)?) {
+                (Value::Unknown, _) => return None,
+                (Value::Null, Value::Null) => (
+                    format!("Neither {name} nor {name_of_other} is set."),
+                    format!("Set either {name} or {name_of_other}."),
+                ),
+                (value, other) if !value.is_null() && !other.is_null() => (
+                    format!("Both {name} ({value}) and {name_of_other} ({other}) are set."),
+                    "Remove one of them.".to_string(),
+                ),
+                _ => return None,
+            },
+        };
+        Some(Problem::new(path.clone(), message, hint))
+    }
+}
+
+fn any_of(values: &[&str]) -> String {
+    values.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(" or ")
 }

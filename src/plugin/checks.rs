@@ -259,4 +259,56 @@ mod tests {
         assert_eq!(with_empty_blocks(&attributes, Value::map::<String>([])).get("key"), &empty);
         assert_eq!(with_empty_blocks(&attributes, Value::Null), Value::Null);
     }
+
+    fn door() -> Vec<Attribute> {
+        let text = |name: &str| Attribute::new(name, AttributeType::Plain(Type::String), "");
+        vec![
+            text("lock").default("key"),
+            text("code").only_with("lock", &["dial"]).required_with("lock", "dial"),
+            text("wood").either_or("metal"),
+            text("metal"),
+            text("alloy").only_if_set("metal"),
+        ]
+    }
+
+    fn broken(values: &[(&str, Value)]) -> Vec<String> {
+        let block = Value::map(values.iter().map(|(name, value)| (*name, value.clone())));
+        schema::check(&door(), &block, &AttributePath::root())
+            .into_iter()
+            .map(|it| format!("{}: {}", it.path, it.message))
+            .collect()
+    }
+
+    #[test]
+    fn each_condition_names_both_attributes_and_values() {
+        let wood = || ("wood", Value::from("oak"));
+        let table: [(&[(&str, Value)], &[&str]); 8] = [
+            (&[wood()], &[]),
+            (&[wood(), ("code", "1".into())], &["code: code is used only with lock = \"dial\", but lock is \"key\"."]),
+            (&[wood(), ("lock", "dial".into())], &["code: code is required, because lock is \"dial\"."]),
+            (&[wood(), ("lock", "dial".into()), ("code", "1".into())], &[]),
+            (&[wood(), ("alloy", "x".into())], &["alloy: alloy has no effect without metal."]),
+            (&[("alloy", "x".into()), ("metal", "tin".into())], &[]),
+            (&[], &["wood: Neither wood nor metal is set."]),
+            (&[wood(), ("metal", "tin".into())], &["wood: Both wood (\"oak\") and metal (\"tin\") are set."]),
+        ];
+        for (values, expected) in table {
+            assert_eq!(broken(values), expected, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn unknown_values_break_no_condition() {
+        let unknown = || Value::Unknown;
+        for values in [
+            [("wood", unknown()), ("metal", unknown())],
+            [("wood", unknown()), ("metal", "tin".into())],
+            [("metal", unknown()), ("alloy", "x".into())],
+        ] {
+            assert_eq!(broken(&values), Vec::<String>::new(), "{values:?}");
+        }
+        for code in ["1".into(), unknown(), Value::Null] {
+            assert_eq!(broken(&[("wood", "oak".into()), ("lock", unknown()), ("code", code)]), Vec::<String>::new());
+        }
+    }
 }

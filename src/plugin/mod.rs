@@ -9,7 +9,6 @@
 
 pub mod check;
 mod checks;
-pub mod conditions;
 mod connection;
 mod convert;
 pub mod data_source;
@@ -41,7 +40,7 @@ pub mod transport;
 mod types;
 pub mod value;
 
-pub use check::Check;
+pub use check::{Check, Condition};
 pub use data_source::{DataRequest, DataResponse, DataSource};
 pub use decode::{Encode, FromValue, Input, Nested};
 pub use diagnostics::{Diagnostic, Diagnostics, Problem, Severity};

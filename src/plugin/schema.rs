@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::conditions::Condition;
-use super::{AttributePath, Check, Problem, Value};
+use super::{AttributePath, Check, Condition, Problem, Value};
 
 /// The schema of one block.
 #[derive(Clone, Debug)]
@@ -431,7 +430,11 @@ pub fn check(attributes: &[Attribute], config: &Value, path: &AttributePath) -> 
     for attribute in attributes {
         let value = config.get(&attribute.name);
         let path = path.attribute(&attribute.name);
-        let broken = |condition: &Condition| condition.problem(attributes, config, &attribute.name, &path);
+        let other = |name: &str| effective(attributes, config, name);
+        // A default is no choice of the user.
+        let is_set = !value.is_null() && attribute.default.as_ref() != Some(value);
+        let own = (other(&attribute.name), is_set);
+        let broken = |condition: &Condition| condition.problem(&path, &attribute.name, own, other);
         problems.extend(attribute.conditions.iter().filter_map(broken));
         if value.is_null() || value.is_unknown() {
             continue;
@@ -457,4 +460,11 @@ pub fn check(attributes: &[Attribute], config: &Value, path: &AttributePath) -> 
         }
     }
     problems
+}
+
+/// The value of an attribute, or its default.
+fn effective<'a>(attributes: &'a [Attribute], block: &'a Value, name: &str) -> &'a Value {
+    let given = block.get(name);
+    let default = || attributes.iter().find(|it| it.name == name).and_then(|it| it.default.as_ref());
+    if given.is_null() { default().unwrap_or(given) } else { given }
 }
