@@ -90,8 +90,8 @@ impl Condition {
         }
     }
 
-    /// The problem of an attribute that breaks the rule. `value` is its value or default, `is_set` tells whether the user
-    /// chose it, and `other` returns the value or default of another attribute.
+    /// The problem of an attribute that breaks the rule. `value` is its value or default, `is_set` tells whether the
+    /// user chose it, and `other` returns the value or default of another attribute.
     pub(super) fn problem<'a>(
         &self,
         path: &AttributePath,

@@ -62,7 +62,9 @@ impl Entries {
     pub(super) fn reflect(&self, inventory: &Inventory, state: &mut Value, update: impl Fn(&str, &mut Value)) {
         let Some(mut entries) = state.get(self.input).as_map().cloned() else { return };
         entries.retain(|name, _| entry_at(inventory, &self.slot(name)).is_none_or(Entry::is_present));
-        entries.iter_mut().for_each(|(name, entry)| update(name, entry));
+        for (name, entry) in &mut entries {
+            update(name, entry);
+        }
         state.set(self.input, Value::Map(entries));
     }
 }

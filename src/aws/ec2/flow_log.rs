@@ -86,8 +86,12 @@ pub(crate) async fn leftovers(
     let network = Network { session, owner, root_id, known: &HashMap::new(), slots: None, consented: None };
     let lists = lists(Network { consented: Some(&groups), ..network }).await?;
     let mut shown = Shown::new(network, Key::new(keys::VPC), &[], &[]);
-    lists.iter().for_each(|list| shown.claim(list.iter().map(AsRef::as_ref)));
-    lists.iter().for_each(|list| shown.add_all(list.iter().map(AsRef::as_ref)));
+    for list in &lists {
+        shown.claim(list.iter().map(AsRef::as_ref));
+    }
+    for list in &lists {
+        shown.add_all(list.iter().map(AsRef::as_ref));
+    }
     let found = shown.into_seen().objects.into_iter();
     Ok(found.filter(|it| wanted.iter().any(|wanted| wanted.key == it.key)).collect())
 }

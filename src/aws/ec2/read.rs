@@ -83,7 +83,9 @@ impl Lists {
         let mut others = flow_logs?;
         // DescribeVpcs with a filter is authoritative, and the objects in a VPC are deleted before it.
         let Some(vpc) = vpcs?.into_iter().find(|vpc| vpc.vpc_id() == Some(root_id)) else {
-            others.iter_mut().for_each(|list| list.retain(|it| it.outlives_vpc()));
+            for list in &mut others {
+                list.retain(|it| it.outlives_vpc());
+            }
             return Ok(Lists { addresses: addresses?, others, ..Lists::default() });
         };
         let attributes = attributes?;
