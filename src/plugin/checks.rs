@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn each_condition_names_both_attributes_and_values() {
         let wood = || ("wood", Value::from("oak"));
-        let table: [(&[(&str, Value)], Option<&str>); 8] = [
+        let table: [(&[_], Option<&str>); 8] = [
             (&[wood()], None),
             (
                 &[wood(), ("code", "1".into())],
@@ -307,11 +307,18 @@ mod tests {
             [("wood", unknown()), ("metal", unknown())],
             [("wood", unknown()), ("metal", "tin".into())],
             [("metal", unknown()), ("alloy", "x".into())],
+            [("wood", "oak".into()), ("alloy", unknown())],
+            [("wood", "oak".into()), ("code", unknown())],
         ] {
             assert_eq!(broken(&values), Vec::<String>::new(), "{values:?}");
         }
         for code in ["1".into(), unknown(), Value::Null] {
             assert_eq!(broken(&[("wood", "oak".into()), ("lock", unknown()), ("code", code)]), Vec::<String>::new());
         }
+        let doors = [nested("doors", Nesting::Map, door())];
+        let of_door = |door: Value| {
+            schema::check(&doors, &Value::map([("doors", Value::map([("a", door)]))]), &AttributePath::root()).len()
+        };
+        assert_eq!([Value::Unknown, Value::Null, Value::map::<String>([])].map(of_door), [0, 0, 1]);
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! [`attributes!`]: crate::attributes
 
-pub mod check;
+pub mod rules;
 mod checks;
 mod connection;
 mod convert;
@@ -40,7 +40,6 @@ pub mod transport;
 mod types;
 pub mod value;
 
-pub use check::{Check, Condition};
 pub use data_source::{DataRequest, DataResponse, DataSource};
 pub use decode::{Encode, FromValue, Input, Nested};
 pub use diagnostics::{Diagnostic, Diagnostics, Problem, Severity};
@@ -55,6 +54,7 @@ pub use resource::{
     ApplyRequest, ApplyResponse, ImportResponse, MoveSource, PartialState, PlanRequest, PlanResponse, Provider,
     ReadRequest, ReadResponse, Resource,
 };
+pub use rules::{Check, Condition};
 pub use schema::{Attribute, AttributeType, Mode, Nesting, PlanEffect, Schema, Type};
 pub use serve::{Program, debug, serve};
 pub use transport::Transport;

@@ -424,15 +424,18 @@ fn nested_without_defaults(kind: &AttributeType, value: Value) -> Value {
     }
 }
 
-/// Runs the checks of all attributes on a configuration. Terraform sends an omitted block as null.
+/// Runs the checks of all attributes on a configuration. Of a block that is null or unknown, there is nothing to check.
 pub fn check(attributes: &[Attribute], config: &Value, path: &AttributePath) -> Vec<Problem> {
     let mut problems = Vec::new();
+    if config.is_null() || config.is_unknown() {
+        return problems;
+    }
     for attribute in attributes {
         let value = config.get(&attribute.name);
         let path = path.attribute(&attribute.name);
         let other = |name: &str| effective(attributes, config, name);
-        // A default is no choice of the user.
-        let is_set = !value.is_null() && attribute.default.as_ref() != Some(value);
+        // A default is no choice of the user, and an unknown value may turn out to be null.
+        let is_set = !value.is_null() && !value.is_unknown() && attribute.default.as_ref() != Some(value);
         let own = (other(&attribute.name), is_set);
         let broken = |condition: &Condition| condition.problem(&path, &attribute.name, own, other);
         problems.extend(attribute.conditions.iter().filter_map(broken));

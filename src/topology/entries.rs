@@ -8,11 +8,11 @@ use crate::plugin::{AttributePath, Problem, Value};
 
 /// A map of entries.
 pub(super) struct Entries {
-    /// The input.
+    /// The name of the input.
     pub(super) input: &'static str,
     /// The start of the slots.
     pub(super) slots: &'static str,
-    /// What an entry is.
+    /// An entry with its article, for messages.
     pub(super) what: &'static str,
 }
 
@@ -42,7 +42,7 @@ impl Entries {
         names.map(problem).collect()
     }
 
-    /// The free slot for an object that something else created and calls `text`. Of an ARN, only the last part counts.
+    /// The first free slot for a foreign object with this name or ARN. Of an ARN, only the last part counts.
     pub(super) fn slot_of(&self, text: &str, is_used: impl Fn(&str) -> bool) -> String {
         let last = text.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default().to_lowercase();
         let name: String = last.chars().map(|it| if is_in_name(it) { it } else { '-' }).collect();

@@ -444,7 +444,7 @@ impl Shared {
     /// A call of the provider that `docs/guides/permissions.md` does not cover fails the test.
     fn note_undocumented(&self, call: &Call, message: &Message) {
         if is_ours(message) && !permissions::covers(&call.service, &call.action) {
-            let why = "has no row in tests/support/permissions.rs, the source of the documented IAM policies";
+            let why = "has no row below tests/support/permissions, the source of the documented IAM policies";
             lock(&self.violations).push(format!("{}: {} {why}", call.service, call.action));
         }
     }

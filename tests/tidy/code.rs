@@ -25,9 +25,10 @@ fn every_kind_of_object_has_its_operations_in_one_order() {
     let mut texts = String::new();
     for file in aws {
         let position = |name: &str| {
-            let declared = format!(" fn {name}(");
+            let declared = format!("fn {name}(");
             // In a network, `read` belongs to an implementation of `Listed`.
-            let is_declared = |line: &str| line.starts_with("pub") || (name == "read" && line.starts_with("    fn "));
+            let is_declared =
+                |line: &str| line.starts_with("pub") || (name == "read" && line.trim_start().starts_with("fn "));
             file.lines().find(|(_, line)| is_declared(line) && line.contains(&declared)).map(|(number, _)| number)
         };
         let Some(create) = position("create") else { continue };

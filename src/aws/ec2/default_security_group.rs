@@ -20,7 +20,7 @@ use crate::model::Input;
 use crate::model::keys::network as keys;
 use crate::model::{DefaultSecurityGroup, Entry, FoundSecurityGroup, Learned, RuleSource, SecurityGroupRule, Spec};
 
-/// Recorded.
+/// From a recorded answer of AWS.
 pub(super) const MISSING: MissingCodes = MissingCodes(&["InvalidGroup.NotFound"]);
 
 /// The default group of a VPC.

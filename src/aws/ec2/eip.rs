@@ -20,7 +20,7 @@ use crate::aws::ec2::observed::{Listed, Shown};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::{Eip, Entry, Learned, Spec};
 
-/// The first one is recorded.
+/// The first one is from a recorded answer of AWS.
 const MISSING: MissingCodes =
     MissingCodes(&["InvalidAllocationID.NotFound", "InvalidAddress.NotFound", "InvalidAddressID.NotFound"]);
 

@@ -165,7 +165,7 @@ impl Listed for Log {
 
 fn spec(shown: &Shown<'_>, log: &Log) -> Option<FlowLog> {
     let owned = |text: Option<&str>| Input::Known(text.filter(|text| !text.is_empty()).map(str::to_string));
-    let destination = destination(log)?;
+    let destination = destination(log).unwrap_or_default();
     let destination_options = log.destination_options().map(|it| DestinationOptions {
         file_format: it.file_format().map_or("plain-text", DestinationFileFormat::as_str).to_string().into(),
         hive_compatible_partitions: it.hive_compatible_partitions().unwrap_or(false).into(),

@@ -19,7 +19,7 @@ use crate::aws::ec2::observed::{Listed, Shown};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::{Entry, FoundObject, InternetGateway, Learned, Spec};
 
-/// Recorded.
+/// From a recorded answer of AWS.
 const MISSING: MissingCodes = MissingCodes(&["InvalidInternetGatewayID.NotFound"]);
 
 /// The slot of the only gateway.

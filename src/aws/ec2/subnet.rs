@@ -28,7 +28,7 @@ use crate::model::Input;
 use crate::model::keys::network as keys;
 use crate::model::{Entry, FoundSubnet, Learned, Spec, Subnet};
 
-/// Both spellings exist. Recorded.
+/// Both spellings exist; from a recorded answer of AWS.
 const MISSING: MissingCodes = MissingCodes(&["InvalidSubnetID.NotFound", "InvalidSubnetId.NotFound"]);
 
 /// How long a subnet may be pending.

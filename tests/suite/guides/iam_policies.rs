@@ -204,7 +204,27 @@ fn recorded_requests_cover_every_permission() {
             assert!(requests().iter().any(is_of), "{action} needs a permission on {kind}, but none is recorded");
         }
     }
+    for (call, kinds) in OPTIONAL_TYPES {
+        for kind in *kinds {
+            let is_of = |check: &Check| check.action == format!("ec2:{call}") && check.resource.contains(kind);
+            assert!(requests().iter().any(is_of), "{call} needs a permission on {kind}, but none is recorded");
+        }
+    }
 }
+
+/// The resource types that AWS's list calls optional, although our calls name objects of them.
+const OPTIONAL_TYPES: &[(&str, &[&str])] = &[
+    ("AssociateRouteTable", &[":route-table/", ":subnet/"]),
+    ("AssociateVpcCidrBlock", &[":vpc/", ":ipam-pool/"]),
+    ("CreateNatGateway", &[":natgateway/", ":subnet/", ":elastic-ip/"]),
+    ("CreateVpc", &[":vpc/", ":ipam-pool/"]),
+    ("CreateVpcEndpoint", &[":vpc-endpoint/", ":vpc/", ":route-table/"]),
+    ("DisassociateAddress", &[":elastic-ip/", ":network-interface/"]),
+    ("DisassociateRouteTable", &[":route-table/", ":subnet/"]),
+    ("ModifyVpcEndpoint", &[":vpc-endpoint/", ":route-table/", ":subnet/"]),
+    ("ReplaceNetworkAclAssociation", &[":network-acl/", ":subnet/"]),
+    ("ReplaceRouteTableAssociation", &[":route-table/", ":subnet/"]),
+];
 
 /// A statement with one change.
 struct Mutant {

@@ -297,10 +297,10 @@ const KINDS: &[Kind] = &[
     ("vpn-gateway", "vgw-", &["GatewayId"]),
 ];
 
-/// The subnet of an association belongs to the same network as its route table, and has the same tag.
 const ASSOCIATED: &[Associated] = &[
     ("DisassociateAddress", "elastic-ip", ("DescribeAddresses", "addressesSet", "allocationId")),
     ("DisassociateRouteTable", "route-table", ("DescribeRouteTables", "routeTableSet", "routeTableId")),
+    // The subnet of an association belongs to the same network as its route table, and has the same tag.
     ("DisassociateRouteTable", "subnet", ("DescribeRouteTables", "routeTableSet", "subnetId")),
     ("DisassociateSubnetCidrBlock", "subnet", ("DescribeSubnets", "subnetSet", "subnetId")),
     ("DisassociateVpcCidrBlock", "vpc", ("DescribeVpcs", "vpcSet", "vpcId")),

@@ -54,20 +54,25 @@ impl LogGroup {
 
     /// The check of an input with the name of a new group.
     pub(crate) fn new_name() -> Check {
-        Check::text("1 to 512 letters, digits and characters of \". _ - /\" that do not begin with \"aws/\"", |name| {
-            Err(match name {
-                name if name.is_empty() || name.len() > 512 => {
-                    format!("{name:?} has {} characters; the name of a log group has 1 to 512.", name.len())
-                }
-                // CreateLogGroup accepts it, but ListTagsForResource and TagResource reject an ARN that contains it.
-                name if name.contains('#') => {
-                    format!("{name:?} contains \"#\", and CloudWatch Logs does not support tags on such a log group.")
-                }
-                name if !only(name, "._-/") => format!("{name:?} is not a valid name of a log group."),
-                name if name.starts_with("aws/") => format!("{name:?} starts with \"aws/\", which AWS reserves."),
-                _ => return Ok(()),
-            })
-        })
+        Check::text(
+            "a name of 1 to 512 letters, digits, and characters . _ - /, without \"aws/\" at the beginning",
+            |name| {
+                Err(match name {
+                    name if name.is_empty() || name.len() > 512 => {
+                        format!("{name:?} has {} characters; the name of a log group has 1 to 512.", name.len())
+                    }
+                    // CreateLogGroup accepts it, but ListTagsForResource and TagResource reject an ARN with it.
+                    name if name.contains('#') => {
+                        format!(
+                            "{name:?} contains \"#\", and CloudWatch Logs does not support tags on such a log group."
+                        )
+                    }
+                    name if !only(name, "._-/") => format!("{name:?} is not a valid name of a log group."),
+                    name if name.starts_with("aws/") => format!("{name:?} starts with \"aws/\", which AWS reserves."),
+                    _ => return Ok(()),
+                })
+            },
+        )
     }
 }
 

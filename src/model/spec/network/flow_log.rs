@@ -24,7 +24,7 @@ pub struct FlowLog {
     pub log_group: Option<Key>,
     /// The name of the log group, or the ARN of the bucket or delivery stream.
     pub destination: Input<String>,
-    /// Its inputs that have the same form in AWS.
+    /// Its inputs, except the destination, in the form in which AWS returns them.
     #[serde(flatten)]
     pub settings: FlowLogSettings,
 }
@@ -118,13 +118,13 @@ impl FlowLog {
     /// The type of a delivery stream.
     pub const FIREHOSE: &str = "kinesis-data-firehose";
 
-    /// The effect of a change of what AWS cannot change.
+    /// The effect of a change of an input that AWS cannot change.
     pub(crate) const REPLACED: PlanEffect = PlanEffect::PartialReplace(
         "replaces the flow log. The new one is created first, unless both have the same destination, which AWS rejects: \
          then up to a minute of records is lost",
     );
 
-    /// What AWS cannot change, as text.
+    /// The inputs that AWS cannot change, as text.
     pub(crate) fn fixed(&self) -> Input<String> {
         let mut fixed = FlowLogSettings { tags: Input::default(), ..self.settings.clone() }.encode();
         fixed.set("destination", self.destination.clone().into());

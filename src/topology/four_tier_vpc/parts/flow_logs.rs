@@ -27,6 +27,9 @@ pub(in super::super) use entry::FlowLog;
 
 const ENTRIES: Entries = Entries { input: "flow_logs", slots: keys::FLOW_LOG, what: "a flow log" };
 
+/// The log groups of the same entries.
+const GROUPS: Entries = Entries { slots: keys::FLOW_LOG_GROUP, ..ENTRIES };
+
 /// Flow logs of the VPC.
 pub(in super::super) struct FlowLogs;
 
@@ -64,7 +67,7 @@ impl Part for FlowLogs {
         for (name, log) in logs(config) {
             let path = ENTRIES.path(name);
             if let Input::Known(Some(group)) = &log.log_group_name {
-                let to = Outside::LogGroup { name: group.clone(), slot: format!("{}{name}", keys::FLOW_LOG_GROUP) };
+                let to = Outside::LogGroup { name: group.clone(), slot: GROUPS.slot(name) };
                 all.push(Reference::new(to, path.attribute("log_group_name")));
             }
             if let Input::Known(Some(key)) = &log.kms_key_id {
@@ -154,7 +157,7 @@ impl Part for FlowLogs {
     /// AWS can change the tags of a log, and the properties of its group.
     fn reflect(&self, inventory: &Inventory, state: &mut Value) {
         ENTRIES.reflect(inventory, state, |name, entry| {
-            let group = drifted(inventory, &format!("{}{name}", keys::FLOW_LOG_GROUP));
+            let group = drifted(inventory, &GROUPS.slot(name));
             if let Some(group) = group.and_then(LogGroup::of) {
                 entry.set("retention_in_days", group.retention_in_days.clone().into());
                 entry.set("kms_key_id", group.kms_key_arn.clone().into());
@@ -189,7 +192,7 @@ impl Part for FlowLogs {
     }
 
     fn name(&self, slot: &str) -> Option<String> {
-        let name = ENTRIES.name(slot.strip_prefix("log_group.").unwrap_or(slot))?;
+        let name = ENTRIES.name(slot).or_else(|| GROUPS.name(slot))?;
         Some(format!("-flow-log-{name}"))
     }
 }

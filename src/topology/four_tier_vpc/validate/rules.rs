@@ -577,7 +577,7 @@ fn names_and_zones() -> Vec<Rule> {
             "an entry of name_tags belongs to an object that has a Name tag",
             json!({"name_tags": {"route.public.ipv4": "out"}}),
             &["name_tags[\"route.public.ipv4\"]"],
-            &["\"route.public.ipv4\"", "subnet.<tier>.*"],
+            &["\"route.public.ipv4\"", "subnet.private_app.*"],
             json!({"name_tags": {"route_table.public": "out"}}),
         ),
         (

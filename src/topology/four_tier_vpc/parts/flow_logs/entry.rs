@@ -11,7 +11,8 @@ crate::attributes! {
         /// Name of a log group to create for the flow log.
         log_group_name: Input<Option<String>> = optional().check(LogGroup::new_name()).change(model::FlowLog::REPLACED)
             .only_with("log_destination_type", &[model::FlowLog::CLOUDWATCH]),
-        /// Number of days for which the created log group keeps its events. By default, they never expire.
+        /// Number of days for which the created log group keeps its events. By default, and with 0, they never
+        /// expire.
         retention_in_days: Input<Option<i64>>
             = optional().check(LogGroup::retention()).only_if_set("log_group_name").in_place(),
         /// ARN of the KMS key that encrypts the created log group.

@@ -10,7 +10,7 @@ use crate::topology::four_tier_vpc::classify::classify;
 use crate::topology::four_tier_vpc::config::tests::{config, decode};
 use crate::topology::four_tier_vpc::fixtures::{applied, blueprint, objects, scope};
 use crate::topology::four_tier_vpc::{import, reflect, validate};
-use crate::topology::rules::{value, with};
+use crate::topology::rules::{UNKNOWN, value, with};
 
 const ROLE: &str = "arn:aws:iam::123456789012:role/flow";
 const BUCKET: &str = "arn:aws:s3:::logs/net";
@@ -90,6 +90,7 @@ fn each_broken_rule_of_flow_logs_is_reported() {
         assert_eq!(paths, [format!("flow_logs[\"x\"].{at}")], "{found:#?}");
         let text = format!("{} {}", found[0].message, found[0].hint);
         assert!(says.iter().all(|it| text.contains(it)), "{says:?} in {text}");
+        assert!(found[0].message.ends_with('.') && found[0].hint.ends_with('.'), "{text}");
         assert_eq!(problems(json!({ "x": good })), [], "{at}");
     }
     let twice = json!({ "a": to_group(), "b": { "log_destination": existing, "iam_role_arn": ROLE } });
@@ -99,6 +100,7 @@ fn each_broken_rule_of_flow_logs_is_reported() {
         assert!(format!("{} {}", problem.message, problem.hint).contains(says), "{problem:?}");
     }
     assert_eq!(problems(json!({ "a-b_1": to_bucket(), "b": to_group() })), []);
+    assert_eq!(problems(json!({ "x": UNKNOWN })), []);
 }
 
 fn gap_of(before: Json, after: Json) -> Vec<String> {

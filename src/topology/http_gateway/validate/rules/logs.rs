@@ -84,7 +84,7 @@ pub(super) fn access_logs() -> Vec<Rule> {
             &["3073", "3072"],
             custom(&format!("$context.requestId{}", "x".repeat(3054))),
         ),
-        ("a key is an ID, an ARN or an alias", key("logs"), kms, &["\"logs\"", "alias/<name>"], key("alias/logs")),
+        ("a key is an ID, an ARN or an alias", key("logs"), kms, &["\"logs\"", "alias/NAME"], key("alias/logs")),
         (
             "a key ID is a UUID or that of a multi-Region key",
             key("1234abcd"),

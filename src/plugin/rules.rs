@@ -30,8 +30,8 @@ impl Check {
     /// The value has from `shortest` to `longest` characters, both included.
     pub fn length(shortest: usize, longest: usize) -> Check {
         let rule = match shortest {
-            0 => format!("at most {longest} characters"),
-            _ => format!("{shortest} to {longest} characters"),
+            0 => format!("a text of at most {longest} characters"),
+            _ => format!("a text of {shortest} to {longest} characters"),
         };
         Check::text(&rule, move |text| match text.chars().count() {
             length if (shortest..=longest).contains(&length) => Ok(()),
@@ -83,10 +83,10 @@ impl Condition {
     /// The rule for the documentation.
     pub fn rule(&self) -> String {
         match self {
-            Condition::OnlyWith(other, values) => format!("only with `{other} = {}`", any_of(values)),
+            Condition::OnlyWith(other, values) => format!("only with `{other}` set to {}", any_of(values)),
             Condition::OnlyIfSet(other) => format!("only with `{other}`"),
-            Condition::RequiredWith(other, value) => format!("required with `{other} = {value:?}`"),
-            Condition::EitherOr(other) => format!("either this or `{other}` is required"),
+            Condition::RequiredWith(other, value) => format!("required with `{other}` set to `{value:?}`"),
+            Condition::EitherOr(other) => format!("set exactly one of this and `{other}`"),
         }
     }
 
@@ -106,7 +106,7 @@ impl Condition {
                 if !is_set || other.as_str().is_some_and(|it| values.contains(&it)) {
                     return None;
                 }
-                let allowed = any_of(values);
+                let allowed = any_of(values).replace('`', "");
                 (
                     format!("{name} is used only with {name_of_other} = {allowed}, but {name_of_other} is {other}."),
                     format!("Remove {name}, or change {name_of_other}."),
@@ -144,5 +144,5 @@ impl Condition {
 }
 
 fn any_of(values: &[&str]) -> String {
-    values.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(" or ")
+    values.iter().map(|value| format!("`{value:?}`")).collect::<Vec<_>>().join(" or ")
 }
