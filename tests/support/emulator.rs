@@ -178,15 +178,19 @@ pub(crate) fn free_port() -> u16 {
     listener.local_addr().expect("a bound socket has an address").port()
 }
 
+/// Python with a script in this folder.
+fn script(name: &str) -> Command {
+    let mut python = Command::new(venv::program("python"));
+    python.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/").to_owned() + name);
+    python
+}
+
 fn command(kind: Kind, start: Start, port: u16) -> Command {
     let mut command = match (kind, start) {
-        (Kind::Moto, _) => Command::new(venv::program("moto_server")),
-        (Kind::Ministack, Start::Adapted) => {
-            let mut ministack = Command::new(venv::program("python"));
-            // With the deployments of AWS, and with enforced policies of functions.
-            ministack.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/deployments.py"));
-            ministack
-        }
+        (Kind::Moto, Start::Adapted) => script("cached_moto.py"),
+        (Kind::Moto, Start::Plain) => Command::new(venv::program("moto_server")),
+        // With the deployments of AWS, and with enforced policies of functions.
+        (Kind::Ministack, Start::Adapted) => script("deployments.py"),
         (Kind::Ministack, Start::Plain) => Command::new(venv::program("ministack")),
         (Kind::LocalStack, _) => {
             let mut localstack = Command::new(venv::of_localstack("python"));
