@@ -1,9 +1,10 @@
 //! VPCs, the roots of networks.
 
+mod attributes;
+
 use std::time::Duration;
 
-use aws_sdk_ec2::operation::modify_vpc_attribute::builders::ModifyVpcAttributeFluentBuilder;
-use aws_sdk_ec2::types::{AttributeBooleanValue, ResourceType, Tenancy, VpcAttributeName, VpcState, VpcTenancy};
+use aws_sdk_ec2::types::{ResourceType, Tenancy, VpcState, VpcTenancy};
 
 use super::guardduty::{self, Object, Within};
 use super::{filter, ipam, tags};
@@ -21,41 +22,12 @@ use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
 use crate::model::{Entry, Learned, Spec, Vpc};
 
+pub(super) use attributes::{Attributes, read_attributes};
+
 const MISSING: MissingCodes = MissingCodes(&["InvalidVpcID.NotFound"]);
 
 /// How long a VPC may be pending.
 const READY: Duration = Duration::from_secs(10 * 60);
-
-/// The attributes that `DescribeVpcAttribute` and `ModifyVpcAttribute` read and set, one with each call.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Attributes {
-    pub(super) dns_support: bool,
-    pub(super) dns_hostnames: bool,
-    pub(super) usage_metrics: bool,
-}
-
-impl Attributes {
-    /// The attributes of a new VPC.
-    const INITIAL: Attributes = Attributes { dns_support: true, dns_hostnames: false, usage_metrics: false };
-}
-
-/// One of [`Attributes`] and its new value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum VpcChange {
-    DnsSupport(bool),
-    DnsHostnames(bool),
-    UsageMetrics(bool),
-}
-
-/// The attributes as AWS returns them. Sends three concurrent calls, because each returns one attribute.
-pub(super) async fn read_attributes(session: &Session, id: &str) -> Result<Attributes, Failure> {
-    let (support, hostnames, metrics) = tokio::join!(
-        read_attribute(session, id, VpcChange::DnsSupport(true)),
-        read_attribute(session, id, VpcChange::DnsHostnames(true)),
-        read_attribute(session, id, VpcChange::UsageMetrics(true)),
-    );
-    Ok(Attributes { dns_support: support?, dns_hostnames: hostnames?, usage_metrics: metrics? })
-}
 
 /// The VPC as AWS returns it.
 pub(super) fn read(
@@ -63,7 +35,7 @@ pub(super) fn read(
     id: &str,
     known: Option<&Entry>,
     vpc: &aws_sdk_ec2::types::Vpc,
-    attributes: Attributes,
+    shown: Attributes,
     learned: Learned,
 ) -> Observed {
     let range = Input::Known(vpc.cidr_block().unwrap_or_default().to_string());
@@ -78,22 +50,19 @@ pub(super) fn read(
         Some(Vpc { cidr_block: Input::Known(None), .. }) => Input::Known(None),
         _ => range.map(Some),
     };
-    Observed {
-        id: id.to_string(),
-        key,
-        spec: Spec::Vpc(Vpc {
-            name: Input::Known(name.unwrap_or_default().to_string()),
-            cidr_block,
-            ipv4_ipam_pool_id: applied.map_or(Input::Known(None), |applied| applied.ipv4_ipam_pool_id.clone()),
-            ipv4_netmask_length: applied.map_or(Input::Known(None), |applied| applied.ipv4_netmask_length.clone()),
-            instance_tenancy,
-            enable_dns_support: Input::Known(attributes.dns_support),
-            enable_dns_hostnames: Input::Known(attributes.dns_hostnames),
-            enable_network_address_usage_metrics: Input::Known(attributes.usage_metrics),
-            tags: tags::own(vpc.tags()),
-        }),
-        learned,
-    }
+    let mut spec = Vpc {
+        name: Input::Known(name.unwrap_or_default().to_string()),
+        cidr_block,
+        ipv4_ipam_pool_id: applied.map_or(Input::Known(None), |applied| applied.ipv4_ipam_pool_id.clone()),
+        ipv4_netmask_length: applied.map_or(Input::Known(None), |applied| applied.ipv4_netmask_length.clone()),
+        instance_tenancy,
+        enable_dns_support: Input::Unknown,
+        enable_dns_hostnames: Input::Unknown,
+        enable_network_address_usage_metrics: Input::Unknown,
+        tags: tags::own(vpc.tags()),
+    };
+    attributes::show(shown, &mut spec);
+    Observed { id: id.to_string(), key, spec: Spec::Vpc(spec), learned }
 }
 
 /// Gives the VPC the name by which people know it: its Name tag or, without one, its ID.
@@ -166,14 +135,14 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
     operation.record_learned(learned);
     // Objects in the VPC do not depend on these attributes, which take two sequential calls each.
     operation.is_usable();
-    apply_attributes(operation, &id, Some(Attributes::INITIAL), wanted(operation, spec)?).await
+    attributes::apply(operation, &id, Some(attributes::initial()), attributes::wanted(operation, spec)?).await
 }
 
 /// Updates attributes, tenancy, tags, and the name in the ownership tag. The pool of the range is immutable. If it
 /// becomes known after an import, no call is necessary.
 pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Vpc>, to: &Vpc) -> Result<(), Failure> {
-    let now = from.map(|from| wanted(operation, from)).transpose()?;
-    apply_attributes(operation, id, now, wanted(operation, to)?).await?;
+    let now = from.map(|from| attributes::wanted(operation, from)).transpose()?;
+    attributes::apply(operation, id, now, attributes::wanted(operation, to)?).await?;
     let tenancy = operation.known(&to.instance_tenancy)?;
     // AWS allows a change to `default` only. A change to `dedicated` replaces the VPC.
     if tenancy == Tenancy::Default.as_str() && has_other_tenancy(operation, id, from).await? {
@@ -317,57 +286,6 @@ fn found(id: Option<&str>, what: &str) -> Poll<String> {
     }
 }
 
-fn wanted(operation: &Operation<'_>, spec: &Vpc) -> Result<Attributes, Failure> {
-    Ok(Attributes {
-        dns_support: *operation.known(&spec.enable_dns_support)?,
-        dns_hostnames: *operation.known(&spec.enable_dns_hostnames)?,
-        usage_metrics: *operation.known(&spec.enable_network_address_usage_metrics)?,
-    })
-}
-
-/// The changes in an order that AWS accepts. DNS hostnames require DNS support.
-fn changes(from: Option<Attributes>, to: Attributes) -> Vec<VpcChange> {
-    let mut changes = Vec::new();
-    if from.is_none_or(|from| from.dns_support != to.dns_support) {
-        changes.push(VpcChange::DnsSupport(to.dns_support));
-    }
-    if from.is_none_or(|from| from.dns_hostnames != to.dns_hostnames) {
-        let hostnames = VpcChange::DnsHostnames(to.dns_hostnames);
-        if to.dns_hostnames { changes.push(hostnames) } else { changes.insert(0, hostnames) }
-    }
-    if from.is_none_or(|from| from.usage_metrics != to.usage_metrics) {
-        changes.push(VpcChange::UsageMetrics(to.usage_metrics));
-    }
-    changes
-}
-
-/// Sends one call for each change, and waits until AWS returns the new value, because the next change may depend on it.
-async fn apply_attributes(
-    operation: &Operation<'_>,
-    id: &str,
-    from: Option<Attributes>,
-    to: Attributes,
-) -> Result<(), Failure> {
-    for change in changes(from, to) {
-        operation
-            .retry_until_visible(&[id], || async {
-                let call = change.on(operation.session.ec2.modify_vpc_attribute().vpc_id(id));
-                call.send().await.map(|_| ()).or_failure("ModifyVpcAttribute")
-            })
-            .await?;
-        wait::until("DescribeVpcAttribute", &operation.deadlines(wait::PROPAGATION), wait::SECONDS, || async {
-            let shown = read_attribute(operation.session, id, change).await?;
-            Ok(if shown == change.value() {
-                Poll::Done(())
-            } else {
-                Poll::Pending(format!("{} is still {shown}", change.name().as_str()))
-            })
-        })
-        .await?;
-    }
-    Ok(())
-}
-
 /// Whether the tenancy of the VPC is not `default`. If `from` is `None`, reads the VPC, because AWS may reject a change
 /// to the tenancy that the VPC already has.
 async fn has_other_tenancy(operation: &Operation<'_>, id: &str, from: Option<&Vpc>) -> Result<bool, Failure> {
@@ -388,43 +306,6 @@ async fn set_default_tenancy(operation: &Operation<'_>, id: &str) -> Result<(), 
             call.send().await.map(|_| ()).or_failure("ModifyVpcTenancy")
         })
         .await
-}
-
-async fn read_attribute(session: &Session, id: &str, which: VpcChange) -> Result<bool, Failure> {
-    let call = session.ec2.describe_vpc_attribute().vpc_id(id).attribute(which.name());
-    let answer = call.send().await.or_failure("DescribeVpcAttribute")?;
-    let attribute = match which {
-        VpcChange::DnsSupport(_) => answer.enable_dns_support(),
-        VpcChange::DnsHostnames(_) => answer.enable_dns_hostnames(),
-        VpcChange::UsageMetrics(_) => answer.enable_network_address_usage_metrics(),
-    };
-    let value = attribute.and_then(|attribute| attribute.value());
-    value.ok_or_else(|| incomplete_answer("DescribeVpcAttribute", which.name().as_str()))
-}
-
-impl VpcChange {
-    fn name(self) -> VpcAttributeName {
-        match self {
-            VpcChange::DnsSupport(_) => VpcAttributeName::EnableDnsSupport,
-            VpcChange::DnsHostnames(_) => VpcAttributeName::EnableDnsHostnames,
-            VpcChange::UsageMetrics(_) => VpcAttributeName::EnableNetworkAddressUsageMetrics,
-        }
-    }
-
-    fn value(self) -> bool {
-        match self {
-            VpcChange::DnsSupport(value) | VpcChange::DnsHostnames(value) | VpcChange::UsageMetrics(value) => value,
-        }
-    }
-
-    fn on(self, call: ModifyVpcAttributeFluentBuilder) -> ModifyVpcAttributeFluentBuilder {
-        let value = AttributeBooleanValue::builder().value(self.value()).build();
-        match self {
-            VpcChange::DnsSupport(_) => call.enable_dns_support(value),
-            VpcChange::DnsHostnames(_) => call.enable_dns_hostnames(value),
-            VpcChange::UsageMetrics(_) => call.enable_network_address_usage_metrics(value),
-        }
-    }
 }
 
 #[cfg(test)]

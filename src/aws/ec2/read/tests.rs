@@ -89,8 +89,7 @@ fn none() -> crate::model::Tags {
 fn failed_nat_gateways_are_left_out() {
     let gateway = |id: &str, state: NatGatewayState| NatGateway::builder().nat_gateway_id(id).state(state).build();
     let nats = vec![gateway("nat-1", NatGatewayState::Failed), gateway("nat-2", NatGatewayState::Pending)];
-    let attributes = vpc::Attributes { dns_support: true, dns_hostnames: true, usage_metrics: false };
-    let vpc = Some((Vpc::builder().cidr_block("10.0.0.0/16").build(), attributes));
+    let vpc = Some((Vpc::builder().cidr_block("10.0.0.0/16").build(), vpc::Attributes::default()));
     let (session, known) = (Recorded::default().session(), HashMap::new());
     let network =
         Network { session: &session, owner: OWNER, root_id: "vpc-1", known: &known, slots: None, consented: None };

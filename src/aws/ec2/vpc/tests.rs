@@ -2,22 +2,6 @@ use super::*;
 use crate::aws::ec2::recorded::{Notes, Recorded};
 use crate::cloud::Cause;
 
-const ON: Attributes = Attributes { dns_support: true, dns_hostnames: true, usage_metrics: false };
-const OFF: Attributes = Attributes { dns_support: false, dns_hostnames: false, usage_metrics: false };
-
-#[test]
-fn dns_support_is_enabled_before_hostnames_and_disabled_after() {
-    assert_eq!(changes(Some(OFF), ON), [VpcChange::DnsSupport(true), VpcChange::DnsHostnames(true)]);
-    assert_eq!(changes(Some(ON), OFF), [VpcChange::DnsHostnames(false), VpcChange::DnsSupport(false)]);
-}
-
-#[test]
-fn a_new_vpc_needs_no_call_for_awss_defaults() {
-    assert_eq!(changes(Some(Attributes::INITIAL), Attributes::INITIAL), []);
-    assert_eq!(changes(Some(Attributes::INITIAL), ON), [VpcChange::DnsHostnames(true)]);
-    assert_eq!(changes(None, Attributes::INITIAL).len(), 3);
-}
-
 fn spec() -> Vpc {
     Vpc { tags: Input::Known([("Name".to_string(), Input::Known("shop".to_string()))].into()), ..Vpc::test() }
 }
