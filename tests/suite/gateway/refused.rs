@@ -61,7 +61,7 @@ fn invalid_inputs_are_reported_together_with_path_and_hint() {
     let expected = [
         ("access_log_logservice_group_kms_key_id", "alias/aws/logs", "a customer-managed key"),
         ("access_log_logservice_group_name", "a b", "a name of 1 to 512 letters, digits"),
-        ("access_log_logservice_group_retention_in_days", "2 is not", "Set it to one of 0, 1, 3"),
+        ("access_log_logservice_group_retention_in_days", "2 days are not", "Set it to one of 0, 1, 3"),
         ("access_log_logservice_group_subscription_filter_pattern", "1025", "a text of at most 1024 characters"),
         (r#"api_tags["fgw:mine"]"#, "fgw:", "Choose another key"),
         ("certificate_arn", "server-certificate/x", "Use an ARN such as"),
