@@ -83,7 +83,7 @@ impl Condition {
     /// The rule for the documentation.
     pub fn rule(&self) -> String {
         match self {
-            Condition::OnlyWith(other, values) => format!("only with `{other}` set to {}", any_of(values)),
+            Condition::OnlyWith(other, values) => format!("only with `{other}` set to {}", any_of(values, "`")),
             Condition::OnlyIfSet(other) => format!("only with `{other}`"),
             Condition::RequiredWith(other, value) => format!("required with `{other}` set to `{value:?}`"),
             Condition::EitherOr(other) => format!("set exactly one of this and `{other}`"),
@@ -106,7 +106,7 @@ impl Condition {
                 if !is_set || other.as_str().is_some_and(|it| values.contains(&it)) {
                     return None;
                 }
-                let allowed = any_of(values).replace('`', "");
+                let allowed = any_of(values, "");
                 (
                     format!("{name} is used only with {name_of_other} = {allowed}, but {name_of_other} is {other}."),
                     format!("Remove {name}, or change {name_of_other}."),
@@ -143,6 +143,7 @@ impl Condition {
     }
 }
 
-fn any_of(values: &[&str]) -> String {
-    values.iter().map(|value| format!("`{value:?}`")).collect::<Vec<_>>().join(" or ")
+/// The values, each between two marks.
+fn any_of(values: &[&str], mark: &str) -> String {
+    values.iter().map(|value| format!("{mark}{value:?}{mark}")).collect::<Vec<_>>().join(" or ")
 }

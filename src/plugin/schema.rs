@@ -435,9 +435,9 @@ pub fn check(attributes: &[Attribute], config: &Value, path: &AttributePath) -> 
         let path = path.attribute(&attribute.name);
         let other = |name: &str| effective(attributes, config, name);
         // A default is no choice of the user, and an unknown value may turn out to be null.
-        let is_set = !value.is_null() && !value.is_unknown() && attribute.default.as_ref() != Some(value);
-        let own = (other(&attribute.name), is_set);
-        let broken = |condition: &Condition| condition.problem(&path, &attribute.name, own, other);
+        let is_set = || !value.is_null() && !value.is_unknown() && attribute.default.as_ref() != Some(value);
+        let own = || (other(&attribute.name), is_set());
+        let broken = |condition: &Condition| condition.problem(&path, &attribute.name, own(), other);
         problems.extend(attribute.conditions.iter().filter_map(broken));
         if value.is_null() || value.is_unknown() {
             continue;

@@ -86,12 +86,8 @@ pub(crate) async fn leftovers(
     let network = Network { session, owner, root_id, known: &HashMap::new(), slots: None, consented: None };
     let lists = lists(Network { consented: Some(&groups), ..network }).await?;
     let mut shown = Shown::new(network, Key::new(keys::VPC), &[], &[]);
-    for list in &lists {
-        shown.claim(list.iter().map(AsRef::as_ref));
-    }
-    for list in &lists {
-        shown.add_all(list.iter().map(AsRef::as_ref));
-    }
+    shown.claim_lists(&lists);
+    shown.add_lists(&lists);
     let found = shown.into_seen().objects.into_iter();
     Ok(found.filter(|it| wanted.iter().any(|wanted| wanted.key == it.key)).collect())
 }
@@ -167,7 +163,7 @@ fn spec(shown: &Shown<'_>, log: &Log) -> Option<FlowLog> {
     let owned = |text: Option<&str>| Input::Known(text.filter(|text| !text.is_empty()).map(str::to_string));
     let destination = destination(log).unwrap_or_default();
     let destination_options = log.destination_options().map(|it| DestinationOptions {
-        file_format: it.file_format().map_or("plain-text", DestinationFileFormat::as_str).to_string().into(),
+        file_format: it.file_format().unwrap_or(&DestinationFileFormat::PlainText).as_str().to_string().into(),
         hive_compatible_partitions: it.hive_compatible_partitions().unwrap_or(false).into(),
         per_hour_partition: it.per_hour_partition().unwrap_or(false).into(),
     });
@@ -175,7 +171,7 @@ fn spec(shown: &Shown<'_>, log: &Log) -> Option<FlowLog> {
         log_destination_type: kind(log).to_string().into(),
         iam_role_arn: owned(log.deliver_logs_permission_arn()),
         deliver_cross_account_role: owned(log.deliver_cross_account_role()),
-        traffic_type: log.traffic_type().map_or("ALL", TrafficType::as_str).to_string().into(),
+        traffic_type: log.traffic_type().unwrap_or(&TrafficType::All).as_str().to_string().into(),
         max_aggregation_interval: log.max_aggregation_interval().map_or(600, i64::from).into(),
         log_format: owned(log.log_format()),
         destination_options: destination_options.into(),

@@ -71,6 +71,20 @@ impl<'a> Shown<'a> {
         }
     }
 
+    /// Decides on the objects of several kinds, one after the other.
+    pub(super) fn claim_lists(&mut self, lists: &'a [List]) {
+        for list in lists {
+            self.claim(list.iter().map(AsRef::as_ref));
+        }
+    }
+
+    /// Adds the managed ones of several kinds.
+    pub(super) fn add_lists(&mut self, lists: &[List]) {
+        for list in lists {
+            self.add_all(list.iter().map(AsRef::as_ref));
+        }
+    }
+
     /// Why an object is managed; `None` for an unmanaged one.
     pub(super) fn ours(&self, id: Option<&str>) -> Option<Ours<'a>> {
         self.claims.ours(id)

@@ -145,7 +145,7 @@ impl Lists {
         shown.claim(&self.nats);
         shown.claim(&self.addresses);
         shown.claim(&self.endpoints);
-        self.others.iter().for_each(|list| shown.claim(list.iter().map(AsRef::as_ref)));
+        shown.claim_lists(&self.others);
         shown.claim(&self.groups);
         shown.claim(&self.acls);
     }
@@ -170,7 +170,7 @@ impl Lists {
         shown.add_all(&self.nats);
         route::add_all(shown, tables);
         shown.add_all(&self.endpoints);
-        self.others.iter().for_each(|list| shown.add_all(list.iter().map(AsRef::as_ref)));
+        shown.add_lists(&self.others);
         shown.add_all(&self.acls);
         shown.add_all(&self.groups);
         let users = users::of(shown, (tables, &implicit), &self.endpoints, &self.acls);

@@ -43,11 +43,11 @@ pub(super) fn of(config: &Config, slot: &str) -> Tags {
 /// The entries that no network could use, and the names that AWS does not allow.
 pub(super) fn problems(config: &Config) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let mut forms = keys::slots();
-    forms.retain(|form| suffix(&form.replace('*', "0")).is_some());
     for (slot, name) in config.name_tags.known().into_iter().flatten() {
         let path = AttributePath::new("name_tags").key(slot);
         if suffix(slot).is_none() {
+            let mut forms = keys::slots();
+            forms.retain(|form| suffix(&form.replace('*', "0")).is_some());
             problems.push(Problem::new(
                 path,
                 format!("{slot:?} is not the key of an object that has a Name tag."),

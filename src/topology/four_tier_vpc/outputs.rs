@@ -66,13 +66,12 @@ const OUTPUTS: &[Output] = &[
     Output::list("private_nat_gateway_ids", "IDs of the private NAT gateways.", |it| {
         list(it.nat_gateways(true).map(|(key, _)| it.ids.id(key)))
     }),
-    Output {
-        name: "route_targets",
-        kind: || Type::Map(Box::new(Type::String)),
-        description: "Targets of the managed routes, as they are in AWS, by the keys of the routes in `aws_objects`, such \
-                      as `route.private_app.0.ipv4`. The plan of a change shows here which routes move to another target.",
-        of: |it| it.route_targets(),
-    },
+    Output::texts(
+        "route_targets",
+        "Targets of the managed routes, as they are in AWS, by the keys of the routes in `aws_objects`, such as \
+         `route.private_app.0.ipv4`. The plan of a change shows here which routes move to another target.",
+        |it| it.route_targets(),
+    ),
 ];
 
 /// All outputs but those of tiers.

@@ -30,10 +30,9 @@ pub(super) fn too_many(slot: &str, tags: &Tags) -> Option<Problem> {
     check_count(&subject, count, &AttributePath::new("custom_tags"))
 }
 
-/// The tags of an object that only its own entry can give. `attributes` contain `custom_tags` already, and a name other
+/// The tags of an object that only its own entry can give. `general` are the imported `custom_tags`, and a name other
 /// than the computed one is in `name_tags`.
-pub(super) fn of_entry(found: &Tags, attributes: &Value, scope: &Scope) -> Tags {
-    let general = attributes.get("custom_tags");
+pub(super) fn of_entry(found: &Tags, general: &Value, scope: &Scope) -> Tags {
     let is_own = |key: &str, value: &str| {
         key != NAME && general.get(key).as_str() != Some(value) && !scope.may_be_default_tag(key, value)
     };

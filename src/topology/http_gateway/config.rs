@@ -67,9 +67,10 @@ crate::attributes! {
             )),
         /// Name of the log group that the provider creates for access logs. By default, access logs are off. Names that
         /// begin with `/aws/vendedlogs/` avoid the size limit of the policy by which AWS allows log delivery.
-        access_log_logservice_group_name: Input<Option<String>> = optional().check(LogGroup::new_name()).change(PlanEffect::PartialReplace(
-            "creates a new log group and deletes the old one, including its log events"
-        )),
+        access_log_logservice_group_name: Input<Option<String>>
+            = optional().check(LogGroup::new_name()).change(PlanEffect::PartialReplace(
+                "creates a new log group and deletes the old one, including its log events"
+            )),
         /// Number of days for which log events are kept. By default, and with 0, they never expire. Has no effect
         /// without `access_log_logservice_group_name`.
         access_log_logservice_group_retention_in_days: Input<Option<i64>>

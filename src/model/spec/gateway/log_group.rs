@@ -54,26 +54,27 @@ impl LogGroup {
 
     /// The check of an input with the name of a new group.
     pub(crate) fn new_name() -> Check {
-        Check::text(
-            "a name of 1 to 512 letters, digits, and characters . _ - /, without \"aws/\" at the beginning",
-            |name| {
-                Err(match name {
-                    name if name.is_empty() || name.len() > 512 => {
-                        format!("{name:?} has {} characters; the name of a log group has 1 to 512.", name.len())
-                    }
-                    // CreateLogGroup accepts it, but ListTagsForResource and TagResource reject an ARN with it.
-                    name if name.contains('#') => {
-                        format!(
-                            "{name:?} contains \"#\", and CloudWatch Logs does not support tags on such a log group."
-                        )
-                    }
-                    name if !only(name, "._-/") => format!("{name:?} is not a valid name of a log group."),
-                    name if name.starts_with("aws/") => format!("{name:?} starts with \"aws/\", which AWS reserves."),
-                    _ => return Ok(()),
-                })
-            },
-        )
+        let rule = "a name of 1 to 512 letters, digits, and characters . _ - /, without \"aws/\" at the beginning";
+        Check::text(rule, check_name)
     }
+}
+
+/// Checks the name of a new group. The error is a sentence.
+fn check_name(name: &str) -> Result<(), String> {
+    if name.is_empty() || name.len() > 512 {
+        return Err(format!("{name:?} has {} characters; the name of a log group has 1 to 512.", name.len()));
+    }
+    // CreateLogGroup accepts it, but ListTagsForResource and TagResource reject an ARN with it.
+    if name.contains('#') {
+        return Err(format!("{name:?} contains \"#\", and CloudWatch Logs does not support tags on such a log group."));
+    }
+    if !only(name, "._-/") {
+        return Err(format!("{name:?} is not a valid name of a log group."));
+    }
+    if name.starts_with("aws/") {
+        return Err(format!("{name:?} starts with \"aws/\", which AWS reserves."));
+    }
+    Ok(())
 }
 
 impl Kind for LogGroup {

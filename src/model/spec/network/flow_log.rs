@@ -79,19 +79,20 @@ fn interval() -> Check {
     })
 }
 
-/// Fields such as `${srcaddr}`, separated by one space.
+/// The check of a format.
 fn format() -> Check {
-    let is_field = |text: &str| {
-        let name = text.strip_prefix("${").and_then(|text| text.strip_suffix('}'));
-        name.is_some_and(|name| !name.is_empty() && only(name, "-"))
-    };
-    Check::text("fields such as \"$${srcaddr} $${dstaddr}\", with $$ for a $ in Terraform", move |format| match format
-        .split(' ')
-        .all(is_field)
-    {
-        true => Ok(()),
-        false => Err(format!("{format:?} does not consist of fields that are separated by one space.")),
+    Check::text("fields such as \"$${srcaddr} $${dstaddr}\", with $$ for a $ in Terraform", |format| {
+        if format.split(' ').all(is_field) {
+            return Ok(());
+        }
+        Err(format!("{format:?} does not consist of fields that are separated by one space."))
     })
+}
+
+/// Whether this is a field such as `${srcaddr}`.
+fn is_field(text: &str) -> bool {
+    let name = text.strip_prefix("${").and_then(|text| text.strip_suffix('}'));
+    name.is_some_and(|name| !name.is_empty() && only(name, "-"))
 }
 
 impl FlowLogSettings {

@@ -144,7 +144,7 @@ impl Part for FlowLogs {
     fn import(&self, found: Found<'_>, scope: &Scope, attributes: &mut Value) {
         let groups: BTreeMap<&Key, &LogGroup> =
             found.specs().filter_map(|(key, spec)| Some((key, LogGroup::of(spec)?))).collect();
-        let general = attributes.clone();
+        let general = attributes.get("custom_tags").clone();
         ENTRIES.import(found, attributes, |spec| {
             let log = model::FlowLog::of(spec)?;
             let group = log.log_group.as_ref().and_then(|key| groups.get(key).copied());

@@ -7,7 +7,8 @@ crate::attributes! {
     /// A flow log of the VPC.
     pub struct FlowLog: Encode {
         /// ARN of an existing log group, bucket (also with a folder) or delivery stream.
-        log_destination: Input<Option<String>> = optional().either_or("log_group_name").change(model::FlowLog::REPLACED),
+        log_destination: Input<Option<String>>
+            = optional().either_or("log_group_name").change(model::FlowLog::REPLACED),
         /// Name of a log group to create for the flow log.
         log_group_name: Input<Option<String>> = optional().check(LogGroup::new_name()).change(model::FlowLog::REPLACED)
             .only_with("log_destination_type", &[model::FlowLog::CLOUDWATCH]),
@@ -16,7 +17,8 @@ crate::attributes! {
         retention_in_days: Input<Option<i64>>
             = optional().check(LogGroup::retention()).only_if_set("log_group_name").in_place(),
         /// ARN of the KMS key that encrypts the created log group.
-        kms_key_id: Input<Option<String>> = optional().check(KmsKey::check_arn()).only_if_set("log_group_name").in_place(),
+        kms_key_id: Input<Option<String>>
+            = optional().check(KmsKey::check_arn()).only_if_set("log_group_name").in_place(),
         /// Whether the created log group stays in AWS, with its events, when it is no longer required.
         log_group_skip_destroy: Input<bool> = default(true).in_place(),
         ..settings: FlowLogSettings
