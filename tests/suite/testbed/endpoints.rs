@@ -1,6 +1,7 @@
 //! Corrections of moto for interface endpoints.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -434,4 +435,55 @@ fn a_gateway_endpoint_stays_while_an_interface_endpoint_needs_it() {
     network.modify(&other, json!({"DnsOptions": {"PrivateDnsOnlyForInboundResolverEndpoint": false}}));
     assert_eq!(option(&other), false);
     assert!(rejections().is_empty());
+}
+
+#[test]
+fn names_of_groups_differ_not_only_in_case() {
+    let network = Network::new();
+    network.group("Interface-Endpoints");
+    let again = json!({"VpcId": network.vpc, "GroupName": "interface-endpoints", "Description": "again"});
+    assert_eq!(network.rejected("create_security_group", again.clone()), "InvalidGroup.Duplicate");
+    let other = Network {
+        vpc: text(&network.ec2("create_vpc", json!({"CidrBlock": "10.1.0.0/16"}))["Vpc"]["VpcId"]),
+        ..network
+    };
+    other.group("interface-endpoints");
+}
+
+#[test]
+fn new_groups_are_hidden_at_first() {
+    let network = Network::new();
+    network.proxy.hide_new_objects(Lasts::Answers(1));
+    let group = network.group("new");
+    let by_id = json!({"GroupIds": [group]});
+    assert_eq!(network.rejected("describe_security_groups", by_id.clone()), "InvalidGroup.NotFound");
+    assert_eq!(network.ec2("describe_security_groups", by_id)["SecurityGroups"][0]["GroupId"], group.as_str());
+}
+
+#[test]
+fn calls_for_endpoints_are_throttled_on_request_only() {
+    let network = Network::with_dns();
+    let delete = || network.proxy.try_boto("ec2", "delete_vpc_endpoints", json!({"VpcEndpointIds": ["vpce-0"]}));
+    for _ in 0..6 {
+        delete().expect("the limits are off");
+    }
+    network.proxy.throttle_with_stopped_clock();
+    let create = || network.proxy.try_boto("ec2", "create_vpc_endpoint", network.arguments("nothing", &json!({})));
+    let modify = || network.proxy.try_boto("ec2", "modify_vpc_endpoint", json!({"VpcEndpointId": "vpce-0"}));
+    let throttled = || network.proxy.count_like(|it| it.error.as_deref() == Some("RequestLimitExceeded"));
+    for _ in 0..4 {
+        for code in [create().expect_err("no service").code, modify().expect_err("no endpoint").code] {
+            assert_ne!(code, "RequestLimitExceeded");
+        }
+        delete().expect("AWS lists it as unsuccessful");
+    }
+    assert_eq!(throttled(), 0, "each action has its own bucket of 4");
+    for error in [create().map(drop), modify().map(drop), delete().map(drop)] {
+        assert_eq!(error.expect_err("the bucket is empty").code, "RequestLimitExceeded");
+    }
+    // One token takes 3.4 s.
+    network.proxy.advance(Duration::from_secs(4));
+    delete().expect("the bucket has a token again");
+    assert_eq!(delete().expect_err("only one").code, "RequestLimitExceeded");
+    assert_eq!(throttled(), 4);
 }
