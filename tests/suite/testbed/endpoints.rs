@@ -377,7 +377,7 @@ fn services_have_the_properties_of_aws() {
     assert!(all.len() > 200 && gateways.len() == 2, "{} {}", all.len(), gateways.len());
     let partner = all.iter().find(|it| it["ServiceName"] == PARTNER).expect("it is listed");
     assert_eq!((&partner["AcceptanceRequired"], &partner["Owner"]), (&json!(true), &Value::Null));
-    assert_eq!(found("service-name", PARTNER), [partner.clone()]);
+    assert_eq!(found("service-name", PARTNER), std::slice::from_ref(partner));
 }
 
 #[test]
@@ -442,7 +442,7 @@ fn names_of_groups_differ_not_only_in_case() {
     let network = Network::new();
     network.group("Interface-Endpoints");
     let again = json!({"VpcId": network.vpc, "GroupName": "interface-endpoints", "Description": "again"});
-    assert_eq!(network.rejected("create_security_group", again.clone()), "InvalidGroup.Duplicate");
+    assert_eq!(network.rejected("create_security_group", again), "InvalidGroup.Duplicate");
     let other = Network {
         vpc: text(&network.ec2("create_vpc", json!({"CidrBlock": "10.1.0.0/16"}))["Vpc"]["VpcId"]),
         ..network

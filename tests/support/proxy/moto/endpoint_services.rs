@@ -150,7 +150,9 @@ fn is_listed(call: &Request<'_>, detail: &Element) -> bool {
 /// AZs: hashicorp/terraform-provider-aws#44186.
 fn in_region(details: &[Element], call: &Request<'_>, region: &str) -> Vec<Element> {
     let mut details = details.to_vec();
-    details.iter_mut().for_each(|detail| complete(detail, &call.region));
+    for detail in &mut details {
+        complete(detail, &call.region);
+    }
     if region != call.region {
         let (from, to) = (format!(".{}.", call.region), format!(".{region}."));
         for detail in &mut details {
