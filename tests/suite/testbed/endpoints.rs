@@ -335,6 +335,25 @@ fn invalid_endpoints_are_rejected() {
 }
 
 #[test]
+fn parameters_of_the_other_kind_of_endpoint_are_rejected() {
+    let network = Network::with_dns();
+    let gateway = |further: Value| {
+        let mut all = json!({"VpcEndpointType": "Gateway"});
+        all.as_object_mut().expect("a map").extend(further.as_object().expect("a map").clone());
+        all
+    };
+    let option = json!({"DnsOptions": {"PrivateDnsOnlyForInboundResolverEndpoint": false}});
+    for (further, part) in [
+        (gateway(option), "applicable only to Interface VPC Endpoints"),
+        (gateway(json!({"SubnetIds": [network.subnets[0]]})), "only supported for Interface"),
+        (json!({"RouteTableIds": [network.table()]}), "only supported for Gateway type"),
+    ] {
+        network.assert_no_endpoint("s3", further, "InvalidParameter", part);
+    }
+    network.ec2("create_vpc_endpoint", network.arguments("s3", &gateway(json!({"RouteTableIds": [network.table()]}))));
+}
+
+#[test]
 fn a_private_dns_name_is_free_after_the_deletion() {
     let network = Network::with_dns();
     let first = network.interface_endpoint("kms", json!({}));

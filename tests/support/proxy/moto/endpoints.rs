@@ -17,6 +17,7 @@ pub(crate) struct Endpoints;
 impl Repair for Endpoints {
     async fn instead(&self, call: &Request<'_>) -> Instead {
         match call.name {
+            "CreateVpcEndpoint" => of_other_kind(call),
             "DeleteVpcEndpoints" => delete(call).await,
             _ => Ok(None),
         }
@@ -49,6 +50,24 @@ impl Repair for Endpoints {
             _ => Ok(()),
         }
     }
+}
+
+/// AWS rejects parameters of the other kind of endpoint, with the texts in hashicorp/terraform-provider-aws#45846,
+/// nanlabs/terraform-aws-starter#18 and ansible-collections/amazon.aws#576.
+fn of_other_kind(call: &Request<'_>) -> Instead {
+    let is_gateway = call.param("VpcEndpointType") == "Gateway";
+    let has = |prefix: &str| call.params.keys().any(|name| name.starts_with(prefix));
+    let text = match is_gateway {
+        true if has(&format!("DnsOptions.{INBOUND_ONLY}")) => {
+            format!("DnsOptions {INBOUND_ONLY} is applicable only to Interface VPC Endpoints.")
+        }
+        true if has("SubnetId.") => {
+            "Subnet IDs are only supported for Interface and GatewayLoadBalancer type VPC Endpoints.".to_owned()
+        }
+        false if has("RouteTableId.") => "Route table IDs are only supported for Gateway type VPC Endpoint.".to_owned(),
+        _ => return Ok(None),
+    };
+    Ok(Some(call.rejected("InvalidParameter", &text)))
 }
 
 /// AWS does not delete a gateway endpoint while an interface endpoint of its service has the option; moto does not know
