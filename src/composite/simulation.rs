@@ -286,8 +286,10 @@ impl Cloud for Simulation {
     async fn facts(&self, lookups: &[Lookup]) -> Result<Facts, Failure> {
         let services = ["s3", "s3express", "dynamodb"].map(|name| format!("com.amazonaws.us-east-1.{name}"));
         let needs_key = lookups.iter().any(|lookup| matches!(lookup, Lookup::KmsKey(_)));
+        let zones = self.zones.lock().unwrap().clone();
         let facts = Facts {
-            availability_zones: Some(self.zones.lock().unwrap().clone()),
+            endpoint_services: shapes::endpoint_services(lookups, &zones),
+            availability_zones: Some(zones),
             gateway_endpoint_services: Some(services.to_vec()),
             certificates: Some(self.certificates.lock().unwrap().clone()),
             kms_key: self.kms_key.lock().unwrap().clone().filter(|_| needs_key),

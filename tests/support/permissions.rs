@@ -50,6 +50,7 @@ pub(crate) const POLICIES: &[(Policy, &str)] = &[
     (Policy::NetworkChange2, "network-change-2"),
     (Policy::NetworkOptions, "network-options"),
     (Policy::FlowLogs, "network-flow-logs"),
+    (Policy::InterfaceEndpoints, "network-interface-endpoints"),
     (Policy::NetworkAdoption, "network-adoption"),
     (Policy::GatewayRead, "gateway-read"),
     (Policy::GatewayChange, "gateway-change"),
@@ -191,7 +192,8 @@ struct Feature {
     associated: &'static [Associated],
 }
 
-const FEATURES: [&Feature; 3] = [&network::FEATURE, &gateway::FEATURE, &flow_logs::FEATURE];
+const FEATURES: [&Feature; 4] =
+    [&network::FEATURE, &gateway::FEATURE, &flow_logs::FEATURE, &interface_endpoints::FEATURE];
 
 /// For each policy: the name of a purpose, its description, and the configuration that does not need it; empty if every
 /// configuration does. If a purpose needs several statements, they are numbered.

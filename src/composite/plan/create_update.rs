@@ -144,6 +144,7 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
             Some(_) => outside::Unchecked::default(),
             None => outside::unchecked::<P>(config, self.prior.as_ref(), private, scope),
         };
+        lookups.extend(P::lookups_of_change(config, self.prior.as_ref(), &private.inventory));
         lookups.extend(outside::lookups(&unchecked));
         let of_refresh = private.facts.take().filter(|_| clouds.replaced_by().is_none());
         let of_refresh = of_refresh.map(|facts| facts::applicable::<P>(facts, &request.prior, &lookups));

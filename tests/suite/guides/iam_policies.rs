@@ -64,7 +64,21 @@ fn not_recorded() -> Vec<Check> {
     };
     let ours = |check: Check| check.with("aws:ResourceTag/fgw:resource", &["four_tier_vpc/name"]);
     let vpc = "arn:aws:ec2:eu-central-1:123456789012:vpc/vpc-1";
+    let custom = |action: &str| Check::new(action, &arn("custom-security-group")).with("ec2:Region", &["eu-central-1"]);
+    let mark = |check: Check| check.with("aws:RequestTag/fgw:resource", &["four_tier_vpc/name"]);
     vec![
+        mark(ec2("CreateVpcEndpoint", "vpc-endpoint"))
+            .with("ec2:VpceServiceName", &["com.amazonaws.eu-central-1.my-service"]),
+        ours(ec2("CreateVpcEndpoint", "subnet")),
+        ours(ec2("CreateVpcEndpoint", "security-group")),
+        ours(ec2("ModifyVpcEndpoint", "security-group")).with("ec2:Vpc", &[vpc]),
+        custom("ec2:CreateVpcEndpoint"),
+        custom("ec2:ModifyVpcEndpoint").with("ec2:Vpc", &[vpc]),
+        mark(ec2("CreateSecurityGroup", "security-group")),
+        mark(ec2("CreateTags", "security-group")).with("ec2:CreateAction", &["CreateSecurityGroup"]),
+        ours(ec2("CreateSecurityGroup", "vpc")),
+        ours(ec2("DeleteSecurityGroup", "security-group")).with("ec2:Vpc", &[vpc]),
+        Check::new("route53:AssociateVPCWithHostedZone", &arn("hostedzone-of-service")),
         ours(ec2("DisassociateAddress", "elastic-ip")),
         ec2("DisassociateAddress", "network-interface"),
         ours(ec2("DisassociateRouteTable", "route-table")),

@@ -7,7 +7,6 @@ use super::Condition::{InterfaceEndpoint, None as Always, Ours, WithMark};
 use super::Feature;
 use super::Policy::InterfaceEndpoints;
 
-#[expect(dead_code, reason = "the calls of the product come with its entry in `FEATURES`")]
 pub(super) const FEATURE: Feature = Feature {
     purposes: &[
         (InterfaceEndpoints, "InterfaceEndpoints", "The interface endpoints", "no `interface_endpoints`"),
