@@ -152,8 +152,11 @@ impl Facts {
             gateway_endpoint_services: self
                 .gateway_endpoint_services
                 .filter(|_| has(|it| matches!(it, Lookup::GatewayEndpointServices))),
-            // They are looked up again for a change.
-            endpoint_services: BTreeMap::new(),
+            endpoint_services: self
+                .endpoint_services
+                .into_iter()
+                .filter(|(service, _)| lookups.contains(&Lookup::EndpointService(service.clone())))
+                .collect(),
             certificates: self.certificates.filter(|_| has(|it| matches!(it, Lookup::Certificates(_)))),
             kms_key: self.kms_key.filter(|_| has(|it| matches!(it, Lookup::KmsKey(_)))),
             outside: BTreeMap::new(),

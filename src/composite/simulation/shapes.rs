@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::cloud::{Cause, Failure};
 use crate::model::{
-    AvailabilityZone, Caller, EndpointOffer, Entry, FlowLog, Found, Input, Key, Learned, Lookup, Object, Origin, Ref,
-    Spec,
+    AvailabilityZone, Caller, EndpointAddresses, EndpointOffer, Entry, FlowLog, Found, Input, InterfaceEndpoint, Key,
+    Learned, Lookup, Object, Origin, Ref, Spec,
 };
 
 /// Returns a spec as a read with this known entry does. For a known route table, a read returns only the applied
@@ -106,7 +106,10 @@ pub(super) fn outlives_root(spec: &Spec) -> bool {
     )
 }
 
-pub(super) fn learned(spec: &Spec, id: &str) -> Learned {
+pub(super) fn learned(spec: &Spec, id: &str, ids: &BTreeMap<Key, String>) -> Learned {
+    if let Spec::InterfaceEndpoint(endpoint) = spec {
+        return addresses(endpoint, id, ids);
+    }
     let pairs: &[(&str, &str)] = match spec {
         Spec::Vpc(_) => &[
             ("owner_id", "123456789012"),
@@ -154,6 +157,23 @@ pub(super) fn endpoint_services(
         Some((wanted.clone(), Found::There(offer)))
     };
     lookups.iter().filter_map(offer).collect()
+}
+
+/// An interface and a name for each subnet.
+fn addresses(endpoint: &InterfaceEndpoint, id: &str, ids: &BTreeMap<Key, String>) -> Learned {
+    let id_of = |subnet: &Ref| match subnet {
+        Ref::Key(key) => ids[key].clone(),
+        Ref::Id(id) => id.clone(),
+    };
+    let mut subnets: Vec<String> = endpoint.subnets.iter().map(id_of).collect();
+    subnets.sort();
+    let addresses = EndpointAddresses {
+        has_private_dns: endpoint.private_dns_enabled == Input::Known(true),
+        network_interfaces: subnets.iter().map(|subnet| format!("interface of {id} in {subnet}")).collect(),
+        dns_entries: Vec::new(),
+        subnets,
+    };
+    Learned { endpoint: Some(addresses), ..Learned::new() }
 }
 
 /// The failure of a call that a test lets fail.

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use super::Part;
 use crate::model::keys::network as keys;
 use crate::model::{
-    self, Found as Answer, Input, Inventory, Lookup, Outside, Reference, Scope, TaggingService, check_tags,
+    self, Found as Answer, Input, Inventory, Lookup, Outside, Reference, Scope, TaggingService, Tier, check_tags,
 };
 use crate::plugin::{Nested, Problem, Type, Value};
 use crate::topology::alternatives::Change;
@@ -91,6 +91,8 @@ impl Part for InterfaceEndpoints {
         if self.is_wanted(config).is_known() {
             return Vec::new();
         }
+        let has_subnets = |tier: &Tier| *config.creates(*tier) != Input::Known(false);
+        let tier = Tier::ALL.into_iter().find(has_subnets).map_or("", Tier::slot);
         let decided = |exists: bool| -> Change<Config> {
             Box::new(move |config| {
                 let unknown = || exists.then(|| ("unknown".to_string(), Input::Unknown)).into_iter().collect();
@@ -99,7 +101,7 @@ impl Part for InterfaceEndpoints {
                 for entry in all.values_mut() {
                     let Some(mut it) = entry.known().cloned().or_else(InterfaceEndpoint::unknown) else { continue };
                     if it.tier().is_none() {
-                        it.subnet_tier = Input::Known("private_app".to_string());
+                        it.subnet_tier = Input::Known(tier.to_string());
                     }
                     if it.chosen_zones().is_none() {
                         it.availability_zones = Input::Known(None);
