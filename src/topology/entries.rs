@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::mirrored::Found;
-use crate::model::{Entry, Input, Inventory, Spec, only};
+use crate::model::keys::{is_in_name, is_name, name_in};
+use crate::model::{Entry, Input, Inventory, Spec};
 use crate::plugin::{AttributePath, Problem, Value};
 
 /// A map of entries.
@@ -29,7 +30,7 @@ impl Entries {
 
     /// The name of the entry whose object is in a slot.
     pub(super) fn name<'a>(&self, slot: &'a str) -> Option<&'a str> {
-        slot.strip_prefix(self.slots).filter(|name| is_name(name))
+        name_in(slot, self.slots)
     }
 
     /// The names that cannot be parts of slots.
@@ -76,12 +77,4 @@ pub(super) fn drifted<'a>(inventory: &'a Inventory, slot: &str) -> Option<&'a Sp
 
 fn entry_at<'a>(inventory: &'a Inventory, slot: &str) -> Option<&'a Entry> {
     inventory.entries.iter().find(|entry| entry.key.slot == slot)
-}
-
-fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(is_in_name)
-}
-
-fn is_in_name(character: char) -> bool {
-    !character.is_ascii_uppercase() && only(character.encode_utf8(&mut [0; 4]), "._-")
 }

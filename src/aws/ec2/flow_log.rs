@@ -22,7 +22,7 @@ use crate::aws::ec2::observed::{List, Listed, Shown};
 use crate::aws::logs::group;
 use crate::aws::logs::group::FoundGroup;
 use crate::cloud::{Cause, Failure, Observed};
-use crate::model::keys::network as keys;
+use crate::model::keys::{name_in, network as keys};
 use crate::model::{
     DELIVERY_ERROR, DELIVERY_STATUS, DestinationOptions, Entry, FlowLog, FlowLogSettings, Input, Key, LogGroup, Object,
     Spec, TopologyKind,
@@ -104,7 +104,7 @@ impl Listed for (FoundGroup, Vec<Tag>) {
 
     fn evidence<'a>(&'a self, _: &Claims<'a>) -> Evidence<'a> {
         let fixed = self.id().unwrap_or_default().to_string();
-        Evidence { fixed, ..Evidence::new("a log group", |slot| slot.starts_with(keys::FLOW_LOG_GROUP)) }
+        Evidence { fixed, ..Evidence::new("a log group", |slot| name_in(slot, keys::FLOW_LOG_GROUP).is_some()) }
     }
 
     fn read(&self, shown: &Shown<'_>, ours: Ours<'_>) -> Option<Observed> {
@@ -132,7 +132,7 @@ impl Listed for Log {
 
     fn evidence<'a>(&'a self, _: &Claims<'a>) -> Evidence<'a> {
         let fixed = destination(self).unwrap_or_default();
-        Evidence { fixed, ..Evidence::new("a flow log", |slot| slot.starts_with(keys::FLOW_LOG)) }
+        Evidence { fixed, ..Evidence::new("a flow log", |slot| name_in(slot, keys::FLOW_LOG).is_some()) }
     }
 
     /// AWS cannot change a log, so one in state has the properties of the last apply.
