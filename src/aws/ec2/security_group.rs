@@ -12,7 +12,7 @@ use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::{Operation, OrFailure, list_all, ownership, wait};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::model::keys::network as keys;
+use crate::model::keys::{name_in, network as keys};
 use crate::model::{Entry, Input, Learned, SecurityGroup, Spec};
 
 /// The name of the group in a slot. AWS compares the names of a VPC without case, and does not change them.
@@ -29,7 +29,7 @@ const SHARED: &str = "interface-endpoints";
 const NAMES: &str = "interface-endpoint*";
 
 fn is_slot(slot: &str) -> bool {
-    slot == keys::ENDPOINTS_GROUP || slot.starts_with(keys::ENDPOINT_GROUP)
+    slot == keys::ENDPOINTS_GROUP || name_in(slot, keys::ENDPOINT_GROUP).is_some()
 }
 
 /// A group that is not the default one.
@@ -95,10 +95,10 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &SecurityGroup) -> R
     let (session, vpc_id, name) = (operation.session, operation.id(&spec.vpc)?, name_of(&operation.key.slot));
     let mut tags = ownership::tags_on_create(operation, &spec.tags)?;
     let request = tags::add_request(&mut tags);
-    let find = |filters: Vec<_>| async move {
-        let call = session.ec2.describe_security_groups().filters(filter("vpc-id", vpc_id)).set_filters(Some(filters));
-        let found = list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await?;
-        Ok(found.into_iter().find_map(|it| it.group_id))
+    let of_vpc = |filters: Vec<_>| async move {
+        let filters = [vec![filter("vpc-id", vpc_id)], filters].concat();
+        let call = session.ec2.describe_security_groups().set_filters(Some(filters));
+        list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await
     };
     let mutation = Mutation::of_ec2(operation, "CreateSecurityGroup");
     let create = || {
@@ -116,13 +116,15 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &SecurityGroup) -> R
                     .send()
             },
             |answer| answer.group_id.ok_or_else(|| incomplete_answer("CreateSecurityGroup", "an id")),
-            || find(vec![request.clone()]),
+            || async { Ok(of_vpc(vec![request.clone()]).await?.into_iter().find_map(|it| it.group_id)) },
         )
     };
     let id = match operation.retry_until_visible(&[vpc_id], create).await {
         Err(failure) if failure.cause == Cause::Exists => {
-            let other: Option<String> = find(vec![filter("group-name", &name)]).await?;
-            return Err(occupied(failure, &operation.key.slot, &name, other));
+            // A filter distinguishes case.
+            let has_name = |it: &Group| it.group_name().is_some_and(|other| other.eq_ignore_ascii_case(&name));
+            let other = of_vpc(Vec::new()).await?.into_iter().find(has_name);
+            return Err(occupied(failure, &operation.key.slot, other.as_ref()));
         }
         created => created?,
     };
@@ -131,11 +133,12 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &SecurityGroup) -> R
 }
 
 /// Names the group that has the name already.
-fn occupied(failure: Failure, slot: &str, name: &str, other: Option<String>) -> Failure {
-    let Some(id) = other else { return failure };
+fn occupied(failure: Failure, slot: &str, other: Option<&Group>) -> Failure {
+    let Some((id, name)) = other.and_then(|it| Some((it.group_id()?, it.group_name()?))) else { return failure };
     let message = format!(
         "{}. {id}, which this resource does not manage, has the name {name}. To take it over, set {slot:?} = {id:?} in \
-         adopt; or delete it",
+         adopt, and give it the rules that the plan names. To use it as it is, set security_group_ids of the endpoints \
+         to it. Otherwise delete it",
         failure.message.trim_end_matches('.')
     );
     Failure { message, ..failure }
@@ -173,3 +176,6 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     })
     .await
 }
+
+#[cfg(test)]
+mod tests;
