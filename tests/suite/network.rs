@@ -37,6 +37,8 @@ mod drift;
 mod drift_matrix;
 #[path = "network/duplicates.rs"]
 mod duplicates;
+#[path = "network/endpoint_faults.rs"]
+mod endpoint_faults;
 #[path = "network/endpoints.rs"]
 mod endpoints;
 #[path = "network/examples.rs"]

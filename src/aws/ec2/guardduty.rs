@@ -14,9 +14,8 @@ use tokio::time::Instant;
 
 use super::{default_security_group, filter, tags, vpc_endpoint};
 use crate::aws::Session;
-use crate::aws::calls::codes;
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::{Backoff, Poll};
+use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{Operation, OrFailure, list_all};
 use crate::cloud::{Cause, Deadlines, Failure};
 use crate::model::GuardDutyObjects;
@@ -162,7 +161,7 @@ async fn remove(operation: &Operation<'_>, vpc_id: &str, within: Within<'_>) -> 
             for endpoint in &blocking {
                 tracing::info!("deleting {} of GuardDuty in {vpc_id}", endpoint.id);
                 let delete = || vpc_endpoint::send_delete(operation.session, &endpoint.id);
-                let deleted = while_busy(operation, delete).await;
+                let deleted = vpc_endpoint::while_busy(operation, delete).await;
                 deleted.or_else(|failure| ignore_missing(failure, &endpoint.id))?;
             }
             if let Within::Vpc = within {
@@ -196,16 +195,7 @@ async fn leave(operation: &Operation<'_>, endpoint: &Endpoint, subnet: &str) -> 
         let call = session.ec2.modify_vpc_endpoint().vpc_endpoint_id(id).remove_subnet_ids(subnet).send().await;
         call.map(|_| ()).or_failure("ModifyVpcEndpoint")
     };
-    while_busy(operation, send).await.or_else(|failure| ignore_missing(failure, id))
-}
-
-/// Retries a change of an endpoint while AWS still makes an earlier one, such as for another subnet.
-async fn while_busy<F>(operation: &Operation<'_>, send: impl FnMut() -> F) -> Result<(), Failure>
-where
-    F: Future<Output = Result<(), Failure>>,
-{
-    let deadlines = operation.deadlines(INTERFACES);
-    wait::retry_while(&deadlines, &mut Backoff::new(wait::SECONDS), codes::is_endpoint_busy, send).await
+    vpc_endpoint::while_busy(operation, send).await.or_else(|failure| ignore_missing(failure, id))
 }
 
 /// Deletes the security group of the endpoint, after the endpoint. A group that is still in use is left to the next

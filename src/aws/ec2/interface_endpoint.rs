@@ -1,5 +1,7 @@
 //! Interface endpoints.
 
+use std::collections::BTreeSet;
+
 use aws_sdk_ec2::types::{
     DnsOptionsSpecification, DnsRecordIpType, IpAddressType, NetworkInterface, ResourceType, Tag,
     VpcEndpoint as Endpoint, VpcEndpointType,
@@ -8,21 +10,24 @@ use aws_sdk_ec2::types::{
 use super::claims::{Claims, Evidence, Ours};
 use super::observed::{Listed, Shown};
 use super::vpc_endpoint::{self, MISSING, READY, acquire, state};
-use super::{client_token, conflicts, tags};
+use super::{client_token, conflicts, guardduty, tags};
 use crate::aws::calls::codes;
 use crate::aws::calls::errors::{incomplete_answer, item_failure};
-use crate::aws::calls::wait::{Backoff, Poll, SECONDS, retry_while};
+use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{Operation, OrFailure, ownership, wait};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::model::keys::network as keys;
+use crate::model::keys::{name_in, network as keys};
 use crate::model::{
     DnsEntry, ENDPOINT_STATE, EndpointAddresses, Entry, FULL_ACCESS, Input, InterfaceEndpoint,
-    InterfaceEndpointSettings, Learned, Ref, Spec, shown_policy,
+    InterfaceEndpointSettings, Key, Learned, PENDING_ACCEPTANCE, Ref, Spec, shown_policy,
 };
 
-/// Whether it is an interface endpoint that a user created. AWS does not let users change those of its services.
+/// Whether it is an interface endpoint that a user created. AWS does not let users change those of its services, and
+/// GuardDuty creates its own one again.
 pub(super) fn is_managed(endpoint: &Endpoint) -> bool {
-    endpoint.vpc_endpoint_type() == Some(&VpcEndpointType::Interface) && endpoint.requester_managed() != Some(true)
+    endpoint.vpc_endpoint_type() == Some(&VpcEndpointType::Interface)
+        && endpoint.requester_managed() != Some(true)
+        && guardduty::Endpoint::of(endpoint).is_none()
 }
 
 /// An interface endpoint.
@@ -48,10 +53,11 @@ impl Listed for Interface {
             needs_consent: reason.clone(),
             impossible: reason,
             requires: subnets().collect(),
-            ..Evidence::new("an interface endpoint", |slot| slot.starts_with(keys::INTERFACE_ENDPOINT))
+            ..Evidence::new("an interface endpoint", |slot| name_in(slot, keys::INTERFACE_ENDPOINT).is_some())
         }
     }
 
+    /// A failed endpoint never recovers, so it gets another key than the wanted one, and the plan replaces it.
     fn read(&self, shown: &Shown<'_>, ours: Ours<'_>) -> Option<Observed> {
         let (key, applied) = ours.place(InterfaceEndpoint::of)?;
         let spec = spec(shown, &self.0, applied)?;
@@ -62,6 +68,7 @@ impl Listed for Interface {
                 keys::interface_endpoint(name, &spec.service_name, &spec.settings.service_region)
             }
         };
+        let key = Key { has_failed: key.has_failed || state(&self.0) == "failed", ..key };
         let (id, spec) = (self.id()?.to_string(), Spec::InterfaceEndpoint(spec));
         Some(Observed { id, key, spec, learned: learned(&self.0) })
     }
@@ -88,7 +95,7 @@ fn spec(shown: &Shown<'_>, it: &Endpoint, applied: Option<&InterfaceEndpoint>) -
     let names = it.private_dns_enabled().unwrap_or(false);
     // AWS rejects the names until the owner of the service has accepted the endpoint.
     let private_dns_enabled = match applied {
-        Some(applied) if state(it) == PENDING => applied.private_dns_enabled.clone(),
+        Some(applied) if state(it) == PENDING_ACCEPTANCE => applied.private_dns_enabled.clone(),
         _ => Input::Known(names),
     };
     let inbound_only = inbound_only.filter(|_| has_option && private_dns_enabled != Input::Known(false));
@@ -129,9 +136,6 @@ fn spec(shown: &Shown<'_>, it: &Endpoint, applied: Option<&InterfaceEndpoint>) -
         },
     })
 }
-
-/// The state of an endpoint that the owner of the service has not accepted, in lower case.
-const PENDING: &str = "pendingacceptance";
 
 fn learned(it: &Endpoint) -> Learned {
     let sorted = |ids: &[String]| {
@@ -191,21 +195,39 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &InterfaceEndpoint) 
     };
     operation.record_id(&id);
     let ready = settled(operation, "CreateVpcEndpoint", &id, &subnets).await?;
-    if are_later && state(&ready) != PENDING {
+    if are_later && state(&ready) != PENDING_ACCEPTANCE {
         let names = session.ec2.modify_vpc_endpoint().private_dns_enabled(true);
-        modify(operation, &id, names.set_dns_options(dns_options(operation, spec, true)?), &[], spec).await?;
+        let names = names.set_dns_options(dns_options(operation, spec, true)?);
+        vpc_endpoint::while_busy(operation, || modify(operation, &id, names.clone(), &[], spec)).await?;
         settled(operation, "ModifyVpcEndpoint", &id, &subnets).await?;
     }
     Ok(())
 }
 
-/// Changes what differs, in one call, or in two if a subnet replaces another one: AWS rejects two in one AZ.
+/// Changes the endpoint, and waits until the network interfaces in former subnets are deleted: until then, AWS does not
+/// delete these subnets.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
     from: Option<&InterfaceEndpoint>,
     to: &InterfaceEndpoint,
 ) -> Result<(), Failure> {
+    // The first answer may be lost, and AWS makes the change. So each attempt sends what then still differs.
+    let before = vpc_endpoint::while_busy(operation, || Box::pin(change(operation, id, from, to))).await?;
+    let ready = settled(operation, "ModifyVpcEndpoint", id, &resolve(operation, &to.subnets)?).await?;
+    let (_, left) = difference(ready.network_interface_ids(), &before);
+    until_deleted(operation, "ModifyVpcEndpoint", &left).await?;
+    tags::update(operation, id, from.map(|from| &from.settings.tags), &to.settings.tags).await
+}
+
+/// Changes what differs, in one call, or in two if a subnet replaces another one: AWS rejects two in one AZ. Returns the
+/// former network interfaces.
+async fn change(
+    operation: &Operation<'_>,
+    id: &str,
+    from: Option<&InterfaceEndpoint>,
+    to: &InterfaceEndpoint,
+) -> Result<Vec<String>, Failure> {
     let session = operation.session;
     let (wanted, wanted_groups) = (resolve(operation, &to.subnets)?, groups(operation, to)?);
     let now = session.pollers.vpc_endpoints.now(&session.ec2, id).await?;
@@ -224,7 +246,7 @@ pub(crate) async fn update(
         let inbound = it.private_dns_only_for_inbound_resolver_endpoint.clone();
         (it.private_dns_enabled.clone(), inbound, it.settings.dns_record_ip_type.clone())
     };
-    let is_pending = now.as_ref().is_some_and(|it| state(it) == PENDING);
+    let is_pending = now.as_ref().is_some_and(|it| state(it) == PENDING_ACCEPTANCE);
     if from.is_none_or(|from| names(from) != names(to)) && !is_pending {
         let has_names = *operation.known(&to.private_dns_enabled)?;
         call = call.private_dns_enabled(has_names).set_dns_options(dns_options(operation, to, true)?);
@@ -245,8 +267,7 @@ pub(crate) async fn update(
         call = call.set_add_subnet_ids(some(add)).set_remove_subnet_ids(some(remove));
     }
     modify(operation, id, call, &added, to).await?;
-    settled(operation, "ModifyVpcEndpoint", id, &wanted).await?;
-    tags::update(operation, id, from.map(|from| &from.settings.tags), &to.settings.tags).await
+    Ok(now.map(|it| it.network_interface_ids().to_vec()).unwrap_or_default())
 }
 
 fn some(ids: Vec<String>) -> Option<Vec<String>> {
@@ -274,14 +295,11 @@ async fn modify(
     }
     let used: Vec<&str> = [id].into_iter().chain(added.iter().map(String::as_str)).collect();
     let call = call.vpc_endpoint_id(id);
-    let visible = || {
-        operation.retry_until_visible(&used, || async {
-            acquire(operation, "ModifyVpcEndpoint").await?;
-            call.clone().send().await.map(|_| ()).or_failure("ModifyVpcEndpoint")
-        })
+    let send = || async {
+        acquire(operation, "ModifyVpcEndpoint").await?;
+        call.clone().send().await.map(|_| ()).or_failure("ModifyVpcEndpoint")
     };
-    let (deadlines, mut backoff) = (operation.deadlines(READY), Backoff::new(SECONDS));
-    match retry_while(&deadlines, &mut backoff, codes::is_endpoint_busy, visible).await {
+    match operation.retry_until_visible(&used, send).await {
         Err(failure) if codes::is_private_dns_conflict(&failure) => {
             let (vpc_id, service_name) = (operation.id(&to.vpc)?, operation.known(&to.service_name)?);
             Err(conflicts::with_other_names(operation.session, failure, vpc_id, (Some(id), service_name)).await)
@@ -317,14 +335,18 @@ async fn settled(operation: &Operation<'_>, action: &str, id: &str, subnets: &[S
         };
         let (added, removed) = difference(subnets, endpoint.subnet_ids());
         match state(endpoint).as_str() {
-            "available" | PENDING if added.is_empty() && removed.is_empty() => Ok(Poll::Done(endpoint.clone())),
-            "available" | PENDING => {
+            "available" | PENDING_ACCEPTANCE if added.is_empty() && removed.is_empty() => {
+                Ok(Poll::Done(endpoint.clone()))
+            }
+            "available" | PENDING_ACCEPTANCE => {
                 Ok(Poll::Pending(format!("the endpoint has the subnets {}", endpoint.subnet_ids().join(", "))))
             }
-            "failed" | "rejected" | "expired" => {
+            state @ ("failed" | "rejected" | "expired") => {
                 let error = endpoint.last_error();
                 let (code, message) = (error.and_then(|it| it.code()), error.and_then(|it| it.message()));
-                Err(Failure { cause: Cause::Other, ..item_failure(action, code, message) })
+                let failure = item_failure(action, code, message);
+                let message = format!("{id} is {state}: {}", failure.message);
+                Err(Failure { cause: Cause::Other, message, ..failure })
             }
             other => Ok(Poll::Pending(format!("the endpoint is {other}"))),
         }
@@ -341,16 +363,27 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let (session, id) = (operation.session, entry.id.as_str());
     let is_missing = |failure: &Failure| MISSING.match_failure(failure, id);
     let found = session.pollers.vpc_endpoints.now(&session.ec2, id).await?;
-    let interfaces = found.as_ref().map(|it| it.network_interface_ids().to_vec()).unwrap_or_default();
+    // AWS does not return those of an endpoint that an earlier run has deleted.
+    let of_state = entry.learned.endpoint.iter().flat_map(|it| &it.network_interfaces);
+    let interfaces = found.iter().flat_map(|it| it.network_interface_ids()).chain(of_state).cloned();
+    let interfaces: BTreeSet<String> = interfaces.collect();
     let is_there = || async {
         Ok(session.pollers.vpc_endpoints.now(&session.ec2, id).await?.is_some_and(|it| vpc_endpoint::exists(&it)))
     };
-    wait::delete(&operation.work.deadlines, is_missing, is_there, || async {
-        acquire(operation, "DeleteVpcEndpoints").await?;
-        vpc_endpoint::send_delete(session, id).await
-    })
-    .await?;
+    acquire(operation, "DeleteVpcEndpoints").await?;
+    let send = || vpc_endpoint::while_busy(operation, || vpc_endpoint::send_delete(session, id));
+    wait::delete(&operation.work.deadlines, is_missing, is_there, send).await?;
     vpc_endpoint::until_deleted(operation, id).await?;
+    until_deleted(operation, "DeleteVpcEndpoints", &interfaces).await
+}
+
+/// Waits until these network interfaces are deleted.
+async fn until_deleted<'a>(
+    operation: &Operation<'_>,
+    action: &str,
+    interfaces: impl IntoIterator<Item = &'a String>,
+) -> Result<(), Failure> {
+    let session = operation.session;
     for interface in interfaces {
         let check = |found: Option<&NetworkInterface>| {
             Ok(match found {
@@ -359,7 +392,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
             })
         };
         let (deadlines, pollers) = (operation.deadlines(READY), &session.pollers.network_interfaces);
-        pollers.until(&session.ec2, "DeleteVpcEndpoints", &interface, &deadlines, check).await?;
+        pollers.until(&session.ec2, action, interface, &deadlines, check).await?;
     }
     Ok(())
 }
@@ -378,3 +411,6 @@ fn resolve(operation: &Operation<'_>, references: &[Ref]) -> Result<Vec<String>,
 fn groups(operation: &Operation<'_>, spec: &InterfaceEndpoint) -> Result<Vec<String>, Failure> {
     resolve(operation, operation.known(&spec.security_groups)?)
 }
+
+#[cfg(test)]
+mod tests;

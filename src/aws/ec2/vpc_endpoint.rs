@@ -16,7 +16,7 @@ use crate::aws::calls::ownership;
 use crate::aws::calls::poller::Polled;
 use crate::aws::calls::rate_limit::{Limit, LimitKey};
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::Poll;
+use crate::aws::calls::wait::{Backoff, Poll};
 use crate::aws::calls::{Operation, OrFailure, list_all};
 use crate::aws::ec2::observed::{Listed, Shown};
 use crate::cloud::{Case, Cause, Failure, Observed};
@@ -32,8 +32,9 @@ pub(super) const MISSING: MissingCodes =
 pub(super) const READY: Duration = Duration::from_secs(10 * 60);
 
 /// AWS accepts four calls of each action that changes endpoints at once, and then three in ten seconds, per account and
-/// Region (request throttling in EC2's developer guide).
-const CALLS: Limit = Limit::Bucket { per_second: 0.3, burst: 4.0 };
+/// Region (request throttling in EC2's developer guide). The burst is smaller, because calls do not arrive exactly when
+/// they are sent.
+const CALLS: Limit = Limit::Bucket { per_second: 0.3, burst: 3.5 };
 
 /// Waits until one more call of an action that changes an endpoint may be sent.
 pub(super) async fn acquire(operation: &Operation<'_>, action: &'static str) -> Result<(), Failure> {
@@ -133,6 +134,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcEndpoint) -> Res
             .client_token(client_token());
         let specification = with_tags.then(|| vec![tags::on_create(ResourceType::VpcEndpoint, &tags)]);
         async move {
+            acquire(operation, "CreateVpcEndpoint").await?;
             let answer = call.set_tag_specifications(specification).send().await;
             let answer = answer.or_failure("CreateVpcEndpoint")?;
             let id = answer.vpc_endpoint().and_then(|it| it.vpc_endpoint_id());
@@ -220,6 +222,7 @@ pub(crate) async fn update(
                     Some(None) => call.reset_policy(true),
                     None => call,
                 };
+                acquire(operation, "ModifyVpcEndpoint").await?;
                 call.send().await.map(|_| ()).or_failure("ModifyVpcEndpoint")
             })
             .await;
@@ -259,6 +262,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let is_missing = |failure: &Failure| MISSING.match_failure(failure, id);
     let is_there =
         || async { Ok(session.pollers.vpc_endpoints.now(&session.ec2, id).await?.is_some_and(|it| exists(&it))) };
+    acquire(operation, "DeleteVpcEndpoints").await?;
     let deleted = wait::delete(&operation.work.deadlines, is_missing, is_there, || async {
         match send_delete(session, id).await {
             Err(failure) if codes::is_route_missing(&failure) => {
@@ -346,6 +350,15 @@ pub(super) async fn send_delete(session: &Session, id: &str) -> Result<(), Failu
             Err(item_failure("DeleteVpcEndpoints", code, message))
         }
     }
+}
+
+/// Retries a change of an interface endpoint while AWS still makes an earlier one.
+pub(super) async fn while_busy<T, F>(operation: &Operation<'_>, send: impl FnMut() -> F) -> Result<T, Failure>
+where
+    F: Future<Output = Result<T, Failure>>,
+{
+    let (deadlines, mut backoff) = (operation.deadlines(READY), Backoff::new(wait::SECONDS));
+    wait::retry_while(&deadlines, &mut backoff, codes::is_endpoint_busy, send).await
 }
 
 /// Waits until an endpoint is deleted.

@@ -8,7 +8,8 @@ use super::{THIS, TestEnv, text};
 use crate::support::terraform::Run;
 
 const CONFIG: &str = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  \
-                      enable_default_security_group = false\n  timeouts {\n    delete = \"2s\"\n  }";
+                      enable_default_security_group = false\n  interface_endpoints = {\n    kms = {}\n  }\n  \
+                      timeouts {\n    delete = \"2s\"\n  }";
 
 /// Objects that the network does not manage, in its VPC and in another one.
 struct Foreign {
@@ -72,6 +73,13 @@ impl Foreign {
         let rule =
             json!([{"IpProtocol": "tcp", "FromPort": 5432, "ToPort": 5432, "IpRanges": [{"CidrIp": "10.9.0.0/16"}]}]);
         ec2("authorize_security_group_ingress", json!({"GroupId": group, "IpPermissions": rule}));
+        let named = json!({"VpcId": ours, "GroupName": "interface-endpoint-sns", "Description": "theirs"});
+        let named = text(&ec2("create_security_group", named)["GroupId"]);
+        let endpoint = json!({
+            "VpcId": ours, "VpcEndpointType": "Interface", "ServiceName": "com.amazonaws.us-east-1.sns",
+            "SubnetIds": [env.id("subnet.private_app.0")], "SecurityGroupIds": [named],
+        });
+        let endpoint = text(&ec2("create_vpc_endpoint", endpoint)["VpcEndpoint"]["VpcEndpointId"]);
 
         // Of other VPCs, only objects that could have outlived this network are read.
         let elsewhere = vec![
@@ -91,6 +99,8 @@ impl Foreign {
             (group.clone(), "default_security_group", "default_security_group"),
             (acl.clone(), "default_network_acl", "default_network_acl"),
             (private.clone(), "private_nat_gateway.0", "private_nat_gateway.1"),
+            (named.clone(), "security_group.interface_endpoints", "security_group.interface_endpoint.sns"),
+            (endpoint.clone(), "interface_endpoint.kms", "interface_endpoint.sns"),
         ];
         let calls = vec![
             ("describe_subnets", json!({"SubnetIds": [subnet, inner]})),
@@ -98,7 +108,8 @@ impl Foreign {
             ("describe_addresses", json!({"AllocationIds": [free, served, held, inner_address]})),
             ("describe_nat_gateways", json!({"NatGatewayIds": [nat, inner_nat, private]})),
             ("describe_route_tables", json!({"RouteTableIds": [table, other]})),
-            ("describe_security_groups", json!({"GroupIds": [group]})),
+            ("describe_security_groups", json!({"GroupIds": [group, named]})),
+            ("describe_vpc_endpoints", json!({"VpcEndpointIds": [endpoint]})),
             ("describe_network_acls", json!({"NetworkAclIds": [acl]})),
         ];
         let inside = vec![
@@ -109,6 +120,8 @@ impl Foreign {
             ("disassociate_route_table", json!({"AssociationId": association["AssociationId"]})),
             ("delete_subnet", json!({"SubnetId": inner})),
             ("delete_route_table", json!({"RouteTableId": table})),
+            ("delete_vpc_endpoints", json!({"VpcEndpointIds": [endpoint]})),
+            ("delete_security_group", json!({"GroupId": named})),
         ];
         Self { elsewhere, reported, calls, inside }
     }

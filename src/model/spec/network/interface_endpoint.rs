@@ -133,11 +133,14 @@ impl Kind for InterfaceEndpoint {
     fn fault(&self, learned: &Learned) -> Option<String> {
         let service = self.service_name.known().map(String::as_str).unwrap_or_default();
         Some(match learned.get(ENDPOINT_STATE)?.as_str() {
-            "pendingacceptance" => format!(
+            PENDING_ACCEPTANCE => format!(
                 "waits for the owner of {service} to accept it. Its private DNS names, if any, follow with the next \
                  apply after that"
             ),
-            state @ ("rejected" | "expired" | "failed" | "partial") => {
+            "failed" => {
+                format!("has failed, so that {service} is not reachable through it. The next apply replaces it")
+            }
+            state @ ("rejected" | "expired" | "partial") => {
                 format!(
                     "is {state}, so that {service} is not or not fully reachable through it. Ask its owner, or replace the endpoint"
                 )
@@ -176,3 +179,6 @@ pub fn service_label<'a>(full_name: &'a str, region: &str) -> Option<&'a str> {
 
 /// The name of the learned value with the state of an interface endpoint, in lower case.
 pub const ENDPOINT_STATE: &str = "state";
+
+/// The state of an endpoint that the owner of the service has not accepted. It has no private DNS names until then.
+pub const PENDING_ACCEPTANCE: &str = "pendingacceptance";

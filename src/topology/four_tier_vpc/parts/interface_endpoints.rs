@@ -201,11 +201,13 @@ fn addresses(network: &Network<'_>, of: impl Fn(&model::EndpointAddresses) -> Ve
         let spec = spec.and_then(|object| model::InterfaceEndpoint::of(&object.spec));
         let found = network.ids.get(key).and_then(|it| it.learned.endpoint.as_ref());
         let (Some(spec), Some(found)) = (spec, found) else { return Value::Unknown };
+        let state = network.ids.get(key).and_then(|it| it.learned.get(model::ENDPOINT_STATE));
         let mut subnets: Vec<&str> = spec.subnets.iter().filter_map(|it| network.ids.resolve(it)).collect();
         subnets.sort_unstable();
         let is_current = subnets == found.subnets
             && subnets.len() == spec.subnets.len()
-            && spec.private_dns_enabled == Input::Known(found.has_private_dns);
+            && (spec.private_dns_enabled == Input::Known(found.has_private_dns)
+                || state.is_some_and(|state| state == model::PENDING_ACCEPTANCE));
         if is_current { Value::List(of(found)) } else { Value::Unknown }
     })
 }

@@ -350,7 +350,9 @@ fn of_guardduty(path: &AttributePath, spec: &model::InterfaceEndpoint) -> Option
 fn gaps(path: &AttributePath, key: &Key, spec: &model::InterfaceEndpoint, existing: &Inventory) -> Vec<Problem> {
     let mut gaps = Vec::new();
     let claims = Spec::InterfaceEndpoint(spec.clone()).claims();
-    let has_names = |entry: &&Entry| entry.key != *key && Claim::any_collide(&entry.applied.claims(), &claims);
+    let has_names = |entry: &&Entry| {
+        !entry.has_failed() && entry.key != *key && Claim::any_collide(&entry.applied.claims(), &claims)
+    };
     if let Some(old) = existing.current().find(has_names) {
         let message = format!(
             "{} ({}) is deleted before its successor is created, because AWS rejects two endpoints with the same private \
