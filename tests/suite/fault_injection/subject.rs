@@ -339,6 +339,7 @@ resource "fgw_four_tier_vpc" "this" {
     web  = { protocol = "tcp", from_port = 443, to_port = 443, cidr_blocks = ["10.0.0.0/8"] }
     self = { protocol = "-1", from_port = 0, to_port = 0, self = true }
   }
+  interface_endpoints = { kms = {} }
 }
 "#;
 
@@ -366,5 +367,6 @@ resource "fgw_four_tier_vpc" "this" {
   default_security_group_egress_rules = {
     all = { protocol = "-1", from_port = 0, to_port = 0, cidr_blocks = ["10.0.0.0/8"] }
   }
+  interface_endpoints = { kms = {} }
 }
 "#;
