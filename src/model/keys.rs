@@ -6,8 +6,8 @@ pub mod network;
 
 use super::only;
 
-/// The name after a prefix of a slot. `None` if no entry of the configuration can have it, as in a tag that the provider
-/// has not written.
+/// The name after a prefix of a slot. `None` if no entry of the configuration can have it, as in a tag that another
+/// program has written.
 pub(crate) fn name_in<'a>(slot: &'a str, prefix: &str) -> Option<&'a str> {
     slot.strip_prefix(prefix).filter(|name| is_name(name))
 }

@@ -19,15 +19,12 @@ use crate::cloud::{Cause, Failure, Observed};
 use crate::model::keys::{name_in, network as keys};
 use crate::model::{
     DnsEntry, ENDPOINT_STATE, EndpointAddresses, Entry, FULL_ACCESS, Input, InterfaceEndpoint,
-    InterfaceEndpointSettings, Key, Learned, PENDING_ACCEPTANCE, Ref, Spec, shown_policy,
+    InterfaceEndpointSettings, Key, Learned, PENDING_ACCEPTANCE, Ref, Spec, is_unaccepted, shown_policy,
 };
 
-/// Whether it is an interface endpoint that a user created. AWS does not let users change those of its services, and
-/// GuardDuty creates its own one again.
+/// Whether it is an interface endpoint that a user created. AWS does not let users change those of its services.
 pub(super) fn is_managed(endpoint: &Endpoint) -> bool {
-    endpoint.vpc_endpoint_type() == Some(&VpcEndpointType::Interface)
-        && endpoint.requester_managed() != Some(true)
-        && guardduty::Endpoint::of(endpoint).is_none()
+    endpoint.vpc_endpoint_type() == Some(&VpcEndpointType::Interface) && endpoint.requester_managed() != Some(true)
 }
 
 /// An interface endpoint.
@@ -47,7 +44,9 @@ impl Listed for Interface {
         let fixed = self.0.service_name().unwrap_or_default().to_string();
         let subnets = || self.0.subnet_ids().iter().map(String::as_str);
         let foreign = subnets().find(|id| claims.ours(Some(id)).is_none());
-        let reason = foreign.map(|id| format!("its subnet {id} is not managed"));
+        let of_subnet = || foreign.map(|id| format!("its subnet {id} is not managed"));
+        let of_guardduty = guardduty::Endpoint::of(&self.0).map(|_| "GuardDuty created it".to_string());
+        let reason = of_guardduty.or_else(of_subnet);
         Evidence {
             fixed,
             needs_consent: reason.clone(),
@@ -74,7 +73,8 @@ impl Listed for Interface {
     }
 
     fn spec(&self, shown: &Shown<'_>) -> Option<Spec> {
-        spec(shown, &self.0, None).map(Spec::InterfaceEndpoint)
+        let is_of_user = guardduty::Endpoint::of(&self.0).is_none();
+        spec(shown, &self.0, None).map(Spec::InterfaceEndpoint).filter(|_| is_of_user)
     }
 }
 
@@ -95,7 +95,7 @@ fn spec(shown: &Shown<'_>, it: &Endpoint, applied: Option<&InterfaceEndpoint>) -
     let names = it.private_dns_enabled().unwrap_or(false);
     // AWS rejects the names until the owner of the service has accepted the endpoint.
     let private_dns_enabled = match applied {
-        Some(applied) if state(it) == PENDING_ACCEPTANCE => applied.private_dns_enabled.clone(),
+        Some(applied) if is_unaccepted(&state(it)) => applied.private_dns_enabled.clone(),
         _ => Input::Known(names),
     };
     let inbound_only = inbound_only.filter(|_| has_option && private_dns_enabled != Input::Known(false));
@@ -212,16 +212,22 @@ pub(crate) async fn update(
     from: Option<&InterfaceEndpoint>,
     to: &InterfaceEndpoint,
 ) -> Result<(), Failure> {
-    // The first answer may be lost, and AWS makes the change. So each attempt sends what then still differs.
-    let before = vpc_endpoint::while_busy(operation, || Box::pin(change(operation, id, from, to))).await?;
-    let ready = settled(operation, "ModifyVpcEndpoint", id, &resolve(operation, &to.subnets)?).await?;
-    let (_, left) = difference(ready.network_interface_ids(), &before);
-    until_deleted(operation, "ModifyVpcEndpoint", &left).await?;
+    let with_tags = |from: &InterfaceEndpoint| {
+        let settings = InterfaceEndpointSettings { tags: to.settings.tags.clone(), ..from.settings.clone() };
+        InterfaceEndpoint { settings, ..from.clone() }
+    };
+    if from.map(with_tags).as_ref() != Some(to) {
+        // The first answer may be lost, and AWS makes the change. So each attempt sends what then still differs.
+        let before = vpc_endpoint::while_busy(operation, || Box::pin(change(operation, id, from, to))).await?;
+        let ready = settled(operation, "ModifyVpcEndpoint", id, &resolve(operation, &to.subnets)?).await?;
+        let (_, left) = difference(ready.network_interface_ids(), &before);
+        until_deleted(operation, "ModifyVpcEndpoint", &left).await?;
+    }
     tags::update(operation, id, from.map(|from| &from.settings.tags), &to.settings.tags).await
 }
 
-/// Changes what differs, in one call, or in two if a subnet replaces another one: AWS rejects two in one AZ. Returns the
-/// former network interfaces.
+/// Changes what differs, in one call, or in two if a subnet replaces another one: AWS rejects two in one AZ. Returns
+/// the former network interfaces.
 async fn change(
     operation: &Operation<'_>,
     id: &str,
@@ -246,8 +252,8 @@ async fn change(
         let inbound = it.private_dns_only_for_inbound_resolver_endpoint.clone();
         (it.private_dns_enabled.clone(), inbound, it.settings.dns_record_ip_type.clone())
     };
-    let is_pending = now.as_ref().is_some_and(|it| state(it) == PENDING_ACCEPTANCE);
-    if from.is_none_or(|from| names(from) != names(to)) && !is_pending {
+    let is_accepted = !now.as_ref().is_some_and(|it| is_unaccepted(&state(it)));
+    if from.is_none_or(|from| names(from) != names(to)) && is_accepted {
         let has_names = *operation.known(&to.private_dns_enabled)?;
         call = call.private_dns_enabled(has_names).set_dns_options(dns_options(operation, to, true)?);
     }

@@ -72,9 +72,10 @@ fn the_owner_of_a_service_accepts_later_or_rejects() {
     assert_eq!(described(&env, "partner")["PrivateDnsEnabled"], true);
 
     env.change(&alone());
-    env.change(&partner(""));
+    env.change(&config);
     env.proxy.answer_endpoint_requests(false);
     says("is rejected, so that");
+    assert_eq!(env.change(&partner(", private_dns_enabled = true, tags = { a = \"b\" }")).calls, "CreateTags 1");
     env.destroy();
 }
 
@@ -279,6 +280,9 @@ fn endpoints_of_guardduty_and_ours_for_it_are_kept_apart() {
     });
     let theirs = foreign(&env, "guardduty-data", theirs);
     let before = env.ec2("describe_vpc_endpoints", json!({ "VpcEndpointIds": [theirs] }));
+    let both = "guardduty-data = {}, theirs = { service = \"guardduty-data\", private_dns_enabled = false }";
+    env.config(&format!("{}\n  adopt = {{ \"interface_endpoint.theirs\" = \"{theirs}\" }}", allowed(with(both))));
+    env.workspace.plan(&[]).failed_with("GuardDuty created it");
     env.change(&allowed(with("guardduty-data = { private_dns_enabled = false, tags = { team = \"net\" } }")));
     env.change(&allowed(with("guardduty-data = {}").replace("zones = 2", "zones = 1")));
     assert_eq!(env.id("interface_endpoint.guardduty-data"), own);

@@ -1,10 +1,12 @@
+use std::collections::HashMap;
 use std::time::Duration;
 
 use futures::future::join_all;
 use tokio::time::Instant;
 
 use super::*;
-use crate::aws::ec2::recorded::{Notes, Recorded};
+use crate::aws::ec2::network::Network;
+use crate::aws::ec2::recorded::{Notes, OWNER, Recorded, VPC};
 use crate::aws::ec2::vpc_endpoint as gateway;
 use crate::model::{Key, VpcEndpoint};
 
@@ -288,8 +290,8 @@ async fn twenty_endpoints_and_two_gateways_are_created_at_the_rate_of_aws() {
     assert_eq!((aws.calls("CreateVpcEndpoint").len(), seconds), (22, 61), "(22 - 3.5) / 0.3");
 }
 
-#[test]
-fn endpoints_that_aws_or_guardduty_created_are_not_managed() {
+#[tokio::test(start_paused = true)]
+async fn endpoints_that_aws_or_guardduty_created_are_not_adopted() {
     let endpoint = || {
         let endpoint = Endpoint::builder().vpc_endpoint_id("vpce-1").vpc_endpoint_type(VpcEndpointType::Interface);
         endpoint.service_name("com.amazonaws.us-east-1.guardduty-data")
@@ -297,5 +299,10 @@ fn endpoints_that_aws_or_guardduty_created_are_not_managed() {
     let tag = Tag::builder().key("GuardDutyManaged").value("true").build();
     assert!(is_managed(&endpoint().requester_managed(false).build()));
     assert!(!is_managed(&endpoint().requester_managed(true).build()));
-    assert!(!is_managed(&endpoint().tags(tag).build()));
+    let (session, known) = (Recorded::default().session(), HashMap::new());
+    let network =
+        Network { session: &session, owner: OWNER, root_id: VPC, known: &known, slots: None, consented: None };
+    let shown = Shown::new(network, Key::new(keys::VPC), &[], &[]);
+    assert!(Interface(endpoint().build()).spec(&shown).is_some());
+    assert!(Interface(endpoint().tags(tag).build()).spec(&shown).is_none());
 }

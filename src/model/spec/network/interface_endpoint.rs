@@ -180,5 +180,11 @@ pub fn service_label<'a>(full_name: &'a str, region: &str) -> Option<&'a str> {
 /// The name of the learned value with the state of an interface endpoint, in lower case.
 pub const ENDPOINT_STATE: &str = "state";
 
-/// The state of an endpoint that the owner of the service has not accepted. It has no private DNS names until then.
+/// The state of an endpoint that the owner of the service has neither accepted nor rejected yet.
 pub const PENDING_ACCEPTANCE: &str = "pendingacceptance";
+
+/// Whether the owner of the service has not accepted an endpoint in this state. It has no private DNS names then,
+/// whatever was requested.
+pub fn is_unaccepted(state: &str) -> bool {
+    matches!(state, PENDING_ACCEPTANCE | "rejected" | "expired")
+}

@@ -207,7 +207,7 @@ fn addresses(network: &Network<'_>, of: impl Fn(&model::EndpointAddresses) -> Ve
         let is_current = subnets == found.subnets
             && subnets.len() == spec.subnets.len()
             && (spec.private_dns_enabled == Input::Known(found.has_private_dns)
-                || state.is_some_and(|state| state == model::PENDING_ACCEPTANCE));
+                || state.is_some_and(|state| model::is_unaccepted(state)));
         if is_current { Value::List(of(found)) } else { Value::Unknown }
     })
 }
