@@ -1,5 +1,7 @@
 //! Tests of interface endpoints.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
