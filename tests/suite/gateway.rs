@@ -285,7 +285,7 @@ fn assert_no_overlap(proxy: &Proxy) {
 }
 
 /// The members of both objects. Those of the second take precedence.
-fn with(basis: &Value, more: &Value) -> Value {
+pub(crate) fn with(basis: &Value, more: &Value) -> Value {
     let mut joined = basis.clone();
     for (name, value) in more.as_object().expect("attributes") {
         joined[name] = value.clone();
