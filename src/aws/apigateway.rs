@@ -12,6 +12,7 @@ mod dependents;
 pub(crate) mod deployment;
 pub(crate) mod domain_name;
 pub(crate) mod integration;
+pub(crate) mod jwt_authorizer;
 mod landscape;
 mod missing_api;
 pub(crate) mod read;

@@ -89,6 +89,7 @@ kinds! {
     DefaultSecurityGroup,
     Api,
     Authorizer,
+    JwtAuthorizer,
     LambdaPermission,
     Integration,
     ApiRoute,

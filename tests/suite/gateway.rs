@@ -7,6 +7,8 @@ mod adoption;
 mod adoption_from_aws;
 #[path = "gateway/adoption_later.rs"]
 mod adoption_later;
+#[path = "gateway/authorization.rs"]
+mod authorization;
 #[path = "gateway/authorizers.rs"]
 mod authorizers;
 #[path = "gateway/budget.rs"]
