@@ -165,7 +165,7 @@ fn check<P: Topology>(rounds: &[Round]) {
                 let mut spec = before.clone();
                 if change(&mut spec, *choice, &keys) {
                     terraform.account.change_outside(&key.slot, |it| *it = spec.clone());
-                    // What a failed update may have changed is no drift, even if it changes outside Terraform afterwards.
+                    // What a failed update may have changed is no drift, even if someone changes it again.
                     let entry = entries(&terraform).into_iter().find(|entry| entry.key == *key);
                     let attempted = match entry.and_then(|entry| entry.unfinished) {
                         Some(Unfinished::Update(units)) => units,

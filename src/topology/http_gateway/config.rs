@@ -223,8 +223,9 @@ crate::attributes! {
         /// `jwt_authorizers`. Defaults to `default_authorizer_name`.
         authorizer_name: Input<Option<String>> = optional().in_place(),
         /// Type of the authorization: `NONE` for a public route, `AWS_IAM` for callers whose IAM policies allow
-        /// `execute-api:Invoke`, `JWT` for a JWT authorizer, or `CUSTOM` for a request authorizer. Defaults to the type
-        /// of the authorizer, and to `NONE` without one. `NONE` and `AWS_IAM` exclude `default_authorizer_name`.
+        /// `execute-api:Invoke`, `JWT` for a JWT authorizer, or `CUSTOM` for a request authorizer. HTTP APIs have no
+        /// resource policies, so callers of other accounts assume a role in this one. Defaults to the type of the
+        /// authorizer, and to `NONE` without one. `NONE` and `AWS_IAM` exclude `default_authorizer_name`.
         authorization_type: Input<Option<String>>
             = optional().check(Check::one_of(AUTHORIZATION_TYPES)).in_place(),
         /// Scopes of which a token must contain one, in its claim `scope` or `scp`: at most 10. Requires a JWT
