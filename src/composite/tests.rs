@@ -3,6 +3,7 @@
 mod access_logs;
 mod adoption;
 mod adoption_later;
+mod authorization;
 mod blocks;
 mod changes;
 mod data_source;

@@ -28,8 +28,8 @@ pub(super) async fn rejected(emulator: &Upstream, call: &Call, message: &Message
 /// has no answer for a change of the type, which the provider must never send.
 async fn jwt_rejected(emulator: &Upstream, call: &Call, message: &Message) -> Result<Option<Reply>, String> {
     let body = message.json();
-    let stored = super::children(emulator, call, message, "authorizers").await?.into_iter();
-    let stored = stored.filter(|it| it["authorizerId"] == call.param("authorizerId")).next_back().unwrap_or_default();
+    let mut stored = super::children(emulator, call, message, "authorizers").await?.into_iter();
+    let stored = stored.find(|it| it["authorizerId"] == call.param("authorizerId")).unwrap_or_default();
     let given = |name: &str| body.get(name).filter(|it| !it.is_null());
     let kind = given("authorizerType").or(stored.get("authorizerType")).and_then(Value::as_str).unwrap_or_default();
     if stored["authorizerType"].as_str().is_some_and(|stored| stored != kind) {
@@ -74,8 +74,8 @@ pub(super) async fn authorization_rejected(
     message: &Message,
 ) -> Result<Option<Reply>, String> {
     let body = message.json();
-    let routes = super::children(emulator, call, message, "routes").await?.into_iter();
-    let stored = routes.filter(|it| it["routeId"] == call.param("routeId")).next_back().unwrap_or_default();
+    let mut routes = super::children(emulator, call, message, "routes").await?.into_iter();
+    let stored = routes.find(|it| it["routeId"] == call.param("routeId")).unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let given = |name: &str| body.get(name).filter(|it| !it.is_null());
     let now = |name: &str| given(name).or(stored.get(name)).cloned().unwrap_or_default();
