@@ -21,7 +21,7 @@ SUMMARIES = {
     "logs": "encrypted access logs with a subscription",
     "production": "routes, authorizers, CORS, access logs",
     "resource": "one function",
-    "tokens": "a JWT authorizer for all routes, and a route for signed requests",
+    "tokens": "a JWT authorizer, and a route for signed requests",
 }
 
 

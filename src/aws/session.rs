@@ -33,6 +33,8 @@ macro_rules! in_file_of_kind {
             Route: ec2::route,
             VpcEndpoint: ec2::vpc_endpoint,
             FlowLog: ec2::flow_log,
+            SecurityGroup: ec2::security_group,
+            InterfaceEndpoint: ec2::interface_endpoint,
             DefaultNetworkAcl: ec2::default_network_acl,
             DefaultSecurityGroup: ec2::default_security_group,
             Api: apigateway::api,

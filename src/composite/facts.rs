@@ -3,13 +3,20 @@
 
 use super::state;
 use crate::cloud::{Cloud, Failure};
-use crate::model::{Facts, Lookup};
+use crate::model::{Facts, Inventory, Lookup};
 use crate::plugin::Value;
 use crate::topology::Topology;
 
 /// The lookups for the configuration in a state; none if it cannot be decoded, as after some imports.
 pub(super) fn lookups_of_state<P: Topology>(state: &Value) -> Vec<Lookup> {
     state::decode::<P>(state).map(|(_, config)| P::lookups(&config)).unwrap_or_default()
+}
+
+/// The lookups for a configuration and its change. `prior` is the configuration of the last apply.
+pub(super) fn lookups<P: Topology>(config: &P::Config, prior: Option<&P::Config>, existing: &Inventory) -> Vec<Lookup> {
+    let mut all = P::lookups(config);
+    all.extend(P::lookups_of_change(config, prior, existing));
+    all
 }
 
 /// Looks up the facts that a plan after a refresh probably requires. `None` if a lookup fails: the plan repeats it, and

@@ -214,8 +214,8 @@ impl Simulation {
     }
 
     /// The attributes besides the spec that a read of an object returns.
-    fn shown(&self, spec: &Spec, id: &str) -> Learned {
-        let mut learned = learned(spec, id);
+    fn shown(&self, spec: &Spec, id: &str, ids: &BTreeMap<Key, String>) -> Learned {
+        let mut learned = learned(spec, id, ids);
         if matches!(spec, Spec::Vpc(_)) {
             let subnets = self.unmanaged_subnets.lock().unwrap();
             let subnets = subnets.iter().map(|(id, block)| UnmanagedSubnet {
@@ -286,8 +286,10 @@ impl Cloud for Simulation {
     async fn facts(&self, lookups: &[Lookup]) -> Result<Facts, Failure> {
         let services = ["s3", "s3express", "dynamodb"].map(|name| format!("com.amazonaws.us-east-1.{name}"));
         let needs_key = lookups.iter().any(|lookup| matches!(lookup, Lookup::KmsKey(_)));
+        let zones = self.zones.lock().unwrap().clone();
         let facts = Facts {
-            availability_zones: Some(self.zones.lock().unwrap().clone()),
+            endpoint_services: shapes::endpoint_services(lookups, &zones),
+            availability_zones: Some(zones),
             gateway_endpoint_services: Some(services.to_vec()),
             certificates: Some(self.certificates.lock().unwrap().clone()),
             kms_key: self.kms_key.lock().unwrap().clone().filter(|_| needs_key),
@@ -340,7 +342,7 @@ impl Cloud for Simulation {
             key: object.key.clone(),
             spec: as_known(&object.spec, knows(object)),
             learned: {
-                let mut learned = self.shown(&object.spec, &ids[&object.key]);
+                let mut learned = self.shown(&object.spec, &ids[&object.key], &ids);
                 let known = knows(object);
                 let was_known = |name: &String| known.is_some_and(|entry| entry.learned.get(name).is_some());
                 learned.attributes.retain(|name, value| !value.is_empty() || was_known(name));
@@ -403,7 +405,7 @@ impl Cloud for Simulation {
             id: ids[&object.key].clone(),
             key: object.key.clone(),
             spec: object.spec.clone(),
-            learned: self.shown(&object.spec, &ids[&object.key]),
+            learned: self.shown(&object.spec, &ids[&object.key], &ids),
         });
         Ok(found.collect())
     }
@@ -479,7 +481,7 @@ impl Cloud for Simulation {
         self.record_effects(work, object);
         self.answer(&object.key)?;
         (record.id)(&id);
-        (record.learned)(learned(&object.spec, &id));
+        (record.learned)(learned(&object.spec, &id, &self.ids.lock().unwrap()));
         if matches!(object.spec, Spec::Vpc(_) | Spec::Subnet(_)) {
             (record.usable)();
             if self.failing_late.lock().unwrap().contains(&object.key.slot) {
@@ -530,6 +532,9 @@ impl Cloud for Simulation {
             self.ids.lock().unwrap().insert(to.key.clone(), id.clone());
             self.answer(&to.key)?;
             (record.id)(&id);
+        }
+        if matches!(to.spec, Spec::InterfaceEndpoint(_)) {
+            (record.learned)(learned(&to.spec, id, &self.ids.lock().unwrap()));
         }
         self.answer(&to.key)
     }

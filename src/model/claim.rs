@@ -33,6 +33,11 @@ pub enum Claim {
         /// The service's name.
         service_name: Input<String>,
     },
+    /// The private DNS name of a service in the VPC.
+    PrivateDns {
+        /// The service's name.
+        service_name: Input<String>,
+    },
     /// The destination of a flow log. AWS rejects a second log of the VPC to it (`FlowLogAlreadyExists`).
     FlowLogTo {
         /// The name of the log group, or the ARN.

@@ -13,6 +13,8 @@ pub enum Lookup {
     AvailabilityZones,
     /// The names of the gateway endpoint services.
     GatewayEndpointServices,
+    /// The interface endpoint service with this full name, or with this label of AWS, such as `ecr.api`.
+    EndpointService(String),
     /// The ACM certificates in the Region for this domain.
     Certificates(String),
     /// The KMS key with this ID, alias or alias ARN.
@@ -31,6 +33,9 @@ pub struct Facts {
     /// Full names of the gateway endpoint services, such as `com.amazonaws.eu-central-1.s3`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gateway_endpoint_services: Option<Vec<String>>,
+    /// The interface endpoint services that were looked up, by the text of the lookup.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub endpoint_services: BTreeMap<String, Found<EndpointOffer>>,
     /// The certificates in the Region for the requested domain that are issued and not expired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificates: Option<Vec<Certificate>>,
@@ -50,6 +55,23 @@ pub enum Found<T> {
     There(T),
     /// The object does not exist, or not yet.
     Missing,
+}
+
+/// What AWS returns of an interface endpoint service.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndpointOffer {
+    /// Its full name, such as `com.amazonaws.eu-central-1.ecr.api`.
+    pub name: String,
+    /// The names of the AZs in which it is offered.
+    pub availability_zones: Vec<String>,
+    /// The types of addresses that it supports; empty if AWS returns none.
+    pub address_types: Vec<String>,
+    /// Whether it has private DNS names.
+    pub has_private_dns: bool,
+    /// Whether it accepts a policy.
+    pub accepts_policy: bool,
+    /// Whether it also has gateway endpoints.
+    pub has_gateway: bool,
 }
 
 /// An ACM certificate.
@@ -106,6 +128,7 @@ impl Facts {
         let is_unanswered = |lookup: &Lookup| match lookup {
             Lookup::AvailabilityZones => self.availability_zones.is_none(),
             Lookup::GatewayEndpointServices => self.gateway_endpoint_services.is_none(),
+            Lookup::EndpointService(service) => !matches!(self.endpoint_services.get(service), Some(Found::There(_))),
             Lookup::Certificates(_) => self.certificates.as_ref().is_none_or(Vec::is_empty),
             Lookup::KmsKey(_) => !matches!(self.kms_key, Some(Found::There(_))),
             Lookup::Outside(outside) => !self.outside.contains_key(outside),
@@ -129,6 +152,11 @@ impl Facts {
             gateway_endpoint_services: self
                 .gateway_endpoint_services
                 .filter(|_| has(|it| matches!(it, Lookup::GatewayEndpointServices))),
+            endpoint_services: self
+                .endpoint_services
+                .into_iter()
+                .filter(|(service, _)| lookups.contains(&Lookup::EndpointService(service.clone())))
+                .collect(),
             certificates: self.certificates.filter(|_| has(|it| matches!(it, Lookup::Certificates(_)))),
             kms_key: self.kms_key.filter(|_| has(|it| matches!(it, Lookup::KmsKey(_)))),
             outside: BTreeMap::new(),
@@ -141,6 +169,7 @@ impl Facts {
         Facts {
             availability_zones: later.availability_zones.or(self.availability_zones),
             gateway_endpoint_services: later.gateway_endpoint_services.or(self.gateway_endpoint_services),
+            endpoint_services: self.endpoint_services.into_iter().chain(later.endpoint_services).collect(),
             certificates: later.certificates.or(self.certificates),
             kms_key: later.kms_key.or(self.kms_key),
             outside: self.outside.into_iter().chain(later.outside).collect(),

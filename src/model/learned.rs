@@ -20,6 +20,31 @@ pub struct Learned {
     /// Of a subnet, as the last read found it: the ID of its network ACL, if that is not the default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_acl_id: Option<String>,
+    /// Of an interface endpoint: its addresses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<EndpointAddresses>,
+}
+
+/// What AWS created for an interface endpoint in its subnets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndpointAddresses {
+    /// The IDs of the subnets, sorted.
+    pub subnets: Vec<String>,
+    /// Whether it has private DNS names.
+    pub has_private_dns: bool,
+    /// The IDs of its network interfaces, sorted.
+    pub network_interfaces: Vec<String>,
+    /// Its DNS names, in the order of AWS.
+    pub dns_entries: Vec<DnsEntry>,
+}
+
+/// A DNS name of an interface endpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DnsEntry {
+    /// The name.
+    pub name: String,
+    /// The ID of its hosted zone.
+    pub hosted_zone_id: String,
 }
 
 impl Learned {

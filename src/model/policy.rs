@@ -1,10 +1,24 @@
-//! Compares IAM policies by meaning, because AWS returns another text than the one that was sent.
+//! IAM policies of endpoints: their form, and whether two of them mean the same, because AWS returns another text than
+//! the one that was sent.
 
 use serde_json::{Map, Value};
 
+use crate::plugin::Check;
+
 /// The policy that AWS attaches to an endpoint without a policy.
-const FULL_ACCESS: &str =
+pub(crate) const FULL_ACCESS: &str =
     r#"{"Version":"2008-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"*","Resource":"*"}]}"#;
+
+/// The check of a policy.
+pub(crate) fn policy_document() -> Check {
+    Check::text("a policy in JSON, with jsonencode() or the aws_iam_policy_document data source", |text| {
+        match serde_json::from_str::<Map<String, Value>>(text) {
+            Ok(fields) if !fields.contains_key("Statement") => Err("The policy has no Statement.".to_string()),
+            Ok(_) => Ok(()),
+            Err(error) => Err(format!("The policy is not a JSON object: {error}.")),
+        }
+    })
+}
 
 /// The policy of an endpoint as AWS returns it, or the text of the applied one if both mean the same. `None` for full
 /// access, unless the applied text grants full access.

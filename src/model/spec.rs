@@ -85,6 +85,8 @@ kinds! {
     Route,
     VpcEndpoint,
     FlowLog,
+    SecurityGroup,
+    InterfaceEndpoint,
     DefaultNetworkAcl,
     DefaultSecurityGroup,
     Api,
@@ -148,6 +150,14 @@ impl Spec {
         let mut spec = self.clone();
         spec.keep_references(before.as_kind(), keys);
         (spec != *self).then_some(spec)
+    }
+
+    /// This spec without its references to objects with these keys, as the first of two steps to `to`; `None` if one
+    /// step is enough, because it leaves none of them or gets no others instead.
+    pub fn leaving(&self, keys: &BTreeSet<Key>, to: &Spec) -> Option<Spec> {
+        let mut spec = self.clone();
+        spec.leave(keys);
+        (spec != *self && spec.needs() != to.needs()).then_some(spec)
     }
 
     /// This spec after the creation of another object of the topology, which AWS may let change this one.

@@ -77,6 +77,8 @@ pub enum Condition {
     RequiredWith(&'static str, &'static str),
     /// Exactly one of both must be set.
     EitherOr(&'static str),
+    /// At most one of both may be set.
+    ConflictsWith(&'static str),
 }
 
 impl Condition {
@@ -87,6 +89,7 @@ impl Condition {
             Condition::OnlyIfSet(other) => format!("only with `{other}`"),
             Condition::RequiredWith(other, value) => format!("required with `{other}` set to `{value:?}`"),
             Condition::EitherOr(other) => format!("set exactly one of this and `{other}`"),
+            Condition::ConflictsWith(other) => format!("conflicts with `{other}`"),
         }
     }
 
@@ -132,15 +135,21 @@ impl Condition {
                     format!("Neither {name} nor {name_of_other} is set."),
                     format!("Set either {name} or {name_of_other}."),
                 ),
-                (value, other) if !value.is_null() && !other.is_null() => (
-                    format!("Both {name} ({value}) and {name_of_other} ({other}) are set."),
-                    "Remove one of them.".to_string(),
-                ),
+                (value, other) if !value.is_null() && !other.is_null() => both(name, value, name_of_other, other),
+                _ => return None,
+            },
+            Condition::ConflictsWith(name_of_other) => match other(name_of_other)? {
+                other if is_set && !other.is_null() => both(name, value, name_of_other, other),
                 _ => return None,
             },
         };
         Some(Problem::new(path.clone(), message, hint))
     }
+}
+
+fn both(name: &str, value: &Value, name_of_other: &str, other: &Value) -> (String, String) {
+    let message = format!("Both {name} ({value}) and {name_of_other} ({other}) are set.");
+    (message, "Remove one of them.".to_string())
 }
 
 /// The values, each between two marks.

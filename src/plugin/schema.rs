@@ -307,6 +307,13 @@ impl Attribute {
         self.conditions.push(Condition::EitherOr(other));
         self
     }
+
+    /// It may be set only if another attribute is not.
+    #[must_use]
+    pub fn conflicts_with(mut self, other: &'static str) -> Attribute {
+        self.conditions.push(Condition::ConflictsWith(other));
+        self
+    }
 }
 
 impl std::fmt::Display for PlanEffect {

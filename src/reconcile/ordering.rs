@@ -11,8 +11,10 @@ use crate::model::{Claim, Entry, Inventory, Key, OnDelete, Ref, Spec};
 pub(super) struct Ordering<'a> {
     actions: &'a [Action],
     existing: &'a Inventory,
-    /// Creates and updates, by key, without late and detached updates.
+    /// Creates and updates, by key, without early, late and detached updates.
     sets: BTreeMap<&'a Key, usize>,
+    /// Early updates, by key.
+    early: BTreeMap<&'a Key, usize>,
     /// Late updates, by position.
     late: &'a BTreeSet<usize>,
     /// Detached updates, by position.
@@ -34,13 +36,14 @@ pub(super) struct Ordered {
 impl<'a> Ordering<'a> {
     /// Indexes the operations. Their order is not determined yet.
     pub(super) fn of(split: &'a Split, existing: &'a Inventory) -> Ordering<'a> {
-        let Split { actions, late, detached } = split;
+        let Split { actions, early: first, late, detached } = split;
         let depends_on = vec![BTreeSet::new(); actions.len()];
-        let (sets, deletes) = Default::default();
-        let mut ordering = Ordering { actions, existing, sets, late, detached, deletes, depends_on };
+        let (sets, early, deletes) = Default::default();
+        let mut ordering = Ordering { actions, existing, sets, early, late, detached, deletes, depends_on };
         for (position, action) in actions.iter().enumerate() {
             match action {
                 _ if late.contains(&position) || detached.contains(&position) => continue,
+                Action::Update { .. } if first.contains(&position) => ordering.early.insert(action.key(), position),
                 Action::Create(_) | Action::Update { .. } => ordering.sets.insert(action.key(), position),
                 Action::Delete { entry, .. } => ordering.deletes.insert(entry.kind_and_id(), position),
             };
@@ -53,6 +56,7 @@ impl<'a> Ordering<'a> {
         for (position, action) in self.actions.iter().enumerate() {
             match action {
                 _ if self.late.contains(&position) => {}
+                _ if self.early.get(action.key()) == Some(&position) => {}
                 _ if self.detached.contains(&position) => {
                     self.depends_on[position].extend(self.sets.get(action.key()).copied());
                 }
@@ -72,6 +76,7 @@ impl<'a> Ordering<'a> {
                     });
                     let sets: Vec<usize> = sets.collect();
                     self.depends_on[position].extend(sets);
+                    self.depends_on[position].extend(self.early.get(action.key()));
                 }
                 Action::Delete { entry, cascades_from, .. } => {
                     self.order_delete(position, entry, cascades_from.as_ref());
@@ -81,6 +86,7 @@ impl<'a> Ordering<'a> {
         self.order_adoption();
         self.order_late_updates();
         let claimed = self.order_claims();
+        self.delay_early_updates();
         let sets: Vec<usize> = self.sets.values().copied().collect();
         for (position, action) in self.actions.iter().enumerate() {
             if self.late.contains(&position)
@@ -188,7 +194,10 @@ impl<'a> Ordering<'a> {
         let Some(dependents_delete) = self.deletes.get(&dependent.kind_and_id()).copied() else {
             // The dependent is not deleted. If it is updated, the update removes its reference to this object.
             if on_delete == OnDelete::Restrict {
-                self.depends_on[position].extend(self.sets.get(&dependent.key).copied());
+                let leaves =
+                    |early: &&usize| self.actions[**early].spec().needs().iter().all(|need| need.key != entry.key);
+                let early = self.early.get(&dependent.key).filter(leaves);
+                self.depends_on[position].extend(early.or(self.sets.get(&dependent.key)).copied());
             }
             return;
         };
@@ -290,6 +299,19 @@ impl<'a> Ordering<'a> {
             for needed in needed {
                 if !self.depends_on_transitively(needed, deleted) {
                     self.depends_on[deleted].insert(needed);
+                }
+            }
+        }
+    }
+
+    /// Lets an early update wait for what the rest of it needs, unless that waits for the early update, so that the time
+    /// between the two is short.
+    fn delay_early_updates(&mut self) {
+        for (key, early) in self.early.clone() {
+            let Some(&rest) = self.sets.get(key) else { continue };
+            for needed in self.depends_on[rest].clone() {
+                if needed != early && !self.depends_on_transitively(needed, early) {
+                    self.depends_on[early].insert(needed);
                 }
             }
         }

@@ -7,8 +7,8 @@
 //! deletion of the old one, which waits for everything else that the new holder needs. A route to such an old object is
 //! first updated to a fallback target. If there is none, the plan reports an outage.
 //!
-//! Some operations are split (see `split`): nothing waits for a detached update, and a late update runs among the
-//! deletions. AWS may reject the deletion of a subnet that is in use. Until it is deleted, the subnet keeps its routes
+//! Some operations are split (see `split`): an early update leaves deleted objects before new ones take their place,
+//! nothing waits for a detached update, and a late update runs among the deletions. AWS may reject the deletion of a subnet that is in use. Until it is deleted, the subnet keeps its routes
 //! and their targets (see `ordering`), and its gateway endpoints.
 
 use super::diff::{Differences, diff};
@@ -24,7 +24,7 @@ pub fn plan(existing: &Inventory, wanted: &[Object]) -> Result<Plan, Unorderable
     let Differences { actions, overwritten } = diff(existing, wanted);
     let split = split(rename(actions));
     let ordered = Ordering::of(&split, existing).ordered();
-    let Split { actions, detached, late } = split;
+    let Split { actions, detached, late, .. } = split;
     let phase = |position: usize| match () {
         () if detached.contains(&position) => Phase::Detached,
         () if late.contains(&position) => Phase::Late,

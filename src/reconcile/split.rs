@@ -1,5 +1,7 @@
 //! Operations that are split in two, because a part of them needs another order than the rest.
 //!
+//! - An *early* update leaves subnets that are deleted, so that new ones can take their addresses and their AZs. The rest
+//!   of the update follows once these exist.
 //! - A *late* update removes references to deleted objects. The route table of a subnet that is deleted must stay
 //!   associated with the gateway endpoints until then: AWS rejects the deletion while the subnet is in use, and its
 //!   workloads would lose their access to S3 and DynamoDB. The late update runs among the deletions.
@@ -11,11 +13,13 @@ use std::collections::BTreeSet;
 use super::plan::Action;
 use crate::model::{Key, Object, Spec};
 
-/// Actions, of which some updates are late or detached.
+/// Actions, of which some updates are early, late or detached.
 #[derive(Default)]
 pub(super) struct Split {
-    /// Creates and updates, then detached updates, then late updates, then deletions.
+    /// Early updates, then creates and updates, then detached updates, then late updates, then deletions.
     pub(super) actions: Vec<Action>,
+    /// The early updates, by position.
+    pub(super) early: BTreeSet<usize>,
     /// The detached updates, by position.
     pub(super) detached: BTreeSet<usize>,
     /// The late updates, by position.
@@ -25,6 +29,7 @@ pub(super) struct Split {
 /// The actions of the parts.
 #[derive(Default)]
 struct Parts {
+    early: Vec<Action>,
     sets: Vec<Action>,
     detached: Vec<Action>,
     late: Vec<Action>,
@@ -48,12 +53,14 @@ pub(super) fn split(actions: Vec<Action>) -> Split {
             Action::Delete { .. } => parts.deletes.push(action),
         }
     }
-    let Parts { sets, detached, late, deletes } = parts;
-    let after_sets = sets.len();
+    let Parts { early, sets, detached, late, deletes } = parts;
+    let after_early = early.len();
+    let after_sets = after_early + sets.len();
     let after_detached = after_sets + detached.len();
     let after_late = after_detached + late.len();
     Split {
-        actions: sets.into_iter().chain(detached).chain(late).chain(deletes).collect(),
+        actions: early.into_iter().chain(sets).chain(detached).chain(late).chain(deletes).collect(),
+        early: (0..after_early).collect(),
         detached: (after_sets..after_detached).collect(),
         late: (after_detached..after_late).collect(),
     }
@@ -88,6 +95,10 @@ impl Parts {
                 self.sets.push(Action::Update { id: id.clone(), before, certain, to });
             }
             self.late.push(Action::Update { id, before: interim, certain: true, to });
+        } else if let Some(interim) = before.leaving(deleted, &to.spec) {
+            let first = Object::new(to.key.clone(), interim.clone());
+            self.early.push(Action::Update { id: id.clone(), before, certain, to: first });
+            self.sets.push(Action::Update { id, before: interim, certain: true, to });
         } else {
             self.sets.push(Action::Update { id, before, certain, to });
         }

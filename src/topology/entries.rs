@@ -37,7 +37,7 @@ impl Entries {
         let names = entries.known().into_iter().flat_map(BTreeMap::keys).filter(|name| !is_name(name));
         let problem = |name: &String| {
             let message = format!("{name:?} is not a name of {}.", self.what);
-            Problem::new(self.path(name), message, "Use only lowercase letters, digits, _ and -.")
+            Problem::new(self.path(name), message, "Use only lowercase letters, digits, ., _ and -.")
         };
         names.map(problem).collect()
     }
@@ -83,5 +83,5 @@ fn is_name(name: &str) -> bool {
 }
 
 fn is_in_name(character: char) -> bool {
-    !character.is_ascii_uppercase() && only(character.encode_utf8(&mut [0; 4]), "_-")
+    !character.is_ascii_uppercase() && only(character.encode_utf8(&mut [0; 4]), "._-")
 }

@@ -53,11 +53,11 @@ use crate::model::{
 };
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
-use parts::{DefaultNetworkAcl, DefaultSecurityGroup, Endpoints, FlowLogs, Part};
+use parts::{DefaultNetworkAcl, DefaultSecurityGroup, Endpoints, FlowLogs, InterfaceEndpoints, Part};
 use unmanaged_subnets::UnmanagedSubnets;
 
 /// The optional parts of a network, in the order in which their objects are created.
-const PARTS: &[&dyn Part] = &[&Endpoints, &FlowLogs, &DefaultNetworkAcl, &DefaultSecurityGroup];
+const PARTS: &[&dyn Part] = &[&Endpoints, &FlowLogs, &InterfaceEndpoints, &DefaultNetworkAcl, &DefaultSecurityGroup];
 
 /// A list whose elements may be unknown.
 type Strings = Input<Vec<Input<String>>>;
@@ -162,6 +162,10 @@ impl Topology for FourTierVpc {
             lookups.push(Lookup::GatewayEndpointServices);
         }
         lookups
+    }
+
+    fn lookups_of_change(config: &Config, prior: Option<&Config>, existing: &Inventory) -> Vec<Lookup> {
+        PARTS.iter().flat_map(|part| part.lookups(config, prior, existing)).collect()
     }
 
     fn references(config: &Config, scope: &Scope) -> Vec<Reference> {

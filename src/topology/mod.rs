@@ -112,8 +112,15 @@ pub trait Topology: Send + Sync + 'static {
         None
     }
 
-    /// The lookups in AWS that the blueprint needs.
+    /// The lookups in AWS that the blueprint needs in every plan.
     fn lookups(config: &Self::Config) -> Vec<Lookup>;
+
+    /// The lookups that it needs for what is not decided yet, or changes. `prior` is the configuration of the last
+    /// apply.
+    fn lookups_of_change(config: &Self::Config, prior: Option<&Self::Config>, existing: &Inventory) -> Vec<Lookup> {
+        let _ = (config, prior, existing);
+        Vec::new()
+    }
 
     /// The objects outside the topology that the known inputs name, and the names that must be free. A plan looks them
     /// up when they are new.

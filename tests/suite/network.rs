@@ -63,6 +63,8 @@ mod ignoring;
 mod import;
 #[path = "network/inputs.rs"]
 mod inputs;
+#[path = "network/interface_endpoints.rs"]
+mod interface_endpoints;
 #[path = "network/interruptions.rs"]
 mod interruptions;
 #[path = "network/ipam.rs"]

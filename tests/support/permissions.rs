@@ -10,6 +10,7 @@ pub(crate) mod document;
 pub(crate) mod evaluation;
 mod flow_logs;
 mod gateway;
+mod interface_endpoints;
 mod network;
 pub(crate) mod recorded;
 pub(crate) mod reference;
@@ -32,6 +33,8 @@ pub(crate) enum Policy {
     NetworkOptions,
     /// Flow logs and their log groups.
     FlowLogs,
+    /// Interface endpoints and their security groups.
+    InterfaceEndpoints,
     /// The adoption of a network that something else built.
     NetworkAdoption,
     GatewayRead,
@@ -47,6 +50,7 @@ pub(crate) const POLICIES: &[(Policy, &str)] = &[
     (Policy::NetworkChange2, "network-change-2"),
     (Policy::NetworkOptions, "network-options"),
     (Policy::FlowLogs, "network-flow-logs"),
+    (Policy::InterfaceEndpoints, "network-interface-endpoints"),
     (Policy::NetworkAdoption, "network-adoption"),
     (Policy::GatewayRead, "gateway-read"),
     (Policy::GatewayChange, "gateway-change"),
@@ -73,6 +77,8 @@ pub(crate) enum Condition {
     WithMarkInVpc,
     /// Only new gateway endpoints that get the ownership tag in the call.
     GatewayEndpoint,
+    /// Only new endpoints of the services that the user fills in, which get the ownership tag in the call.
+    InterfaceEndpoint,
     /// Only objects with the tag of GuardDuty.
     OfGuardDuty,
     /// Only objects with the ownership tag of a gateway.
@@ -116,6 +122,9 @@ impl Condition {
             Self::WithMarkInVpc => vec![in_vpc, with_mark],
             Self::GatewayEndpoint => {
                 vec![with_mark, ("StringLike", "ec2:VpceServiceName", vec!["*.dynamodb", "*.s3"])]
+            }
+            Self::InterfaceEndpoint => {
+                vec![with_mark, ("StringLike", "ec2:VpceServiceName", vec!["com.amazonaws.eu-central-1.my-service"])]
             }
             Self::OfGuardDuty => vec![("StringEquals", "aws:ResourceTag/GuardDutyManaged", vec!["true"])],
             Self::OurApi => vec![("StringLike", resource_tag, vec!["http_gateway/*"])],
@@ -167,7 +176,8 @@ pub(crate) struct Row {
 impl Row {
     /// Whether the permission is for a new object of EC2, which gets tags in the call.
     fn creates(&self) -> bool {
-        self.service == "ec2" && [Condition::WithMark, Condition::GatewayEndpoint].contains(&self.condition)
+        let creating = [Condition::WithMark, Condition::GatewayEndpoint, Condition::InterfaceEndpoint];
+        self.service == "ec2" && creating.contains(&self.condition)
     }
 }
 
@@ -182,7 +192,8 @@ struct Feature {
     associated: &'static [Associated],
 }
 
-const FEATURES: [&Feature; 3] = [&network::FEATURE, &gateway::FEATURE, &flow_logs::FEATURE];
+const FEATURES: [&Feature; 4] =
+    [&network::FEATURE, &gateway::FEATURE, &flow_logs::FEATURE, &interface_endpoints::FEATURE];
 
 /// For each policy: the name of a purpose, its description, and the configuration that does not need it; empty if every
 /// configuration does. If a purpose needs several statements, they are numbered.
@@ -193,7 +204,8 @@ pub(crate) type Purpose = (Policy, &'static str, &'static str, &'static str);
 /// AWS allows the call only if it allows it on each of its objects.
 type Calls = (Policy, &'static str, &'static [&'static str], &'static [&'static str], Condition);
 
-/// The resources of a call for the tags of all objects that a call can create with tags.
+/// The resources of a call for the tags of all objects that a call can create with tags. For existing objects, without
+/// security groups.
 const TAGGABLE: &[&str] = &["taggable"];
 
 /// Actions that AWS requires in addition to those that have the names of our calls, and the reason.
@@ -249,9 +261,12 @@ fn table() -> Vec<Row> {
     }
     let taggable: BTreeSet<_> =
         rows.iter().filter(|row| row.creates()).flat_map(|row| row.resources).copied().collect();
-    let taggable: &[&str] = Vec::from_iter(taggable).leak();
+    // Default security groups have no tags at first, so a purpose of its own has the tags of existing groups.
+    let of_existing: &[&str] =
+        taggable.iter().copied().filter(|kind| *kind != "security-group").collect::<Vec<_>>().leak();
+    let of_new: &[&str] = Vec::from_iter(taggable).leak();
     for row in rows.iter_mut().filter(|row| row.resources == TAGGABLE) {
-        row.resources = taggable;
+        row.resources = if row.condition == Condition::MarkedOnCreate { of_new } else { of_existing };
     }
     for (policy, purpose, actions, resources, condition, because, _) in implied() {
         let (policy, condition) = (*policy, *condition);
@@ -281,6 +296,7 @@ pub(crate) fn arn(resource: &str) -> String {
         "*" => "*".into(),
         "ipam-pool" => "arn:aws:ec2::*:ipam-pool/ipam-pool-0123456789abcdef0".into(),
         "custom-elastic-ip" => ec2("elastic-ip/eipalloc-0123456789abcdef0"),
+        "custom-security-group" => ec2("security-group/sg-0123456789abcdef0"),
         "vpn-gateway" => ec2("vpn-gateway/vgw-0123456789abcdef0"),
         // AWS's reference of `DescribeLogGroups`: without `:*` for the calls for tags, with it for all others.
         "log-group" => "arn:aws:logs:eu-central-1:123456789012:log-group:my-log-group".into(),
@@ -290,6 +306,7 @@ pub(crate) fn arn(resource: &str) -> String {
         "certificate" => "arn:aws:acm:eu-central-1:123456789012:certificate/*".into(),
         "key" => "arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef".into(),
         "hostedzone" => "arn:aws:route53:::hostedzone/Z0123456789ABCDEFGHIJ".into(),
+        "hostedzone-of-service" => "arn:aws:route53:::hostedzone/*".into(),
         "change" => "arn:aws:route53:::change/*".into(),
         "assumed-role" | "authorizer-role" | "flow-log-role" | "subscription-role" => {
             format!("arn:aws:iam::123456789012:role/my-{resource}")

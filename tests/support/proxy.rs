@@ -195,6 +195,39 @@ impl Proxy {
         self.shared.moto.nats.constrain(zone_ids);
     }
 
+    /// How long interface endpoints of moto are `pending` after their creation, a change or their acceptance; on AWS,
+    /// one to three minutes.
+    pub(crate) fn endpoint_pending(&self, pending: Lasts) {
+        self.shared.moto.interface_endpoints.set_pending(pending);
+    }
+
+    /// How long interface endpoints of moto are `deleting`, and keep their private DNS names.
+    pub(crate) fn endpoint_deleting(&self, deleting: Lasts) {
+        self.shared.moto.interface_endpoints.set_deleting(deleting);
+    }
+
+    /// How long the network interface of an interface endpoint exists after the endpoint was deleted or has left the
+    /// subnet; on AWS, some minutes. Lists of it and deletions that it blocks count for [`Lasts::Answers`].
+    pub(crate) fn endpoint_interfaces(&self, lasts: Lasts) {
+        self.shared.moto.endpoint_interfaces.set_lasts(lasts);
+    }
+
+    /// The nth interface endpoint that is created from now on (counted from 1) ends in state `failed` with this error.
+    pub(crate) fn endpoint_fails(&self, nth: usize, code: &str, message: &str) {
+        self.shared.moto.interface_endpoints.fail(nth, code, message);
+    }
+
+    /// Adds an endpoint service of another account in these AZs, such as
+    /// `com.amazonaws.vpce.us-east-1.vpce-svc-0123456789abcdef0`. Its owner has to accept each endpoint.
+    pub(crate) fn endpoint_service(&self, name: &str, zones: &[&str], private_dns_name: Option<&str>) {
+        self.shared.moto.endpoint_services.add(name, zones, private_dns_name);
+    }
+
+    /// The owners of endpoint services accept, or reject, all endpoints that wait for them.
+    pub(crate) fn answer_endpoint_requests(&self, are_accepted: bool) {
+        self.shared.moto.interface_endpoints.answer_requests(are_accepted);
+    }
+
     /// How long the IPv6 ranges of VPCs and subnets are associating; on AWS, some seconds.
     pub(crate) fn ipv6_associating(&self, associating: Lasts) {
         self.shared.moto.associating.set(associating);

@@ -7,8 +7,7 @@ terraform {
   }
 }
 
-# Routes require tokens of an issuer unless they state something else, so that a route that is added later is not public
-# by mistake.
+# Routes for tokens of an issuer, for signed requests, and for everyone.
 resource "fgw_http_gateway" "shop" {
   name = "shop"
 
@@ -19,16 +18,17 @@ resource "fgw_http_gateway" "shop" {
       audience = ["4kq0example"]
     }
   }
-  default_authorizer_name      = "users"
-  default_authorization_scopes = ["orders/read"]
 
   route_config = {
+    # Without scopes, every valid token is accepted.
     "GET /orders/{id}" = {
       faas_function_arn = "arn:aws:lambda:eu-central-1:123456789012:function:orders"
+      authorizer_name   = "users"
     }
     # A token needs one of these scopes.
     "POST /orders" = {
       faas_function_arn    = "arn:aws:lambda:eu-central-1:123456789012:function:orders"
+      authorizer_name      = "users"
       authorization_scopes = ["orders/write", "orders/admin"]
     }
     # Signed requests of callers whose IAM policies allow execute-api:Invoke.
@@ -38,8 +38,7 @@ resource "fgw_http_gateway" "shop" {
     }
     # A public route.
     "GET /health" = {
-      faas_function_arn  = "arn:aws:lambda:eu-central-1:123456789012:function:stock"
-      authorization_type = "NONE"
+      faas_function_arn = "arn:aws:lambda:eu-central-1:123456789012:function:stock"
     }
   }
 }

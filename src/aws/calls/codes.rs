@@ -33,6 +33,8 @@ pub(crate) fn cause(code: Option<&str>, message: &str) -> Cause {
         "InvalidParameter" if is_private_dns_dependency(message) => Cause::InUse,
         // ACM. Recorded: DeleteCertificate.
         "ResourceInUseException" => Cause::InUse,
+        // The list of error codes in EC2's developer guide.
+        "InvalidGroup.Duplicate" => Cause::Exists,
         // ansible/ansible#59863
         "RouteAlreadyExists" => Cause::Exists,
         // ansible-collections/amazon.aws#2592
@@ -327,6 +329,12 @@ pub(crate) fn is_route_missing(failure: &Failure) -> bool {
 /// EC2: AWS still makes an earlier change of the interface endpoint (hashicorp/terraform-provider-aws#42875).
 pub(crate) fn is_endpoint_busy(failure: &Failure) -> bool {
     has_code(failure, &["OperationInProgress"])
+}
+
+/// EC2: another endpoint or a private hosted zone of the VPC has the private DNS names of the service
+/// (hashicorp/terraform-provider-aws#17269).
+pub(crate) fn is_private_dns_conflict(failure: &Failure) -> bool {
+    has_code(failure, &["InvalidParameter"]) && failure.message.contains("conflicting DNS domain")
 }
 
 /// EC2: NAT gateways are not available in the AZ of a subnet. The troubleshooting page for NAT gateways in AWS's VPC

@@ -9,7 +9,7 @@ use aws_sdk_ec2::types::{
 };
 
 use super::route_table::is_main_table;
-use super::{filter, filter_any, guardduty, nat_gateway, tags, vpc_endpoint};
+use super::{filter, filter_any, guardduty, interface_endpoint, nat_gateway, tags, vpc_endpoint};
 use crate::aws::Session;
 use crate::aws::calls::{OrFailure, list_all};
 use crate::cloud::{Dependent, DependentScope, Dependents, Failure};
@@ -90,7 +90,7 @@ impl Finder<'_> {
         filter("vpc-id", self.root_id)
     }
 
-    /// Network interfaces, except those of managed NAT gateways, which AWS deletes with these. `is_within` repeats the
+    /// Network interfaces, except those of managed NAT gateways and endpoints, which AWS deletes with these. `is_within` repeats the
     /// filter, because not every implementation of the EC2 API applies it.
     async fn interfaces(
         &self,
@@ -101,7 +101,11 @@ impl Finder<'_> {
         let call = self.session.ec2.describe_network_interfaces().include_managed_resources(true).filters(filter);
         let found = list_all("DescribeNetworkInterfaces", call.into_paginator().items().send()).await?;
         let within = found.iter().filter(|interface| is_within(interface));
-        let unmanaged = within.filter(|interface| !self.is_of_managed_nat(interface));
+        let is_managed = |interface: &&NetworkInterface| {
+            let is_endpoint = |id: &str| self.managed.contains(id);
+            self.is_of_managed_nat(interface) || interface_endpoint::is_interface_of(interface, is_endpoint)
+        };
+        let unmanaged = within.filter(|interface| !is_managed(interface));
         Ok(unmanaged.filter_map(|interface| self.interface(interface)).collect())
     }
 

@@ -123,6 +123,12 @@ impl<'a> Shown<'a> {
         self.keys.get(id)
     }
 
+    /// The key of the gateway endpoint for a service, if it was added.
+    pub(super) fn gateway_endpoint(&self, service: &str) -> Option<&Key> {
+        let serves = |spec: &Spec| matches!(spec, Spec::VpcEndpoint(it) if it.service_name.known().is_some_and(|it| it == service));
+        self.objects.iter().find(|object| serves(&object.spec)).map(|object| &object.key)
+    }
+
     /// Whether an object with this key was added.
     pub(super) fn has(&self, key: &Key) -> bool {
         self.objects.iter().any(|object| object.key == *key)

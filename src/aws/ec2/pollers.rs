@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use aws_sdk_ec2::Client;
-use aws_sdk_ec2::types::{Address, InternetGateway, NatGateway, RouteTable, Subnet, VpcEndpoint};
+use aws_sdk_ec2::types::{Address, InternetGateway, NatGateway, NetworkInterface, RouteTable, Subnet, VpcEndpoint};
 
 use super::filter_any;
 use crate::aws::calls::AwsError;
@@ -20,6 +20,7 @@ pub(crate) struct Pollers {
     pub(crate) addresses: Poller<Address>,
     pub(crate) nat_gateways: Poller<NatGateway>,
     pub(crate) vpc_endpoints: Poller<VpcEndpoint>,
+    pub(crate) network_interfaces: Poller<NetworkInterface>,
 }
 
 /// Implements [`Polled`] with a filter by id, because one missing id in a list of ids fails the whole call.
@@ -55,6 +56,22 @@ polled!(
 polled!(NatGateway, wait::MINUTES, "DescribeNatGateways", nat_gateway_id, "nat-gateway-id", |ec2, ids| {
     ec2.describe_nat_gateways().filter(ids).into_paginator().items().send().collect::<Result<_, _>>()
 });
+polled!(
+    NetworkInterface,
+    wait::MINUTES,
+    "DescribeNetworkInterfaces",
+    network_interface_id,
+    "network-interface-id",
+    // AWS hides the interfaces of some of its services by default.
+    |ec2, ids| ec2
+        .describe_network_interfaces()
+        .include_managed_resources(true)
+        .filters(ids)
+        .into_paginator()
+        .items()
+        .send()
+        .collect::<Result<_, _>>()
+);
 // AWS returns addresses on one page.
 polled!(Address, wait::SECONDS, "DescribeAddresses", allocation_id, "allocation-id", |ec2, ids| async {
     ec2.describe_addresses().filters(ids).send().await.map(|answer| answer.addresses.unwrap_or_default())

@@ -9,12 +9,12 @@ use aws_sdk_ec2::types::{
 };
 
 use super::network::Network;
-use super::observed::{List, Shown};
+use super::observed::{List, Listed, Shown};
 use super::route_table::is_main_table;
 use super::{
-    default_network_acl, default_security_group, eip, filter, flow_log, internet_gateway, nat_gateway,
-    nat_gateway_addresses, route, route_table, route_table_association, subnet, tags, users, vpc, vpc_endpoint,
-    vpc_ipv6_block,
+    default_network_acl, eip, filter, flow_log, interface_endpoint, internet_gateway, nat_gateway,
+    nat_gateway_addresses, route, route_table, route_table_association, security_group, subnet, tags, users, vpc,
+    vpc_endpoint, vpc_ipv6_block,
 };
 use crate::aws::Session;
 use crate::aws::calls::ownership;
@@ -76,7 +76,7 @@ impl Lists {
             nat_gateway::in_vpc(session, root_id),
             eip::list(network),
             vpc_endpoint::in_vpc(session, root_id),
-            default_security_group::of_vpc(session, root_id),
+            security_group::lists(network),
             default_network_acl::describe(session, [filter("vpc-id", root_id)]),
             flow_log::lists(network),
         );
@@ -89,6 +89,12 @@ impl Lists {
             return Ok(Lists { addresses: addresses?, others, ..Lists::default() });
         };
         let attributes = attributes?;
+        let (groups, other_groups) = groups?;
+        let endpoints = endpoints?.into_iter().filter(vpc_endpoint::exists);
+        let (endpoints, interface) = endpoints.partition::<Vec<_>, _>(vpc_endpoint::is_gateway);
+        let interface = interface.into_iter().filter(interface_endpoint::is_managed);
+        let interface = interface.map(|it| Box::new(interface_endpoint::Interface(it)) as Box<dyn Listed>);
+        others.extend([other_groups, interface.collect()]);
         let (acls, other_acls) = acls?.into_iter().partition(|acl| acl.is_default() == Some(true));
         let mut lists = Lists {
             vpc: Some((vpc, attributes)),
@@ -97,14 +103,13 @@ impl Lists {
             gateways: gateways?,
             nats: nats?,
             addresses: addresses?,
-            endpoints: endpoints?,
-            groups: groups?,
+            endpoints,
+            groups,
             acls,
             other_acls,
             others,
         };
         lists.nats.retain(nat_gateway::exists);
-        lists.endpoints.retain(|it| vpc_endpoint::exists(it) && vpc_endpoint::is_gateway(it));
         Ok(lists)
     }
 

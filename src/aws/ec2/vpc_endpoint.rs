@@ -14,6 +14,7 @@ use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::errors::{incomplete_answer, item_failure};
 use crate::aws::calls::ownership;
 use crate::aws::calls::poller::Polled;
+use crate::aws::calls::rate_limit::{Limit, LimitKey};
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{Operation, OrFailure, list_all};
@@ -28,7 +29,19 @@ pub(super) const MISSING: MissingCodes =
     MissingCodes(&["InvalidVpcEndpoint.NotFound", "InvalidVpcEndpointId.NotFound"]);
 
 /// How long an endpoint may be pending or deleting.
-const READY: Duration = Duration::from_secs(10 * 60);
+pub(super) const READY: Duration = Duration::from_secs(10 * 60);
+
+/// AWS accepts four calls of each action that changes endpoints at once, and then three in ten seconds, per account and
+/// Region (request throttling in EC2's developer guide).
+const CALLS: Limit = Limit::Bucket { per_second: 0.3, burst: 4.0 };
+
+/// Waits until one more call of an action that changes an endpoint may be sent.
+pub(super) async fn acquire(operation: &Operation<'_>, action: &'static str) -> Result<(), Failure> {
+    let Session { scope, process, .. } = operation.session;
+    let key = LimitKey { account: scope.account.clone(), region: Some(scope.region.clone()), calls: action };
+    let why = format!("EC2 accepts three {action} calls in ten seconds, and earlier ones are still waiting");
+    process.rate_limiter.acquire_until(key, CALLS, &operation.work.deadlines, &why).await
+}
 
 /// Whether the endpoint exists. AWS returns a deleted one for some time.
 pub(super) fn exists(endpoint: &Endpoint) -> bool {

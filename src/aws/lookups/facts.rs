@@ -2,7 +2,7 @@
 
 use aws_sdk_ec2::types::{AvailabilityZone as Zone, AvailabilityZoneOptInStatus, Filter};
 
-use super::{acm, kms, outside};
+use super::{acm, endpoint_services, kms, outside};
 use crate::aws::Session;
 use crate::aws::calls::OrFailure;
 use crate::cloud::Failure;
@@ -22,6 +22,11 @@ pub(crate) async fn facts(session: &Session, lookups: &[Lookup]) -> Result<Facts
             false => Ok(None),
         }
     };
+    let wanted: Vec<&str> = lookups
+        .iter()
+        .filter_map(|it| if let Lookup::EndpointService(it) = it { Some(it.as_str()) } else { None })
+        .collect();
+    let endpoint_services = Box::pin(endpoint_services::matching(session, &wanted));
     let certificates = async {
         let domain =
             lookups.iter().find_map(|it| if let Lookup::Certificates(domain) = it { Some(domain) } else { None });
@@ -39,11 +44,12 @@ pub(crate) async fn facts(session: &Session, lookups: &[Lookup]) -> Result<Facts
     };
     let outside = lookups.iter().filter_map(|it| if let Lookup::Outside(it) = it { Some(it.clone()) } else { None });
     let outside = Box::pin(outside::outside(session, outside.collect()));
-    let (zones, services, certificates, kms_key, outside) =
-        tokio::join!(zones, services, certificates, kms_key, outside);
+    let (zones, services, endpoint_services, certificates, kms_key, outside) =
+        tokio::join!(zones, services, endpoint_services, certificates, kms_key, outside);
     Ok(Facts {
         availability_zones: zones?,
         gateway_endpoint_services: services?,
+        endpoint_services: endpoint_services?,
         certificates: certificates?,
         kms_key: kms_key?,
         outside: outside?,

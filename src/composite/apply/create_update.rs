@@ -78,7 +78,7 @@ async fn change<P: Topology>(
     let decide_again = |inventory: &mut Inventory, diagnostics: &mut Diagnostics| basis.decide(inventory, diagnostics);
     let (decision, outcome) = run.execute_in_stages(decision, decide_again, diagnostics).await;
     // They are those of the configuration that the state now has, for a plan that cannot look them up.
-    change.private.facts = Some(facts);
+    change.private.facts = Some(facts.of(&P::lookups(&change.config)));
     let conclude = change.conclude(&run, &decision, outcome, diagnostics);
     shared.limits_after(deadline).scope(conclude).await
 }
@@ -147,8 +147,8 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
     /// showed.
     async fn look_up(&mut self, diagnostics: &mut Diagnostics) -> Option<Facts> {
         let (cloud, planned) = (self.cloud, self.private.facts.take().unwrap_or_default());
-        let facts =
-            facts::completed(cloud, P::lookups(&self.config), planned, |facts| self.misses_something(facts)).await;
+        let lookups = facts::lookups::<P>(&self.config, self.prior.as_ref(), &self.private.inventory);
+        let facts = facts::completed(cloud, lookups, planned, |facts| self.misses_something(facts)).await;
         let failed = |failure| diagnostics::failed(format!("Could not apply {}", P::TYPE_NAME), &failure, diagnostics);
         facts.map_err(failed).ok()
     }

@@ -136,13 +136,14 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         diagnostics: &mut Diagnostics,
     ) -> Option<Facts> {
         let PreparedPlan { request, config, .. } = self;
-        let (cloud, mut lookups) = (clouds.target.as_ref(), P::lookups(config));
+        let (cloud, prior) = (clouds.target.as_ref(), self.prior.as_ref());
+        let mut lookups = facts::lookups::<P>(config, prior, &private.inventory);
         let scope = cloud.scope();
         let of_shown = self.shown.as_ref().and_then(|shown| shown.facts.clone());
         // A plan that repeats the shown one does not report its problems again.
         let unchecked = match of_shown {
             Some(_) => outside::Unchecked::default(),
-            None => outside::unchecked::<P>(config, self.prior.as_ref(), private, scope),
+            None => outside::unchecked::<P>(config, prior, private, scope),
         };
         lookups.extend(outside::lookups(&unchecked));
         let of_refresh = private.facts.take().filter(|_| clouds.replaced_by().is_none());

@@ -1,7 +1,12 @@
 //! What AWS returns for an object: its name, its spec and further values.
 
+use std::collections::BTreeMap;
+
 use crate::cloud::{Cause, Failure};
-use crate::model::{Caller, Entry, FlowLog, Input, Key, Learned, Object, Origin, Ref, Spec};
+use crate::model::{
+    AvailabilityZone, Caller, EndpointAddresses, EndpointOffer, Entry, FlowLog, Found, Input, InterfaceEndpoint, Key,
+    Learned, Lookup, Object, Origin, Ref, Spec,
+};
 
 /// Returns a spec as a read with this known entry does. For a known route table, a read returns only the applied
 /// propagating gateways. The subnets that a known network ACL has taken are never read.
@@ -103,7 +108,10 @@ pub(super) fn outlives_root(spec: &Spec) -> bool {
     )
 }
 
-pub(super) fn learned(spec: &Spec, id: &str) -> Learned {
+pub(super) fn learned(spec: &Spec, id: &str, ids: &BTreeMap<Key, String>) -> Learned {
+    if let Spec::InterfaceEndpoint(endpoint) = spec {
+        return addresses(endpoint, id, ids);
+    }
     let pairs: &[(&str, &str)] = match spec {
         Spec::Vpc(_) => &[
             ("owner_id", "123456789012"),
@@ -129,6 +137,45 @@ pub(super) fn learned(spec: &Spec, id: &str) -> Learned {
     };
     learned.extend(address.map(|address| ("public_ip".to_string(), address)));
     learned
+}
+
+/// Every service in every AZ, with gateway endpoints for S3 only.
+pub(super) fn endpoint_services(
+    lookups: &[Lookup],
+    zones: &[AvailabilityZone],
+) -> BTreeMap<String, Found<EndpointOffer>> {
+    let offer = |lookup: &Lookup| {
+        let Lookup::EndpointService(wanted) = lookup else { return None };
+        let full_name =
+            if wanted.starts_with("com.") { wanted.clone() } else { format!("com.amazonaws.us-east-1.{wanted}") };
+        let offer = EndpointOffer {
+            name: full_name,
+            availability_zones: zones.iter().map(|zone| zone.name.clone()).collect(),
+            address_types: vec!["ipv4".into(), "ipv6".into()],
+            has_private_dns: true,
+            accepts_policy: true,
+            has_gateway: wanted == "s3",
+        };
+        Some((wanted.clone(), Found::There(offer)))
+    };
+    lookups.iter().filter_map(offer).collect()
+}
+
+/// An interface and a name for each subnet.
+fn addresses(endpoint: &InterfaceEndpoint, id: &str, ids: &BTreeMap<Key, String>) -> Learned {
+    let id_of = |subnet: &Ref| match subnet {
+        Ref::Key(key) => ids[key].clone(),
+        Ref::Id(id) => id.clone(),
+    };
+    let mut subnets: Vec<String> = endpoint.subnets.iter().map(id_of).collect();
+    subnets.sort();
+    let addresses = EndpointAddresses {
+        has_private_dns: endpoint.private_dns_enabled == Input::Known(true),
+        network_interfaces: subnets.iter().map(|subnet| format!("interface of {id} in {subnet}")).collect(),
+        dns_entries: Vec::new(),
+        subnets,
+    };
+    Learned { endpoint: Some(addresses), ..Learned::new() }
 }
 
 /// The failure of a call that a test lets fail.

@@ -9,8 +9,9 @@ use super::*;
 pub(super) fn some_network() -> impl Strategy<Value = Value> {
     let extras = proptest::array::uniform6(prop::bool::weighted(0.4));
     let logs = proptest::array::uniform2(prop::option::weighted(0.3, 0..4_usize));
-    let choices = (0..3_i64, 0..4_usize, logs);
-    (some_plain_network(), extras, choices).prop_map(|(mut config, extras, (secondary, layout, logs))| {
+    let endpoints = proptest::array::uniform2(prop::option::weighted(0.3, 0..6_usize));
+    let choices = (0..3_i64, 0..4_usize, logs, endpoints);
+    (some_plain_network(), extras, choices).prop_map(|(mut config, extras, (secondary, layout, logs, endpoints))| {
         let layouts: [&[(&str, &str)]; 4] = [
             &[],
             &[("private_app", "per_tier")],
@@ -50,8 +51,31 @@ pub(super) fn some_network() -> impl Strategy<Value = Value> {
         }
         let logs = ["a", "b"].into_iter().zip(logs).filter_map(|(name, kind)| Some((name, some_flow_log(name, kind?))));
         config.set("flow_logs", Value::map(logs));
+        let tier = ["private_app", "private_persistence"]
+            .into_iter()
+            .find(|tier| is_on(&config, &format!("create_{tier}_subnets")));
+        let endpoints = ["kms", "s3"].into_iter().zip(endpoints);
+        let endpoints = endpoints.filter_map(|(name, kind)| Some((name, some_endpoint(&config, tier?, name, kind?))));
+        config.set("interface_endpoints", Value::map(endpoints.collect::<Vec<_>>()));
         config
     })
+}
+
+fn is_on(config: &Value, switch: &str) -> bool {
+    *config.get(switch) == Value::Bool(true)
+}
+
+/// An endpoint in the first AZ or in all of a tier, with the shared group, its own one, or a given one.
+fn some_endpoint(config: &Value, tier: &str, name: &str, kind: usize) -> Value {
+    let has_gateway = name != "s3" || is_on(config, "create_vpc_endpoints");
+    let has_names = kind.is_multiple_of(2) && is_on(config, "enable_dns_hostnames") && has_gateway;
+    let mut endpoint = Value::map([("subnet_tier", Value::from(tier)), ("private_dns_enabled", has_names.into())]);
+    match kind / 2 {
+        0 => {}
+        1 => endpoint.set("allowed_ports", Value::List(vec![80_i64.into(), 443_i64.into()])),
+        _ => endpoint.set("security_group_ids", vec!["sg-1"].into()),
+    }
+    endpoint
 }
 
 /// A flow log to a log group or a bucket of its own, with one of two intervals.

@@ -15,6 +15,15 @@ pub const FLOW_LOG: &str = "flow_log.";
 /// The start of the slot of the log group that a network creates for a flow log, before the name of the log.
 pub const FLOW_LOG_GROUP: &str = "log_group.flow_log.";
 
+/// The start of the slot of an interface endpoint, before its name.
+pub const INTERFACE_ENDPOINT: &str = "interface_endpoint.";
+
+/// The slot of the security group that interface endpoints share.
+pub const ENDPOINTS_GROUP: &str = "security_group.interface_endpoints";
+
+/// The start of the slot of the security group of one interface endpoint, before the name of the endpoint.
+pub const ENDPOINT_GROUP: &str = "security_group.interface_endpoint.";
+
 /// The address family of a default route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
@@ -52,7 +61,8 @@ pub fn slots() -> Vec<String> {
     }
     slots.extend(["eip.*", "nat_gateway.*", "private_nat_gateway.*"].map(str::to_string));
     slots.extend(EndpointService::ALL.map(|service| format!("vpc_endpoint.{}", service.slot())));
-    slots.extend([FLOW_LOG, FLOW_LOG_GROUP].map(|prefix| format!("{prefix}*")));
+    slots.extend([FLOW_LOG, FLOW_LOG_GROUP, INTERFACE_ENDPOINT, ENDPOINT_GROUP].map(|prefix| format!("{prefix}*")));
+    slots.push(ENDPOINTS_GROUP.to_string());
     slots.extend([default_network_acl(), default_security_group()].map(|key| key.slot));
     slots
 }
@@ -187,6 +197,12 @@ pub fn flow_log(name: &str, log: &FlowLog) -> Key {
 /// `log_group.flow_log.<name>`, fixed by the name of the group.
 pub fn log_group_of_flow_log(name: &str, group: &Input<String>) -> Key {
     Key::fixed(format!("{FLOW_LOG_GROUP}{name}"), group.clone())
+}
+
+/// `interface_endpoint.<name>`, fixed by the name and the Region of the service.
+pub fn interface_endpoint(name: &str, service_name: &Input<String>, region: &Input<Option<String>>) -> Key {
+    let region = region.clone().map(Option::unwrap_or_default);
+    Key::fixed(format!("{INTERFACE_ENDPOINT}{name}"), join(&[service_name.as_ref(), region.as_ref()]))
 }
 
 /// `default_network_acl`.

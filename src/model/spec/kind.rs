@@ -195,6 +195,10 @@ pub trait Kind: Any {
     /// deleted.
     fn keep_references(&mut self, _before: &dyn Kind, _keys: &BTreeSet<Key>) {}
 
+    /// Removes the references to objects with these keys that AWS deletes only after this object has left them. An
+    /// object that gets other ones instead leaves them first, because the others may need the place of those.
+    fn leave(&mut self, _keys: &BTreeSet<Key>) {}
+
     /// The paths of open connections that an update to this spec changes, one phrase for each. `stays` returns whether
     /// an object exists before and after the plan.
     fn moved_paths(&self, _before: &dyn Kind, _stays: &dyn Fn(&Key) -> bool) -> Vec<String> {

@@ -3,9 +3,9 @@
 
 use super::{
     Api, ApiMapping, ApiRoute, Authorization, Authorizer, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord,
-    DomainName, Eip, Integration, InternetGateway, Ipv6Source, JwtAuthorizer, LambdaPermission, LogGroup,
-    LogSubscription, NatGateway, NetworkAclRule, Route, RouteTable, RouteTableAssociation, RuleSource,
-    SecurityGroupRule, Stage, Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
+    DomainName, Eip, Integration, InterfaceEndpoint, InterfaceEndpointSettings, InternetGateway, Ipv6Source,
+    JwtAuthorizer, LambdaPermission, LogGroup, LogSubscription, NatGateway, NetworkAclRule, Route, RouteTable,
+    RouteTableAssociation, RuleSource, SecurityGroupRule, Stage, Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };
 use crate::model::{Caller, Key, Ref};
 use crate::plugin::Input;
@@ -64,6 +64,28 @@ impl Subnet {
             ipv6_cidr_block: Input::default(),
             assign_ipv6_address_on_creation: Input::Known(false),
             tags: Input::default(),
+        }
+    }
+}
+
+impl InterfaceEndpoint {
+    pub(crate) fn test() -> InterfaceEndpoint {
+        InterfaceEndpoint {
+            vpc: vpc(),
+            service_name: text("com.amazonaws.us-east-1.kms"),
+            offered_in: None,
+            subnets: vec![Ref::Key(Key::new("subnet.private_app.0"))],
+            security_groups: Input::Known(vec![Ref::Id("sg-1".into())]),
+            private_dns_enabled: Input::Known(true),
+            private_dns_only_for_inbound_resolver_endpoint: Input::Known(None),
+            gateway_endpoint: None,
+            settings: InterfaceEndpointSettings {
+                service_region: Input::Known(None),
+                ip_address_type: Input::Known(None),
+                dns_record_ip_type: Input::Known(None),
+                policy: Input::Known(None),
+                tags: Input::default(),
+            },
         }
     }
 }

@@ -7,9 +7,9 @@ mod empty;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Strings;
-use super::parts::{FlowLog, NaclRule, SecurityGroupRule};
-use crate::model::OperationTimeouts;
+use super::parts::{FlowLog, InterfaceEndpoint, NaclRule, SecurityGroupRule};
 use crate::model::timeouts::duration;
+use crate::model::{OperationTimeouts, policy_document};
 use crate::model::{Tags, Tier};
 use crate::plugin::{Check, Input, PlanEffect};
 use crate::topology::NOT_YET_RUN;
@@ -297,10 +297,10 @@ crate::attributes! {
 
         /// IAM policy of the S3 endpoint, in JSON. Null allows all access. Another form of the same policy, such as
         /// another order, changes nothing.
-        objectstore_endpoint_policy: Input<Option<String>> = optional().in_place(),
+        objectstore_endpoint_policy: Input<Option<String>> = optional().check(policy_document()).in_place(),
         /// IAM policy of the DynamoDB endpoint, in JSON. Null allows all access. Another form of the same policy, such
         /// as another order, changes nothing.
-        keyvalue_endpoint_policy: Input<Option<String>> = optional().in_place(),
+        keyvalue_endpoint_policy: Input<Option<String>> = optional().check(policy_document()).in_place(),
         /// IDs of the virtual private gateways, such as `vgw-0123456789abcdef0`, whose VPN routes propagate to the
         /// public route tables. In all tiers, propagation that was enabled outside Terraform stays enabled. The
         /// gateway must be attached to the VPC. If the attachment refers to this VPC, two applies are needed: the first
@@ -318,6 +318,14 @@ crate::attributes! {
         flow_logs: Input<BTreeMap<String, Input<FlowLog>>>
             = default(empty_map()).change(PlanEffect::PartialReplace(
                 "creates, replaces or deletes flow logs; traffic is not affected"
+            )),
+        /// Interface endpoints, by a name of your choice of lowercase letters, digits, `.`, `_` and `-`. An endpoint
+        /// makes an AWS service, or a service of a third party, reachable at private addresses. Without
+        /// `security_group_ids`, it uses a security group that this resource creates.
+        interface_endpoints: Input<BTreeMap<String, Input<InterfaceEndpoint>>>
+            = default(empty_map()).change(PlanEffect::PartialReplace(
+                "creates, changes, replaces or deletes endpoints and their security groups. While an endpoint is \
+                 created or deleted, the names of its service change between public and private addresses"
             )),
         /// Tags for all objects. They override the provider's `default_tags` and the computed Name tag. More specific
         /// maps, such as `vpc_custom_tags`, override them. Like all maps of tags, it leaves tags that were set outside

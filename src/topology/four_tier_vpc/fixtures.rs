@@ -2,7 +2,7 @@
 
 use super::config::tests::config;
 use super::{Config, FourTierVpc};
-use crate::model::{AvailabilityZone, Entry, Facts, Inventory, Object, Scope, Spec};
+use crate::model::{AvailabilityZone, EndpointOffer, Entry, Facts, Found, Inventory, Object, Scope, Spec};
 use crate::plugin::{AttributePath, Nested, Problem, Value};
 use crate::topology::{Blueprint, Context, Topology};
 
@@ -21,8 +21,28 @@ pub(super) fn facts(letters: &str) -> Facts {
     Facts {
         availability_zones: Some(zones(letters)),
         gateway_endpoint_services: Some(services.into()),
+        endpoint_services: ["s3", "kms", "ecr.api", "plain", "missing"]
+            .map(|it| (it.into(), offer(it, letters)))
+            .into(),
         ..Facts::default()
     }
+}
+
+/// Services in all of these AZs but the last one. `plain` has neither private names nor policies, and `missing` does not
+/// exist.
+fn offer(label: &str, letters: &str) -> Found<EndpointOffer> {
+    if label == "missing" {
+        return Found::Missing;
+    }
+    let offered = if letters.len() > 1 { &letters[..letters.len() - 1] } else { letters };
+    Found::There(EndpointOffer {
+        name: format!("com.amazonaws.eu-central-1.{label}"),
+        availability_zones: offered.chars().map(String::from).collect(),
+        address_types: vec!["ipv4".into()],
+        has_private_dns: label != "plain",
+        accepts_policy: label != "plain",
+        has_gateway: label == "s3",
+    })
 }
 
 pub(super) fn scope() -> Scope {

@@ -6,6 +6,7 @@ mod default_network_acl;
 mod default_security_group;
 mod endpoints;
 mod flow_logs;
+mod interface_endpoints;
 mod rule_maps;
 
 use super::blueprint::{Built, Draft};
@@ -15,7 +16,7 @@ use super::outputs::Output;
 use super::problems::Problems;
 use super::warnings::unused::{Unused, while_off};
 use crate::model::keys::network as keys;
-use crate::model::{Inventory, Reference, Scope, Spec};
+use crate::model::{Inventory, Lookup, Reference, Scope, Spec};
 use crate::plugin::{AttributePath, Input, Problem, Value};
 use crate::topology::Context;
 use crate::topology::alternatives::{Change, Switch};
@@ -27,6 +28,7 @@ pub(super) use default_security_group::DefaultSecurityGroup;
 pub use default_security_group::SecurityGroupRule;
 pub(super) use endpoints::Endpoints;
 pub(super) use flow_logs::{FlowLog, FlowLogs};
+pub(super) use interface_endpoints::{InterfaceEndpoint, InterfaceEndpoints};
 
 /// An optional part of a network. Most methods have a default that does nothing.
 pub(super) trait Part: Sync {
@@ -50,6 +52,11 @@ pub(super) trait Part: Sync {
 
     /// The objects outside the network that its inputs name.
     fn references(&self, _config: &Config, _scope: &Scope) -> Vec<Reference> {
+        Vec::new()
+    }
+
+    /// The lookups that only a plan with a change of its inputs needs. `prior` is the configuration of the last apply.
+    fn lookups(&self, _config: &Config, _prior: Option<&Config>, _existing: &Inventory) -> Vec<Lookup> {
         Vec::new()
     }
 

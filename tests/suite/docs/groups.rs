@@ -5,7 +5,7 @@ pub(super) const LONG: usize = 60;
 
 /// The groups in the order of the page, with parts of the names of their arguments. Each argument needs one. If a name
 /// contains parts of several groups, the last group has it.
-const GROUPS: [(&str, &[&str]); 11] = [
+const GROUPS: [(&str, &[&str]); 12] = [
     ("Zones", &["availability_zone"]),
     ("Tiers", &["create_", "internet_access", "map_public_ip"]),
     ("Addresses", &["cidr_block", "subnet_bits", "spacing", "ipam", "netmask"]),
@@ -14,6 +14,7 @@ const GROUPS: [(&str, &[&str]); 11] = [
     ("Endpoints", &["vpc_endpoint", "endpoint_policy"]),
     ("IPv6", &["ipv6"]),
     ("Default ACL and group", &["nacl", "security_group"]),
+    ("Interface endpoints", &["interface_endpoints"]),
     ("Flow logs", &["flow_logs"]),
     ("Tags and names", &["tags"]),
     (

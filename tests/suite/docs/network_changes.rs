@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::changes::{Example, Exceptions, assert_effects, assert_way_back, with};
 use super::examples::{Values, examples};
-use fgw::model::{AvailabilityZone, Facts};
+use fgw::model::{AvailabilityZone, EndpointOffer, Facts, Found};
 use fgw::topology::four_tier_vpc::FourTierVpc;
 
 /// Three available AZs, and an impaired one.
@@ -18,7 +18,22 @@ pub(super) fn facts(_: &Json) -> Facts {
     Facts {
         availability_zones: Some(available.into_iter().chain([zone("d", "impaired")]).collect()),
         gateway_endpoint_services: Some(["s3", "dynamodb"].map(|it| format!("com.amazonaws.eu-central-1.{it}")).into()),
+        endpoint_services: SERVICES.map(|it| (it.to_string(), Found::There(offer(it)))).into(),
         ..Facts::default()
+    }
+}
+
+const SERVICES: [&str; 4] = ["kms", "logs", "s3", "com.amazonaws.eu-central-1.logs"];
+
+fn offer(service: &str) -> EndpointOffer {
+    let label = service.rsplit('.').next().unwrap_or(service);
+    EndpointOffer {
+        name: format!("com.amazonaws.eu-central-1.{label}"),
+        availability_zones: ["a", "b", "c", "d"].map(|letter| format!("eu-central-1{letter}")).into(),
+        address_types: vec!["ipv4".into()],
+        has_private_dns: true,
+        accepts_policy: true,
+        has_gateway: label == "s3",
     }
 }
 
@@ -42,6 +57,7 @@ fn bases() -> Vec<Json> {
         "protocol": "tcp", "from_port": 440, "to_port": 443, "cidr_blocks": ["10.0.0.0/8"], "self": false,
     }});
     let log = |log: Json| json!({ "flow_logs": { "x": log } });
+    let endpoint = |name: &str, endpoint: Json| json!({ "interface_endpoints": { name: endpoint } });
     vec![
         json!({ "cidr_block": "10.0.0.0/16" }),
         json!({ "create_transit_subnets": true }),
@@ -80,6 +96,15 @@ fn bases() -> Vec<Json> {
             "log_destination_type": "kinesis-data-firehose", "iam_role_arn": role, "deliver_cross_account_role": null,
             "log_destination": "arn:aws:firehose:eu-central-1:123456789012:deliverystream/logs",
         })),
+        endpoint("kms", json!({ "subnet_tier": "private_app", "tags": { "team": "app" } })),
+        endpoint("kms", json!({ "allowed_ports": [587], "allowed_cidr_blocks": ["10.9.0.0/16"] })),
+        endpoint("s3", json!({ "private_dns_only_for_inbound_resolver_endpoint": true })),
+        endpoint(
+            "partner",
+            json!({
+                "service_name": "com.amazonaws.vpce.us-east-1.vpce-svc-0123456789abcdef0", "service_region": null,
+            }),
+        ),
     ]
 }
 
@@ -122,9 +147,17 @@ fn values() -> Values {
         ("flow_logs.kms_key_id", none.clone(), json!("arn:aws:kms:eu-central-1:123456789012:key/a")),
         ("flow_logs.log_format", none.clone(), json!("${srcaddr} ${dstaddr}")),
         ("flow_logs.deliver_cross_account_role", none.clone(), json!("arn:aws:iam::123456789012:role/other")),
+        ("interface_endpoints.service", none.clone(), json!("logs")),
+        ("interface_endpoints.service_name", none.clone(), json!("com.amazonaws.eu-central-1.logs")),
+        ("interface_endpoints.service_region", none.clone(), json!("us-east-1")),
+        ("interface_endpoints.availability_zones", none.clone(), json!(["eu-central-1a"])),
+        ("interface_endpoints.private_dns_enabled", none.clone(), json!(false)),
+        ("interface_endpoints.security_group_ids", none.clone(), json!(["sg-0123456789abcdef0"])),
+        ("interface_endpoints.allowed_ports", json!([587]), json!([25])),
+        ("interface_endpoints.allowed_cidr_blocks", json!(["10.9.0.0/16"]), json!(["10.8.0.0/16"])),
+        ("*policy", none.clone(), json!("{\"Statement\":[]}")),
         ("name_tags", none.clone(), json!({ "subnet.public.0": "dmz" })),
         ("name_tags", json!({ "subnet.public.0": "front" }), json!({ "subnet.public.0": "dmz" })),
-        ("*_endpoint_policy", none.clone(), json!("{}")),
         ("*_propagating_vgws", none.clone(), json!(["vgw-0123456789abcdef0"])),
         ("*_timeout", json!("5m"), json!("7m")),
         ("adopt", none.clone(), json!({ "vpc": "vpc-0123456789abcdef0" })),

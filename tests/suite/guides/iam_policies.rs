@@ -24,6 +24,8 @@ const NAMES: &[(&str, &str)] = &[
     ("ipam-pool-0123456789abcdef0", "ipam-pool-9"),
     ("eipalloc-0123456789abcdef0", "eipalloc-9"),
     ("vgw-0123456789abcdef0", "vgw-9"),
+    ("sg-0123456789abcdef0", "sg-9"),
+    ("my-service", "other-service"),
 ];
 
 /// Condition keys with values for other purposes than ours.
@@ -62,7 +64,21 @@ fn not_recorded() -> Vec<Check> {
     };
     let ours = |check: Check| check.with("aws:ResourceTag/fgw:resource", &["four_tier_vpc/name"]);
     let vpc = "arn:aws:ec2:eu-central-1:123456789012:vpc/vpc-1";
+    let custom = |action: &str| Check::new(action, &arn("custom-security-group")).with("ec2:Region", &["eu-central-1"]);
+    let mark = |check: Check| check.with("aws:RequestTag/fgw:resource", &["four_tier_vpc/name"]);
     vec![
+        mark(ec2("CreateVpcEndpoint", "vpc-endpoint"))
+            .with("ec2:VpceServiceName", &["com.amazonaws.eu-central-1.my-service"]),
+        ours(ec2("CreateVpcEndpoint", "subnet")),
+        ours(ec2("CreateVpcEndpoint", "security-group")),
+        ours(ec2("ModifyVpcEndpoint", "security-group")).with("ec2:Vpc", &[vpc]),
+        custom("ec2:CreateVpcEndpoint"),
+        custom("ec2:ModifyVpcEndpoint").with("ec2:Vpc", &[vpc]),
+        mark(ec2("CreateSecurityGroup", "security-group")),
+        mark(ec2("CreateTags", "security-group")).with("ec2:CreateAction", &["CreateSecurityGroup"]),
+        ours(ec2("CreateSecurityGroup", "vpc")),
+        ours(ec2("DeleteSecurityGroup", "security-group")).with("ec2:Vpc", &[vpc]),
+        Check::new("route53:AssociateVPCWithHostedZone", &arn("hostedzone-of-service")),
         ours(ec2("DisassociateAddress", "elastic-ip")),
         ec2("DisassociateAddress", "network-interface"),
         ours(ec2("DisassociateRouteTable", "route-table")),
@@ -81,13 +97,14 @@ fn requests() -> Vec<Check> {
 fn needs_no_tag(check: &Check) -> bool {
     let is = |part: &str| check.resource.contains(part);
     let is_tag = ["ec2:CreateTags", "ec2:DeleteTags"].contains(&check.action.as_str());
-    let adopted =
-        (is(":security-group/") || is(":network-acl/")) && !is_tag && check.action != "ec2:DeleteSecurityGroup";
+    let has_tag = is_tag || check.action == "ec2:DeleteSecurityGroup" || check.action.ends_with("VpcEndpoint");
+    let adopted = (is(":security-group/") || is(":network-acl/")) && !has_tag;
     let of_user = is(":role/")
         || is(":ipam-pool/")
         || is(":vpn-gateway/")
         || is(":function:")
-        || check.resource == arn("custom-elastic-ip");
+        || check.resource == arn("custom-elastic-ip")
+        || check.resource == arn("custom-security-group");
     let is_child = ["/authorizers", "/integrations", "/routes", "/cors", "/accesslogsettings", "/apimappings"];
     adopted || of_user || is(":network-interface/") || is_child.iter().any(|part| check.resource.contains(part))
 }
@@ -148,7 +165,8 @@ fn foreign(check: &Check) -> Vec<Check> {
     if check.action == "ec2:CreateTags" && adopts {
         all.push(check.clone().with(tag, &["other"]));
     }
-    if check.resource.contains(":security-group/") || check.resource.contains(":network-acl/") {
+    let is_created = check.context.contains_key("ec2:CreateAction") || check.action == "ec2:CreateSecurityGroup";
+    if is_default && !is_created && check.resource != arn("custom-security-group") {
         let vpc = "arn:aws:ec2:eu-central-1:210987654321:vpc/vpc-1";
         all.push(without(check, "aws:ResourceTag").with("ec2:Vpc", &[vpc]));
     }

@@ -331,3 +331,33 @@ fn refused_call_fails_the_test_that_makes_it() {
     let found = violations(&proxy, OURS, "CreateInternetGateway");
     assert!(found.len() == 1 && found[0].contains("ec2:CreateInternetGateway"), "without the ownership tag: {found:?}");
 }
+
+#[test]
+fn interface_endpoints_use_our_groups_and_those_filled_in() {
+    let proxy = Proxy::moto();
+    let ours = json!([{ "Key": "fgw:resource", "Value": "four_tier_vpc/vpc-1" }]);
+    let id = |answer: &Value, path: &str| answer.pointer(path).and_then(Value::as_str).expect("an ID").to_owned();
+    let vpc = id(&proxy.boto("ec2", "create_vpc", json!({ "CidrBlock": "10.0.0.0/16" })), "/Vpc/VpcId");
+    let subnet = json!({ "CidrBlock": "10.0.0.0/24", "VpcId": vpc });
+    let subnet = id(&proxy.boto("ec2", "create_subnet", subnet), "/Subnet/SubnetId");
+    let group = json!({ "GroupName": "mine", "Description": "mine", "VpcId": vpc });
+    let group = id(&proxy.boto("ec2", "create_security_group", group), "/GroupId");
+    let tag = |id: &str| proxy.boto("ec2", "create_tags", json!({ "Resources": [id], "Tags": ours }));
+    tag(&vpc);
+    let mark = "TagSpecification.1.ResourceType=vpc-endpoint&TagSpecification.1.Tag.1.Key=fgw:resource&\
+                TagSpecification.1.Tag.1.Value=four_tier_vpc/vpc-1";
+    let call = |service: &str| {
+        format!(
+            "CreateVpcEndpoint&VpcId={vpc}&VpcEndpointType=Interface&ServiceName=com.amazonaws.us-east-1.{service}&\
+             SubnetId.1={subnet}&SecurityGroupId.1={group}&PrivateDnsEnabled=false&{mark}"
+        )
+    };
+    let found = violations(&proxy, OURS, &call("kms"));
+    assert!(found.len() == 1 && found[0].contains(":subnet/"), "the subnet is foreign: {found:?}");
+    tag(&subnet);
+    assert_eq!(violations(&proxy, OURS, &call("logs")), [""; 0], "the group is the user's");
+    tag(&group);
+    assert_eq!(violations(&proxy, OURS, &call("sqs")), [""; 0]);
+    let found = violations(&proxy, OURS, &call("sns").replace(mark, ""));
+    assert!(found.len() == 1 && found[0].contains(":vpc-endpoint/"), "without the ownership tag: {found:?}");
+}

@@ -194,12 +194,15 @@ fn vpc_endpoint(endpoint: &Value, names: &Names) -> String {
     let policy = joined(&policy["Statement"], |statement| {
         format!("{} {} {}", word(&statement["Effect"]), word(&statement["Action"]), word(&statement["Resource"]))
     });
+    let mut subnets: Vec<String> = list(&endpoint["SubnetIds"]).iter().map(|id| names.name(id)).collect();
+    subnets.sort();
+    let groups: Vec<String> = list(&endpoint["Groups"]).iter().map(|group| names.name(&group["GroupId"])).collect();
     format!(
         "endpoint {} {} {} ({policy}) [{}]",
         names.name(&endpoint["VpcEndpointId"]),
         word(&endpoint["VpcEndpointType"]),
         word(&endpoint["ServiceName"]),
-        tables.join(" ")
+        [tables, subnets, groups].concat().join(" ")
     )
 }
 

@@ -141,7 +141,10 @@ fn ec2(call: &Call) -> Vec<Pending> {
         let check = Check::new(action, &resource).with("ec2:Region", &["eu-central-1"]).with("ec2:Vpc", &[vpc]);
         match call.param("ServiceName").rsplit('.').next() {
             None | Some("") => check,
-            Some(name) => check.with("ec2:VpceServiceName", &[&format!("com.amazonaws.eu-central-1.{name}")]),
+            Some(name) => {
+                let name = if call.param("VpcEndpointType") == "Interface" { "my-service" } else { name };
+                check.with("ec2:VpceServiceName", &[&format!("com.amazonaws.eu-central-1.{name}")])
+            }
         }
     };
     if ["CreateTags", "DeleteTags"].contains(&call.action.as_str()) {
@@ -156,10 +159,10 @@ fn ec2(call: &Call) -> Vec<Pending> {
     }
     let mut all = Vec::new();
     let mut seen = BTreeSet::new();
-    // The guide names the addresses that the provider does not manage apart.
+    // The guide names the addresses and groups that the provider does not manage apart.
     let of_call = super::rows().filter(|row| row.action == action);
     let of_call = of_call.flat_map(|row| row.resources.iter().map(move |kind| (*kind, row.creates())));
-    for (kind, is_new) in of_call.filter(|(kind, _)| *kind != "custom-elastic-ip" && seen.insert(*kind)) {
+    for (kind, is_new) in of_call.filter(|(kind, _)| !kind.starts_with("custom-") && seen.insert(*kind)) {
         let pending = |object| Pending { check: check(&action, kind), object };
         let parameters = kinds().find(|(name, ..)| *name == kind).map(|(.., parameters)| parameters);
         match parameters {

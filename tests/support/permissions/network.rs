@@ -290,7 +290,7 @@ const KINDS: &[Kind] = &[
     ("natgateway", "nat-", &["NatGatewayId"]),
     ("network-acl", "acl-", &["NetworkAclId"]),
     ("route-table", "rtb-", &["RouteTableId", "AddRouteTableId", "RemoveRouteTableId"]),
-    ("security-group", "sg-", &["GroupId"]),
+    ("security-group", "sg-", &["GroupId", "SecurityGroupId", "AddSecurityGroupId", "RemoveSecurityGroupId"]),
     ("subnet", "subnet-", &["SubnetId", "AddSubnetId", "RemoveSubnetId"]),
     ("vpc", "vpc-", &["VpcId", "ResourceId"]),
     ("vpc-endpoint", "vpce-", &["VpcEndpointId"]),

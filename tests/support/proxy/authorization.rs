@@ -67,10 +67,14 @@ async fn complete(
             }));
         }
     };
-    // A user fills in the IDs of addresses that the provider does not manage.
-    let is_custom = call.action == "CreateNatGateway" && check.resource.contains(":elastic-ip/");
-    if is_custom && !tags.contains_key("fgw:resource") {
-        return Ok(Some(Check { resource: arn("custom-elastic-ip"), ..check }));
+    // A user fills in the IDs of addresses and groups that the provider does not manage.
+    let custom = match call.action.as_str() {
+        "CreateNatGateway" => "elastic-ip",
+        "CreateVpcEndpoint" | "ModifyVpcEndpoint" => "security-group",
+        _ => "none",
+    };
+    if check.resource.contains(&format!(":{custom}/")) && !tags.contains_key("fgw:resource") {
+        return Ok(Some(Check { resource: arn(&format!("custom-{custom}")), ..check }));
     }
     Ok(Some(context::with_tags(check, "aws:ResourceTag", &tags)))
 }

@@ -3,9 +3,13 @@
 mod acls;
 mod associating;
 mod dependencies;
+mod endpoint_checks;
+mod endpoint_interfaces;
+mod endpoint_services;
 mod endpoints;
 mod flow_logs;
 mod group_rules;
+mod interface_endpoints;
 mod ipam;
 mod ipv6;
 mod log_groups;
@@ -82,10 +86,13 @@ repairs! {
     vpcs::Vpcs,
     ipam::Ipam,
     nats::Nats,
+    endpoint_interfaces::EndpointInterfaces,
     dependencies::Dependencies,
     subnets::Subnets,
     ipv6::Ipv6,
     endpoints::Endpoints,
+    interface_endpoints::InterfaceEndpoints,
+    endpoint_services::EndpointServices,
     propagation::Propagation,
     routes::Routes,
     acls::Acls,

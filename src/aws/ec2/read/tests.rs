@@ -501,7 +501,7 @@ async fn objects_without_tag_or_attachment_are_found_by_id() {
 #[tokio::test(start_paused = true)]
 async fn the_default_group_lists_rules_of_managed_directions_only() {
     let group = format!(
-        "<securityGroupInfo><item><groupId>sg-1</groupId><ipPermissions><item><ipProtocol>-1</ipProtocol><groups><item>\
+        "<securityGroupInfo><item><groupId>sg-1</groupId><groupName>default</groupName><ipPermissions><item><ipProtocol>-1</ipProtocol><groups><item>\
          <groupId>sg-1</groupId></item></groups></item></ipPermissions><ipPermissionsEgress><item>\
          <ipProtocol>-1</ipProtocol><ipRanges><item><cidrIp>0.0.0.0/0</cidrIp></item></ipRanges></item>\
          </ipPermissionsEgress>{}</item></securityGroupInfo>",

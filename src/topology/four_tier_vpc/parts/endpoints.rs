@@ -22,10 +22,6 @@ impl Part for Endpoints {
         config.create_vpc_endpoints.clone()
     }
 
-    fn problems(&self, config: &Config) -> Vec<Problem> {
-        policies(config).into_iter().filter_map(|(name, policy)| problem_of_policy(name, policy)).collect()
-    }
-
     fn unused(&self, config: &Config, default: &Config) -> Vec<Unused> {
         while_off(SWITCH, &config.create_vpc_endpoints, false, policies(config), policies(default))
     }
@@ -138,22 +134,6 @@ fn policies(config: &Config) -> [(&'static str, &Input<Option<String>>); 2] {
         ("objectstore_endpoint_policy", &config.objectstore_endpoint_policy),
         ("keyvalue_endpoint_policy", &config.keyvalue_endpoint_policy),
     ]
-}
-
-fn problem_of_policy(name: &str, policy: &Input<Option<String>>) -> Option<Problem> {
-    let text = policy.known()?.as_ref()?;
-    match serde_json::from_str::<BTreeMap<String, serde_json::Value>>(text) {
-        Ok(fields) if !fields.contains_key("Statement") => {
-            let hint = "Add one, or remove the policy to allow all access.";
-            Some(Problem::new(AttributePath::new(name), "The policy has no Statement.", hint))
-        }
-        Ok(_) => None,
-        Err(error) => {
-            let message = format!("The policy is not a JSON object: {error}.");
-            let hint = "Use jsonencode() or the aws_iam_policy_document data source.";
-            Some(Problem::new(AttributePath::new(name), message, hint))
-        }
-    }
 }
 
 /// The service name from AWS's list, else that of the existing endpoint. Service names differ between partitions, so

@@ -1,8 +1,8 @@
-//! Rules of security groups: the checks that moto does not make.
+//! Names and rules of security groups: the checks that moto does not make.
 
 use std::collections::BTreeMap;
 
-use super::{Instead, Repair, Request, async_trait};
+use super::{Element, Instead, Repair, Request, async_trait};
 
 #[derive(Debug, Default)]
 pub(crate) struct GroupRules;
@@ -12,9 +12,20 @@ impl Repair for GroupRules {
     async fn instead(&self, call: &Request<'_>) -> Instead {
         match call.name {
             "AuthorizeSecurityGroupIngress" | "AuthorizeSecurityGroupEgress" => rejected(call),
+            "CreateSecurityGroup" => duplicate(call).await,
             _ => Ok(None),
         }
     }
+}
+
+/// On AWS, the names of two groups in a VPC differ not only in the case of letters.
+async fn duplicate(call: &Request<'_>) -> Instead {
+    let (vpc, name) = (call.param("VpcId"), call.param("GroupName"));
+    let found = call.describe("DescribeSecurityGroups", &[("vpc-id", vpc)]).await?;
+    let is_equal = |group: &Element| group.text_of("groupName").eq_ignore_ascii_case(name);
+    let exists = found.items("securityGroupInfo").iter().any(is_equal);
+    let text = format!("The security group '{name}' already exists for VPC '{vpc}'");
+    call.reject_if(exists, "InvalidGroup.Duplicate", &text)
 }
 
 /// AWS rejects a request that contains a permission twice, whatever its descriptions are, and descriptions with other

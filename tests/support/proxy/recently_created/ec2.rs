@@ -17,6 +17,7 @@ const CREATED: &[(&str, &str)] = &[
     ("CreateInternetGateway", "internetGatewayId"),
     ("CreateNatGateway", "natGatewayId"),
     ("CreateRouteTable", "routeTableId"),
+    ("CreateSecurityGroup", "groupId"),
     ("CreateSubnet", "subnetId"),
     ("CreateVpc", "vpcId"),
     ("CreateVpcEndpoint", "vpcEndpointId"),
@@ -32,6 +33,7 @@ const LISTED: &[(&str, &str)] = &[
     ("ipv6CidrBlockAssociationSet", "associationId"),
     ("natGatewaySet", "natGatewayId"),
     ("routeTableSet", "routeTableId"),
+    ("securityGroupInfo", "groupId"),
     ("securityGroupRuleSet", "securityGroupRuleId"),
     ("subnetSet", "subnetId"),
     ("vpcEndpointSet", "vpcEndpointId"),
@@ -178,7 +180,10 @@ fn not_found(id: &str, action: &str) -> (&'static str, &'static str) {
     let is_route = ["CreateRoute", "ReplaceRoute"].contains(&action);
     match id.rsplit_once('-').map_or(id, |(kind, _)| kind) {
         "vpc" => ("InvalidVpcID.NotFound", "vpc ID"),
+        // In the calls for endpoints: `vpc_endpoint_subnet_association.go` of hashicorp/terraform-provider-aws.
+        "subnet" if action.ends_with("VpcEndpoint") => ("InvalidSubnetId.NotFound", "subnet ID"),
         "subnet" => ("InvalidSubnetID.NotFound", "subnet ID"),
+        "sg" => ("InvalidGroup.NotFound", "security group"),
         "igw" if is_route => ("InvalidGatewayID.NotFound", "gateway ID"),
         "igw" => ("InvalidInternetGatewayID.NotFound", "internetGateway ID"),
         "eigw" => ("InvalidGatewayID.NotFound", "gateway ID"),

@@ -156,7 +156,7 @@ async fn an_endpoint_of_another_service_or_table_is_unmanaged() {
 #[tokio::test(start_paused = true)]
 async fn rules_of_a_default_group_that_is_only_tagged_stay() {
     let group = format!(
-        "<securityGroupInfo><item><groupId>sg-1</groupId>{}</item></securityGroupInfo>",
+        "<securityGroupInfo><item><groupId>sg-1</groupId><groupName>default</groupName>{}</item></securityGroupInfo>",
         below("default_security_group")
     );
     assert_unmanaged(

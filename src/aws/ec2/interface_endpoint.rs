@@ -1,0 +1,376 @@
+//! Interface endpoints.
+
+use aws_sdk_ec2::types::{
+    DnsOptionsSpecification, DnsRecordIpType, IpAddressType, NetworkInterface, ResourceType, Tag,
+    VpcEndpoint as Endpoint, VpcEndpointType,
+};
+
+use super::claims::{Claims, Evidence, Ours};
+use super::observed::{Listed, Shown};
+use super::vpc_endpoint::{self, MISSING, READY, acquire, state};
+use super::{client_token, conflicts, tags};
+use crate::aws::calls::codes;
+use crate::aws::calls::errors::{incomplete_answer, item_failure};
+use crate::aws::calls::wait::{Backoff, Poll, SECONDS, retry_while};
+use crate::aws::calls::{Operation, OrFailure, ownership, wait};
+use crate::cloud::{Cause, Failure, Observed};
+use crate::model::keys::network as keys;
+use crate::model::{
+    DnsEntry, ENDPOINT_STATE, EndpointAddresses, Entry, FULL_ACCESS, Input, InterfaceEndpoint,
+    InterfaceEndpointSettings, Learned, Ref, Spec, shown_policy,
+};
+
+/// Whether it is an interface endpoint that a user created. AWS does not let users change those of its services.
+pub(super) fn is_managed(endpoint: &Endpoint) -> bool {
+    endpoint.vpc_endpoint_type() == Some(&VpcEndpointType::Interface) && endpoint.requester_managed() != Some(true)
+}
+
+/// An interface endpoint.
+pub(super) struct Interface(pub(super) Endpoint);
+
+impl Listed for Interface {
+    fn id(&self) -> Option<&str> {
+        self.0.vpc_endpoint_id()
+    }
+
+    fn tags(&self) -> &[Tag] {
+        self.0.tags()
+    }
+
+    /// Subnets must have been claimed.
+    fn evidence<'a>(&'a self, claims: &Claims<'a>) -> Evidence<'a> {
+        let fixed = self.0.service_name().unwrap_or_default().to_string();
+        let subnets = || self.0.subnet_ids().iter().map(String::as_str);
+        let foreign = subnets().find(|id| claims.ours(Some(id)).is_none());
+        let reason = foreign.map(|id| format!("its subnet {id} is not managed"));
+        Evidence {
+            fixed,
+            needs_consent: reason.clone(),
+            impossible: reason,
+            requires: subnets().collect(),
+            ..Evidence::new("an interface endpoint", |slot| slot.starts_with(keys::INTERFACE_ENDPOINT))
+        }
+    }
+
+    fn read(&self, shown: &Shown<'_>, ours: Ours<'_>) -> Option<Observed> {
+        let (key, applied) = ours.place(InterfaceEndpoint::of)?;
+        let spec = spec(shown, &self.0, applied)?;
+        let key = match applied {
+            Some(_) => key,
+            None => {
+                let name = key.slot.strip_prefix(keys::INTERFACE_ENDPOINT)?;
+                keys::interface_endpoint(name, &spec.service_name, &spec.settings.service_region)
+            }
+        };
+        let (id, spec) = (self.id()?.to_string(), Spec::InterfaceEndpoint(spec));
+        Some(Observed { id, key, spec, learned: learned(&self.0) })
+    }
+
+    fn spec(&self, shown: &Shown<'_>) -> Option<Spec> {
+        spec(shown, &self.0, None).map(Spec::InterfaceEndpoint)
+    }
+}
+
+fn spec(shown: &Shown<'_>, it: &Endpoint, applied: Option<&InterfaceEndpoint>) -> Option<InterfaceEndpoint> {
+    let text = |value: Option<&str>| Input::Known(value.filter(|it| !it.is_empty()).map(str::to_string));
+    let references = |ids: &mut dyn Iterator<Item = &str>| {
+        let mut all: Vec<Ref> = ids.map(|id| shown.reference(id)).collect();
+        all.sort();
+        all
+    };
+    let service_name = it.service_name()?;
+    let dns = it.dns_options();
+    // Without a gateway endpoint for the same service, AWS has no use for the option, and may return either value.
+    let gateway = shown.gateway_endpoint(service_name);
+    let inbound_only = dns.and_then(|dns| dns.private_dns_only_for_inbound_resolver_endpoint());
+    let has_option =
+        applied.map_or(gateway.is_some(), |it| it.private_dns_only_for_inbound_resolver_endpoint != Input::Known(None));
+    let names = it.private_dns_enabled().unwrap_or(false);
+    // AWS rejects the names until the owner of the service has accepted the endpoint.
+    let private_dns_enabled = match applied {
+        Some(applied) if state(it) == PENDING => applied.private_dns_enabled.clone(),
+        _ => Input::Known(names),
+    };
+    let inbound_only = inbound_only.filter(|_| has_option && private_dns_enabled != Input::Known(false));
+    let applied_policy = applied.and_then(|it| it.settings.policy.known()?.as_deref());
+    let unless_unmanaged =
+        |found: Option<&str>, field: fn(&InterfaceEndpointSettings) -> &Input<Option<String>>| match applied
+            .map(|it| field(&it.settings))
+        {
+            Some(Input::Known(None)) => Input::Known(None),
+            _ => text(found),
+        };
+    Some(InterfaceEndpoint {
+        vpc: shown.vpc.clone(),
+        service_name: Input::Known(service_name.to_string()),
+        offered_in: applied.and_then(|it| it.offered_in.clone()),
+        subnets: references(&mut it.subnet_ids().iter().map(String::as_str)),
+        security_groups: Input::Known(references(&mut it.groups().iter().filter_map(|group| group.group_id()))),
+        private_dns_enabled,
+        private_dns_only_for_inbound_resolver_endpoint: Input::Known(inbound_only),
+        gateway_endpoint: match applied {
+            Some(applied) => applied.gateway_endpoint.clone(),
+            None => gateway.filter(|_| inbound_only == Some(true)).cloned(),
+        },
+        settings: InterfaceEndpointSettings {
+            service_region: match applied {
+                Some(applied) => applied.settings.service_region.clone(),
+                None => text(it.service_region().filter(|region| *region != shown.network.session.scope.region)),
+            },
+            ip_address_type: unless_unmanaged(it.ip_address_type().map(IpAddressType::as_str), |it| {
+                &it.ip_address_type
+            }),
+            dns_record_ip_type: unless_unmanaged(
+                dns.and_then(|dns| dns.dns_record_ip_type()).map(DnsRecordIpType::as_str),
+                |it| &it.dns_record_ip_type,
+            ),
+            policy: Input::Known(shown_policy(it.policy_document(), applied_policy)),
+            tags: tags::own(it.tags()),
+        },
+    })
+}
+
+/// The state of an endpoint that the owner of the service has not accepted, in lower case.
+const PENDING: &str = "pendingacceptance";
+
+fn learned(it: &Endpoint) -> Learned {
+    let sorted = |ids: &[String]| {
+        let mut ids = ids.to_vec();
+        ids.sort();
+        ids
+    };
+    let entries = it.dns_entries().iter();
+    let entry = |it: &aws_sdk_ec2::types::DnsEntry| {
+        Some(DnsEntry { name: it.dns_name()?.to_string(), hosted_zone_id: it.hosted_zone_id()?.to_string() })
+    };
+    let addresses = EndpointAddresses {
+        subnets: sorted(it.subnet_ids()),
+        has_private_dns: it.private_dns_enabled().unwrap_or(false),
+        network_interfaces: sorted(it.network_interface_ids()),
+        dns_entries: entries.filter_map(entry).collect(),
+    };
+    Learned { endpoint: Some(addresses), ..Learned::from([(ENDPOINT_STATE.to_string(), state(it))]) }
+}
+
+/// Creates an endpoint, and waits until it is available, or until only the owner of the service has to accept it.
+pub(crate) async fn create(operation: &Operation<'_>, spec: &InterfaceEndpoint) -> Result<(), Failure> {
+    let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
+    let (subnets, groups) = (resolve(operation, &spec.subnets)?, groups(operation, spec)?);
+    let (service_name, settings) = (operation.known(&spec.service_name)?, &spec.settings);
+    let has_names = *operation.known(&spec.private_dns_enabled)?;
+    // AWS rejects the names of a third party before its acceptance, which only the answer shows.
+    let are_later = has_names && !InterfaceEndpoint::is_of_aws(service_name);
+    let tags = ownership::tags_on_create(operation, &settings.tags)?;
+    let call = session
+        .ec2
+        .create_vpc_endpoint()
+        .vpc_id(vpc_id)
+        .vpc_endpoint_type(VpcEndpointType::Interface)
+        .service_name(service_name)
+        .set_service_region(operation.known(&settings.service_region)?.clone())
+        .set_subnet_ids(Some(subnets.clone()))
+        .set_security_group_ids(Some(groups.clone()))
+        .private_dns_enabled(has_names && !are_later)
+        .set_dns_options(dns_options(operation, spec, !are_later)?)
+        .set_ip_address_type(operation.known(&settings.ip_address_type)?.as_deref().map(IpAddressType::from))
+        .set_policy_document(operation.known(&settings.policy)?.clone())
+        .tag_specifications(tags::on_create(ResourceType::VpcEndpoint, &tags))
+        .client_token(client_token());
+    let used: Vec<&str> = [vpc_id].into_iter().chain(subnets.iter().chain(&groups).map(String::as_str)).collect();
+    let send = || async {
+        acquire(operation, "CreateVpcEndpoint").await?;
+        let answer = call.clone().send().await.or_failure("CreateVpcEndpoint")?;
+        let id = answer.vpc_endpoint().and_then(|it| it.vpc_endpoint_id());
+        id.map(str::to_string).ok_or_else(|| incomplete_answer("CreateVpcEndpoint", "an id"))
+    };
+    let id = match operation.retry_until_visible(&used, send).await {
+        Err(failure) if codes::is_private_dns_conflict(&failure) => {
+            return Err(conflicts::with_other_names(session, failure, vpc_id, (None, service_name)).await);
+        }
+        created => created?,
+    };
+    operation.record_id(&id);
+    let ready = settled(operation, "CreateVpcEndpoint", &id, &subnets).await?;
+    if are_later && state(&ready) != PENDING {
+        let names = session.ec2.modify_vpc_endpoint().private_dns_enabled(true);
+        modify(operation, &id, names.set_dns_options(dns_options(operation, spec, true)?), spec).await?;
+        settled(operation, "ModifyVpcEndpoint", &id, &subnets).await?;
+    }
+    Ok(())
+}
+
+/// Changes what differs, in one call, or in two if a subnet replaces another one: AWS rejects two in one AZ.
+pub(crate) async fn update(
+    operation: &Operation<'_>,
+    id: &str,
+    from: Option<&InterfaceEndpoint>,
+    to: &InterfaceEndpoint,
+) -> Result<(), Failure> {
+    let session = operation.session;
+    let (wanted, wanted_groups) = (resolve(operation, &to.subnets)?, groups(operation, to)?);
+    let now = session.pollers.vpc_endpoints.now(&session.ec2, id).await?;
+    let has_subnets = now.as_ref().map(|it| it.subnet_ids().to_vec()).unwrap_or_default();
+    let has_groups = now.as_ref().map(|it| it.groups()).unwrap_or_default();
+    let has_groups: Vec<String> = has_groups.iter().filter_map(|it| it.group_id.clone()).collect();
+    let (add, remove) = difference(&wanted, &has_subnets);
+    let (add_groups, remove_groups) = difference(&wanted_groups, &has_groups);
+    let mut call = session.ec2.modify_vpc_endpoint();
+    let differs = |field: fn(&InterfaceEndpoint) -> &Input<Option<String>>| {
+        from.is_none_or(|from| field(from) != field(to)).then(|| operation.known(field(to))).transpose()
+    };
+    let (policy, kind) = (differs(|it| &it.settings.policy)?, differs(|it| &it.settings.ip_address_type)?);
+    let names = |it: &InterfaceEndpoint| {
+        let inbound = it.private_dns_only_for_inbound_resolver_endpoint.clone();
+        (it.private_dns_enabled.clone(), inbound, it.settings.dns_record_ip_type.clone())
+    };
+    let is_pending = now.as_ref().is_some_and(|it| state(it) == PENDING);
+    if from.is_none_or(|from| names(from) != names(to)) && !is_pending {
+        let has_names = *operation.known(&to.private_dns_enabled)?;
+        call = call.private_dns_enabled(has_names).set_dns_options(dns_options(operation, to, true)?);
+    }
+    call = match policy {
+        Some(policy) => call.policy_document(policy.as_deref().unwrap_or(FULL_ACCESS)),
+        None => call,
+    };
+    call = call.set_ip_address_type(kind.and_then(|kind| kind.as_deref()).map(IpAddressType::from));
+    call = call.set_add_security_group_ids(some(add_groups)).set_remove_security_group_ids(some(remove_groups));
+    let in_two = !add.is_empty() && !remove.is_empty();
+    if in_two {
+        let rest: Vec<String> = has_subnets.iter().filter(|it| !remove.contains(it)).cloned().collect();
+        modify(operation, id, call.set_remove_subnet_ids(some(remove)), to).await?;
+        settled(operation, "ModifyVpcEndpoint", id, &rest).await?;
+        call = session.ec2.modify_vpc_endpoint().set_add_subnet_ids(some(add));
+    } else {
+        call = call.set_add_subnet_ids(some(add)).set_remove_subnet_ids(some(remove));
+    }
+    modify(operation, id, call, to).await?;
+    settled(operation, "ModifyVpcEndpoint", id, &wanted).await?;
+    tags::update(operation, id, from.map(|from| &from.settings.tags), &to.settings.tags).await
+}
+
+fn some(ids: Vec<String>) -> Option<Vec<String>> {
+    Some(ids).filter(|ids| !ids.is_empty())
+}
+
+/// The ids to add and to remove.
+fn difference(wanted: &[String], has: &[String]) -> (Vec<String>, Vec<String>) {
+    let without = |all: &[String], others: &[String]| all.iter().filter(|it| !others.contains(it)).cloned().collect();
+    (without(wanted, has), without(has, wanted))
+}
+
+type Modify = aws_sdk_ec2::operation::modify_vpc_endpoint::builders::ModifyVpcEndpointFluentBuilder;
+
+/// Sends a change, unless it is empty. AWS makes only one change of an endpoint at a time.
+async fn modify(operation: &Operation<'_>, id: &str, call: Modify, to: &InterfaceEndpoint) -> Result<(), Failure> {
+    if *call.as_input() == *operation.session.ec2.modify_vpc_endpoint().as_input() {
+        return Ok(());
+    }
+    let input = call.as_input();
+    let added = input.get_add_subnet_ids().iter().chain(input.get_add_security_group_ids()).flatten();
+    let used: Vec<String> = [id.to_string()].into_iter().chain(added.cloned()).collect();
+    let used: Vec<&str> = used.iter().map(String::as_str).collect();
+    let call = call.vpc_endpoint_id(id);
+    let visible = || {
+        operation.retry_until_visible(&used, || async {
+            acquire(operation, "ModifyVpcEndpoint").await?;
+            call.clone().send().await.map(|_| ()).or_failure("ModifyVpcEndpoint")
+        })
+    };
+    let (deadlines, mut backoff) = (operation.deadlines(READY), Backoff::new(SECONDS));
+    match retry_while(&deadlines, &mut backoff, codes::is_endpoint_busy, visible).await {
+        Err(failure) if codes::is_private_dns_conflict(&failure) => {
+            let (vpc_id, service_name) = (operation.id(&to.vpc)?, operation.known(&to.service_name)?);
+            Err(conflicts::with_other_names(operation.session, failure, vpc_id, (Some(id), service_name)).await)
+        }
+        sent => sent,
+    }
+}
+
+/// The options for names. AWS accepts the inbound option only for services that have gateway endpoints, and together
+/// with the names.
+fn dns_options(
+    operation: &Operation<'_>,
+    spec: &InterfaceEndpoint,
+    with_names: bool,
+) -> Result<Option<DnsOptionsSpecification>, Failure> {
+    let kind = operation.known(&spec.settings.dns_record_ip_type)?.as_deref().map(DnsRecordIpType::from);
+    let inbound = *operation.known(&spec.private_dns_only_for_inbound_resolver_endpoint)?;
+    let inbound = inbound.filter(|_| with_names);
+    let options = DnsOptionsSpecification::builder()
+        .set_dns_record_ip_type(kind)
+        .set_private_dns_only_for_inbound_resolver_endpoint(inbound)
+        .build();
+    Ok((options != DnsOptionsSpecification::builder().build()).then_some(options))
+}
+
+/// Waits until AWS has made a change, and records what it has created. An endpoint that waits for its acceptance is
+/// complete otherwise.
+async fn settled(operation: &Operation<'_>, action: &str, id: &str, subnets: &[String]) -> Result<Endpoint, Failure> {
+    let session = operation.session;
+    let check = |endpoint: Option<&Endpoint>| {
+        let Some(endpoint) = endpoint else {
+            return Ok(Poll::Pending("the endpoint is not visible yet".to_string()));
+        };
+        let (added, removed) = difference(subnets, endpoint.subnet_ids());
+        match state(endpoint).as_str() {
+            "available" | PENDING if added.is_empty() && removed.is_empty() => Ok(Poll::Done(endpoint.clone())),
+            "available" | PENDING => {
+                Ok(Poll::Pending(format!("the endpoint has the subnets {}", endpoint.subnet_ids().join(", "))))
+            }
+            "failed" | "rejected" | "expired" => {
+                let error = endpoint.last_error();
+                let (code, message) = (error.and_then(|it| it.code()), error.and_then(|it| it.message()));
+                Err(Failure { cause: Cause::Other, ..item_failure(action, code, message) })
+            }
+            other => Ok(Poll::Pending(format!("the endpoint is {other}"))),
+        }
+    };
+    let deadlines = operation.deadlines(READY);
+    let ready = session.pollers.vpc_endpoints.until(&session.ec2, action, id, &deadlines, check).await?;
+    operation.record_learned(learned(&ready));
+    Ok(ready)
+}
+
+/// Deletes the endpoint, and waits until its network interfaces are deleted too: until then, AWS deletes neither its
+/// subnets nor its security groups.
+pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let (session, id) = (operation.session, entry.id.as_str());
+    let is_missing = |failure: &Failure| MISSING.match_failure(failure, id);
+    let found = session.pollers.vpc_endpoints.now(&session.ec2, id).await?;
+    let interfaces = found.as_ref().map(|it| it.network_interface_ids().to_vec()).unwrap_or_default();
+    let is_there = || async {
+        Ok(session.pollers.vpc_endpoints.now(&session.ec2, id).await?.is_some_and(|it| vpc_endpoint::exists(&it)))
+    };
+    wait::delete(&operation.work.deadlines, is_missing, is_there, || async {
+        acquire(operation, "DeleteVpcEndpoints").await?;
+        vpc_endpoint::send_delete(session, id).await
+    })
+    .await?;
+    vpc_endpoint::until_deleted(operation, id).await?;
+    for interface in interfaces {
+        let check = |found: Option<&NetworkInterface>| {
+            Ok(match found {
+                Some(_) => Poll::Pending(format!("the network interface {interface} still exists")),
+                None => Poll::Done(()),
+            })
+        };
+        let (deadlines, pollers) = (operation.deadlines(READY), &session.pollers.network_interfaces);
+        pollers.until(&session.ec2, "DeleteVpcEndpoints", &interface, &deadlines, check).await?;
+    }
+    Ok(())
+}
+
+/// Whether a network interface belongs to one of these endpoints. AWS writes the ID of the endpoint into its
+/// description.
+pub(super) fn is_interface_of(interface: &NetworkInterface, is_endpoint: impl Fn(&str) -> bool) -> bool {
+    let description = interface.description().unwrap_or_default();
+    description.split_whitespace().any(|word| word.starts_with("vpce-") && is_endpoint(word))
+}
+
+fn resolve(operation: &Operation<'_>, references: &[Ref]) -> Result<Vec<String>, Failure> {
+    references.iter().map(|it| operation.resolve(it).map(str::to_string)).collect()
+}
+
+fn groups(operation: &Operation<'_>, spec: &InterfaceEndpoint) -> Result<Vec<String>, Failure> {
+    resolve(operation, operation.known(&spec.security_groups)?)
+}

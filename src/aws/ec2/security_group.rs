@@ -1,0 +1,175 @@
+//! The security groups that the network creates for its interface endpoints.
+
+use aws_sdk_ec2::types::{ResourceType, SecurityGroup as Group, Tag};
+
+use super::claims::{Claims, Evidence, Ours};
+use super::default_security_group::MISSING;
+use super::network::Network;
+use super::observed::{List, Listed, Shown};
+use super::security_group_rules::of_permissions;
+use super::{filter, filter_any, group_rules, tags};
+use crate::aws::calls::errors::incomplete_answer;
+use crate::aws::calls::non_idempotent::Mutation;
+use crate::aws::calls::{Operation, OrFailure, list_all, ownership, wait};
+use crate::cloud::{Cause, Failure, Observed};
+use crate::model::keys::network as keys;
+use crate::model::{Entry, Input, Learned, SecurityGroup, Spec};
+
+/// The name of the group in a slot. AWS compares the names of a VPC without case, and does not change them.
+fn name_of(slot: &str) -> String {
+    match slot.strip_prefix(keys::ENDPOINT_GROUP) {
+        Some(endpoint) => format!("interface-endpoint-{endpoint}"),
+        None => SHARED.to_string(),
+    }
+}
+
+const SHARED: &str = "interface-endpoints";
+
+/// All names.
+const NAMES: &str = "interface-endpoint*";
+
+fn is_slot(slot: &str) -> bool {
+    slot == keys::ENDPOINTS_GROUP || slot.starts_with(keys::ENDPOINT_GROUP)
+}
+
+/// A group that is not the default one.
+pub(super) struct Managed(Group);
+
+/// The default group of a VPC, and the others that the network may manage: those with its names, in the same call, and
+/// those that an adoption names.
+pub(super) async fn lists(network: Network<'_>) -> Result<(Vec<Group>, List), Failure> {
+    let describe = |filters: Vec<_>| async move {
+        let call = network.session.ec2.describe_security_groups().set_filters(Some(filters));
+        list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await
+    };
+    let names = filter_any("group-name", ["default", NAMES]);
+    let mut found: Vec<Group> = describe(vec![filter("vpc-id", network.root_id), names]).await?;
+    let missing = network.missing(
+        [network.slots, network.consented],
+        |spec| matches!(spec, Spec::SecurityGroup(_)),
+        is_slot,
+        |id| found.iter().any(|it| it.group_id() == Some(id)),
+    );
+    if !missing.is_empty() {
+        found.extend(describe(vec![filter_any("group-id", missing)]).await?);
+    }
+    // Not every implementation of the EC2 API applies the filters.
+    found.retain(|it| it.vpc_id().is_none_or(|id| id == network.root_id));
+    let (default, others) = found.into_iter().partition(|it| it.group_name() == Some("default"));
+    let others: Vec<Group> = others;
+    Ok((default, others.into_iter().map(|it| Box::new(Managed(it)) as Box<dyn Listed>).collect()))
+}
+
+impl Listed for Managed {
+    fn id(&self) -> Option<&str> {
+        self.0.group_id()
+    }
+
+    fn tags(&self) -> &[Tag] {
+        self.0.tags()
+    }
+
+    fn evidence<'a>(&'a self, _: &Claims<'a>) -> Evidence<'a> {
+        Evidence::new("a security group of interface endpoints", is_slot)
+    }
+
+    fn read(&self, shown: &Shown<'_>, ours: Ours<'_>) -> Option<Observed> {
+        let (key, applied) = ours.place(SecurityGroup::of)?;
+        let id = self.id()?;
+        let rules = |permissions, applied: Option<&Input<Vec<_>>>| {
+            let applied = applied.and_then(Input::known).map(Vec::as_slice).unwrap_or_default();
+            Input::Known(of_permissions(permissions, id, self.0.owner_id(), applied))
+        };
+        let spec = SecurityGroup {
+            vpc: shown.vpc.clone(),
+            ingress: rules(self.0.ip_permissions(), applied.map(|it| &it.ingress)),
+            egress: rules(self.0.ip_permissions_egress(), applied.map(|it| &it.egress)),
+            tags: tags::own(self.tags()),
+        };
+        Some(Observed { id: id.to_string(), key, spec: Spec::SecurityGroup(spec), learned: Learned::new() })
+    }
+}
+
+/// Creates the group, and replaces AWS's rule that allows all outbound traffic.
+pub(crate) async fn create(operation: &Operation<'_>, spec: &SecurityGroup) -> Result<(), Failure> {
+    let (session, vpc_id, name) = (operation.session, operation.id(&spec.vpc)?, name_of(&operation.key.slot));
+    let mut tags = ownership::tags_on_create(operation, &spec.tags)?;
+    let request = tags::add_request(&mut tags);
+    let find = |filters: Vec<_>| async move {
+        let call = session.ec2.describe_security_groups().filters(filter("vpc-id", vpc_id)).set_filters(Some(filters));
+        let found = list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await?;
+        Ok(found.into_iter().find_map(|it| it.group_id))
+    };
+    let mutation = Mutation::of_ec2(operation, "CreateSecurityGroup");
+    let create = || {
+        mutation.create(
+            || {
+                session
+                    .ec2
+                    .create_security_group()
+                    .vpc_id(vpc_id)
+                    .group_name(&name)
+                    .description("Access to the interface endpoints of this network")
+                    .tag_specifications(tags::on_create(ResourceType::SecurityGroup, &tags))
+                    .customize()
+                    .config_override(session.once_ec2())
+                    .send()
+            },
+            |answer| answer.group_id.ok_or_else(|| incomplete_answer("CreateSecurityGroup", "an id")),
+            || find(vec![request.clone()]),
+        )
+    };
+    let id = match operation.retry_until_visible(&[vpc_id], create).await {
+        Err(failure) if failure.cause == Cause::Exists => {
+            let other: Option<String> = find(vec![filter("group-name", &name)]).await?;
+            return Err(occupied(failure, &operation.key.slot, &name, other));
+        }
+        created => created?,
+    };
+    operation.record_id(&id);
+    set_rules(operation, &id, spec).await
+}
+
+/// Names the group that has the name already.
+fn occupied(failure: Failure, slot: &str, name: &str, other: Option<String>) -> Failure {
+    let Some(id) = other else { return failure };
+    let message = format!(
+        "{}. {id}, which this resource does not manage, has the name {name}. To take it over, set {slot:?} = {id:?} in \
+         adopt; or delete it",
+        failure.message.trim_end_matches('.')
+    );
+    Failure { message, ..failure }
+}
+
+async fn set_rules(operation: &Operation<'_>, id: &str, spec: &SecurityGroup) -> Result<(), Failure> {
+    let (ingress, egress) = (operation.known(&spec.ingress)?, operation.known(&spec.egress)?);
+    group_rules::apply(operation, id, [Some(ingress), Some(egress)]).await
+}
+
+/// Updates rules and tags.
+pub(crate) async fn update(
+    operation: &Operation<'_>,
+    id: &str,
+    from: Option<&SecurityGroup>,
+    to: &SecurityGroup,
+) -> Result<(), Failure> {
+    if from.is_none_or(|from| (&from.ingress, &from.egress) != (&to.ingress, &to.egress)) {
+        set_rules(operation, id, to).await?;
+    }
+    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+}
+
+/// Deletes the group. AWS rejects this as long as a network interface uses it.
+pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let (session, id) = (operation.session, entry.id.as_str());
+    let is_missing = |failure: &Failure| MISSING.match_failure(failure, id);
+    let is_there = || async {
+        let found = session.ec2.describe_security_groups().filters(filter("group-id", id)).send().await;
+        Ok(!found.or_failure("DescribeSecurityGroups")?.security_groups().is_empty())
+    };
+    wait::delete(&operation.work.deadlines, is_missing, is_there, || async {
+        let call = session.ec2.delete_security_group().group_id(id).send().await;
+        call.map(|_| ()).or_failure("DeleteSecurityGroup")
+    })
+    .await
+}

@@ -1,0 +1,178 @@
+//! Interface endpoints.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::OnDelete::Restrict;
+use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
+use crate::model::{Claim, Key, Learned, Need, Ref, Tags, policy_document};
+use crate::plugin::{Check, Input, PlanEffect, Value};
+
+/// An interface endpoint. Key `interface_endpoint.<name>`, fixed by the name and the Region of the service.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InterfaceEndpoint {
+    /// Its VPC.
+    pub vpc: Key,
+    /// The full name of the service.
+    pub service_name: Input<String>,
+    /// The names of the AZs in which AWS offers the service, as far as a plan has looked them up.
+    pub offered_in: Option<Vec<String>>,
+    /// The subnets with its network interfaces, sorted, at most one per AZ.
+    pub subnets: Vec<Ref>,
+    /// The security groups of its network interfaces, sorted.
+    pub security_groups: Input<Vec<Ref>>,
+    /// Whether the names of the service resolve to its addresses inside the VPC.
+    pub private_dns_enabled: Input<bool>,
+    /// Whether only names that are asked for from outside the VPC do. The others use the gateway endpoint of the
+    /// service. `None` for a service without one.
+    pub private_dns_only_for_inbound_resolver_endpoint: Input<Option<bool>>,
+    /// The gateway endpoint that AWS requires for that.
+    pub gateway_endpoint: Option<Key>,
+    /// Its other inputs.
+    #[serde(flatten)]
+    pub settings: InterfaceEndpointSettings,
+}
+
+crate::attributes! {
+    /// The inputs of an interface endpoint that are stored as they are.
+    #[derive(Serialize, Deserialize)]
+    pub struct InterfaceEndpointSettings: Encode {
+        /// Region of the service, if it is another one. The owner of the service must allow it.
+        service_region: Input<Option<String>>
+            = optional().only_if_set("service_name").change(InterfaceEndpoint::REPLACED).remark(crate::model::NOT_YET_RUN),
+        /// Addresses of the endpoint: `ipv4`, `dualstack` or `ipv6`. By default AWS chooses, and the addresses are not
+        /// managed.
+        ip_address_type: Input<Option<String>>
+            = optional().check(Check::one_of(&["ipv4", "dualstack", "ipv6"])).in_place(),
+        /// Records that AWS creates for the endpoint: `ipv4`, `dualstack`, `ipv6` or `service-defined`. By default AWS
+        /// chooses, and the records are not managed.
+        dns_record_ip_type: Input<Option<String>>
+            = optional().check(Check::one_of(&["ipv4", "dualstack", "ipv6", "service-defined"])).in_place(),
+        /// IAM policy in JSON. Null allows all access. Another form of the same policy, such as another order, changes
+        /// nothing.
+        policy: Input<Option<String>> = optional().check(policy_document()).in_place(),
+        /// Tags for the endpoint and its own security group.
+        tags: Tags = default(Value::map::<&str>([])).in_place(),
+    }
+}
+
+impl InterfaceEndpoint {
+    /// The effect of a change of the service.
+    pub(crate) const REPLACED: PlanEffect = PlanEffect::PartialReplace(
+        "replaces the endpoint. The new one is created first, unless both have the same private DNS name, which AWS \
+         rejects: then the service is not reachable through either for a few minutes",
+    );
+
+    /// Whether an AWS service, and not a third party, offers the service with this full name.
+    pub fn is_of_aws(service_name: &str) -> bool {
+        !service_name.contains(".vpce-svc-")
+    }
+}
+
+impl Kind for InterfaceEndpoint {
+    fn kind(&self) -> &'static str {
+        "interface endpoint"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart {
+            description: "Makes a service reachable at private addresses in subnets. AWS charges for each of them by \
+                          the hour.",
+            resource: "aws_vpc_endpoint",
+            import_id: "ENDPOINT_ID",
+            attributes: &[
+                ("vpc", &["vpc_id"]),
+                ("service_name", &["service_name"]),
+                ("offered_in", &[]),
+                ("subnets", &["subnet_ids"]),
+                ("security_groups", &["security_group_ids"]),
+                ("private_dns_enabled", &["private_dns_enabled"]),
+                (
+                    "private_dns_only_for_inbound_resolver_endpoint",
+                    &["dns_options.private_dns_only_for_inbound_resolver_endpoint"],
+                ),
+                ("gateway_endpoint", &[]),
+                ("service_region", &["service_region"]),
+                ("ip_address_type", &["ip_address_type"]),
+                ("dns_record_ip_type", &["dns_options.dns_record_ip_type"]),
+                ("policy", &["policy"]),
+                ("tags", &["tags"]),
+            ],
+        }
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        let groups = self.security_groups.known().into_iter().flatten();
+        let used = self.subnets.iter().chain(groups).flat_map(|it| Need::of(it, Restrict));
+        let gateway = self.gateway_endpoint.iter().map(|key| Need::new(key, Restrict));
+        [Need::new(&self.vpc, Restrict)].into_iter().chain(used).chain(gateway).collect()
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        match self.private_dns_enabled {
+            Input::Known(false) => Vec::new(),
+            _ => vec![Claim::PrivateDns { service_name: self.service_name.clone() }],
+        }
+    }
+
+    tagged!(settings.tags);
+
+    fn references_mut(&mut self) -> Vec<&mut Ref> {
+        let groups = match &mut self.security_groups {
+            Input::Known(groups) => groups.iter_mut(),
+            Input::Unknown => [].iter_mut(),
+        };
+        self.subnets.iter_mut().chain(groups).collect()
+    }
+
+    fn leave(&mut self, keys: &BTreeSet<Key>) {
+        self.subnets.retain(|subnet| !matches!(subnet, Ref::Key(key) if keys.contains(key)));
+    }
+
+    fn fault(&self, learned: &Learned) -> Option<String> {
+        let service = self.service_name.known().map(String::as_str).unwrap_or_default();
+        Some(match learned.get(ENDPOINT_STATE)?.as_str() {
+            "pendingacceptance" => format!(
+                "waits for the owner of {service} to accept it. Its private DNS names, if any, follow with the next \
+                 apply after that"
+            ),
+            state @ ("rejected" | "expired" | "failed" | "partial") => {
+                format!(
+                    "is {state}, so that {service} is not or not fully reachable through it. Ask its owner, or replace the endpoint"
+                )
+            }
+            _ => return None,
+        })
+    }
+
+    /// What AWS chooses is not managed, and AWS returns neither where it offers the service nor the gateway endpoint.
+    fn mask_unowned(&mut self, wanted: &dyn Kind) {
+        let Some(wanted) = of::<InterfaceEndpoint>(wanted) else { return };
+        let chosen_by_aws = |input: &Input<Option<String>>| *input == Input::Known(None);
+        if chosen_by_aws(&wanted.settings.ip_address_type) {
+            self.settings.ip_address_type = Input::Known(None);
+        }
+        if chosen_by_aws(&wanted.settings.dns_record_ip_type) {
+            self.settings.dns_record_ip_type = Input::Known(None);
+        }
+        if wanted.private_dns_only_for_inbound_resolver_endpoint == Input::Known(None) {
+            self.private_dns_only_for_inbound_resolver_endpoint = Input::Known(None);
+        }
+        self.offered_in.clone_from(&wanted.offered_in);
+        self.gateway_endpoint.clone_from(&wanted.gateway_endpoint);
+    }
+}
+
+/// The label of an AWS service in a Region: the end of its full name. `None` for other services.
+pub fn service_label<'a>(full_name: &'a str, region: &str) -> Option<&'a str> {
+    if !InterfaceEndpoint::is_of_aws(full_name) {
+        return None;
+    }
+    let in_region = full_name.split_once(&format!(".{region}.")).map(|(_, label)| label);
+    // Services such as IAM have one name for all Regions.
+    in_region.or_else(|| full_name.strip_prefix("com.amazonaws."))
+}
+
+/// The name of the learned value with the state of an interface endpoint, in lower case.
+pub const ENDPOINT_STATE: &str = "state";

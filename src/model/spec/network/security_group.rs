@@ -1,0 +1,48 @@
+//! Security groups that the network creates for its own objects.
+
+use serde::{Deserialize, Serialize};
+
+use super::default_security_group::SecurityGroupRule;
+use crate::model::OnDelete::Restrict;
+use crate::model::spec::kind::{Counterpart, Kind, tagged};
+use crate::model::{Key, Need, Tags};
+use crate::plugin::Input;
+
+/// A security group. Key `security_group.<use>`. AWS cannot change its name, so that depends only on the slot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SecurityGroup {
+    /// Its VPC.
+    pub vpc: Key,
+    /// Inbound rules, sorted, one per source.
+    pub ingress: Input<Vec<SecurityGroupRule>>,
+    /// Outbound rules, sorted, one per destination.
+    pub egress: Input<Vec<SecurityGroupRule>>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+impl Kind for SecurityGroup {
+    fn kind(&self) -> &'static str {
+        "security group"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart {
+            description: "Decides who can reach the interface endpoints.",
+            resource: "aws_security_group",
+            import_id: "GROUP_ID",
+            attributes: &[
+                ("vpc", &["vpc_id"]),
+                ("ingress", &["ingress"]),
+                ("egress", &["egress"]),
+                ("tags", &["tags"]),
+            ],
+        }
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::new(&self.vpc, Restrict)]
+    }
+
+    tagged!();
+}
