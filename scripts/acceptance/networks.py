@@ -13,6 +13,7 @@ KIND = "fgw_four_tier_vpc"
 SIZES = {
     "explicit-addresses": ("existing addresses, a transit tier, an endpoint policy, security group rules", 2, 2, 9),
     "flow-logs": ("a flow log to a new log group", 1, 1, 8),
+    "interface-endpoints": ("interface endpoints of six services, one with a group of its own", 0, 0, 15),
     "ipv6": ("IPv6, rules of the default network ACL", 1, 1, 8),
     "private-nat": ("private NAT gateways, and a network without internet access", 2, 0, 9),
     "production": ("three AZs with a NAT gateway each", 3, 3, 8),
@@ -31,8 +32,8 @@ def plans():
         run = lambda scenario, file=file: example(scenario, file)  # noqa: E731
         summary = f"example {file.name}" + (f": {summary}" if summary else "")
         found.append(Plan("network", f"network-{file.stem}", summary, run, minutes, nats, addresses))
-    summary = "changes of a network: AZs, NAT gateways, tags, endpoints, IPv6, import"
-    found.append(Plan("network", "network-change", summary, change, 25, 2, 2))
+    summary = "changes of a network: AZs, NAT gateways, tags, endpoints of both kinds, IPv6, import"
+    found.append(Plan("network", "network-change", summary, change, 40, 2, 2))
     return found
 
 
@@ -100,7 +101,10 @@ CHANGES = [
     ("remove tags", {"custom_tags": None}),
     ("restrict the default security group", {"restrict_default_security_group": True}),
     ("restore the default security group", {"restrict_default_security_group": None}),
+    ("create interface endpoints", {"interface_endpoints": {"kms": {}, "logs": {"allowed_ports": [443, 8443]}}}),
+    ("move an interface endpoint", {"interface_endpoints": {"kms": {"subnet_tier": "private_persistence"}, "logs": {}}}),
     ("remove an AZ", {"num_availability_zones": 2}),
+    ("delete the interface endpoints", {"interface_endpoints": None}),
 ]
 
 

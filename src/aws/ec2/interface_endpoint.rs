@@ -193,7 +193,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &InterfaceEndpoint) 
     let ready = settled(operation, "CreateVpcEndpoint", &id, &subnets).await?;
     if are_later && state(&ready) != PENDING {
         let names = session.ec2.modify_vpc_endpoint().private_dns_enabled(true);
-        modify(operation, &id, names.set_dns_options(dns_options(operation, spec, true)?), spec).await?;
+        modify(operation, &id, names.set_dns_options(dns_options(operation, spec, true)?), &[], spec).await?;
         settled(operation, "ModifyVpcEndpoint", &id, &subnets).await?;
     }
     Ok(())
@@ -214,6 +214,7 @@ pub(crate) async fn update(
     let has_groups: Vec<String> = has_groups.iter().filter_map(|it| it.group_id.clone()).collect();
     let (add, remove) = difference(&wanted, &has_subnets);
     let (add_groups, remove_groups) = difference(&wanted_groups, &has_groups);
+    let added = [add.as_slice(), &add_groups].concat();
     let mut call = session.ec2.modify_vpc_endpoint();
     let differs = |field: fn(&InterfaceEndpoint) -> &Input<Option<String>>| {
         from.is_none_or(|from| field(from) != field(to)).then(|| operation.known(field(to))).transpose()
@@ -237,13 +238,13 @@ pub(crate) async fn update(
     let in_two = !add.is_empty() && !remove.is_empty();
     if in_two {
         let rest: Vec<String> = has_subnets.iter().filter(|it| !remove.contains(it)).cloned().collect();
-        modify(operation, id, call.set_remove_subnet_ids(some(remove)), to).await?;
+        modify(operation, id, call.set_remove_subnet_ids(some(remove)), &added, to).await?;
         settled(operation, "ModifyVpcEndpoint", id, &rest).await?;
         call = session.ec2.modify_vpc_endpoint().set_add_subnet_ids(some(add));
     } else {
         call = call.set_add_subnet_ids(some(add)).set_remove_subnet_ids(some(remove));
     }
-    modify(operation, id, call, to).await?;
+    modify(operation, id, call, &added, to).await?;
     settled(operation, "ModifyVpcEndpoint", id, &wanted).await?;
     tags::update(operation, id, from.map(|from| &from.settings.tags), &to.settings.tags).await
 }
@@ -261,14 +262,17 @@ fn difference(wanted: &[String], has: &[String]) -> (Vec<String>, Vec<String>) {
 type Modify = aws_sdk_ec2::operation::modify_vpc_endpoint::builders::ModifyVpcEndpointFluentBuilder;
 
 /// Sends a change, unless it is empty. AWS makes only one change of an endpoint at a time.
-async fn modify(operation: &Operation<'_>, id: &str, call: Modify, to: &InterfaceEndpoint) -> Result<(), Failure> {
+async fn modify(
+    operation: &Operation<'_>,
+    id: &str,
+    call: Modify,
+    added: &[String],
+    to: &InterfaceEndpoint,
+) -> Result<(), Failure> {
     if *call.as_input() == *operation.session.ec2.modify_vpc_endpoint().as_input() {
         return Ok(());
     }
-    let input = call.as_input();
-    let added = input.get_add_subnet_ids().iter().chain(input.get_add_security_group_ids()).flatten();
-    let used: Vec<String> = [id.to_string()].into_iter().chain(added.cloned()).collect();
-    let used: Vec<&str> = used.iter().map(String::as_str).collect();
+    let used: Vec<&str> = [id].into_iter().chain(added.iter().map(String::as_str)).collect();
     let call = call.vpc_endpoint_id(id);
     let visible = || {
         operation.retry_until_visible(&used, || async {

@@ -14,23 +14,25 @@ pub(super) struct Output {
     pub(super) name: &'static str,
     pub(super) kind: fn() -> Type,
     pub(super) description: &'static str,
+    /// The attributes of the objects in it, with their descriptions.
+    pub(super) fields: &'static [(&'static str, &'static str)],
     pub(super) of: fn(&Network<'_>) -> Value,
 }
 
 impl Output {
     /// A text.
     pub(super) const fn text(name: &'static str, description: &'static str, of: fn(&Network<'_>) -> Value) -> Output {
-        Output { name, kind: || Type::String, description, of }
+        Output { name, kind: || Type::String, description, fields: &[], of }
     }
 
     /// A map of texts.
     pub(super) const fn texts(name: &'static str, description: &'static str, of: fn(&Network<'_>) -> Value) -> Output {
-        Output { name, kind: || Type::Map(Box::new(Type::String)), description, of }
+        Output { name, kind: || Type::Map(Box::new(Type::String)), description, fields: &[], of }
     }
 
     /// A list of texts.
     const fn list(name: &'static str, description: &'static str, of: fn(&Network<'_>) -> Value) -> Output {
-        Output { name, kind: || Type::List(Box::new(Type::String)), description, of }
+        Output { name, kind: || Type::List(Box::new(Type::String)), description, fields: &[], of }
     }
 }
 
@@ -82,7 +84,7 @@ fn single() -> impl Iterator<Item = &'static Output> {
 /// The attributes that [`outputs`] fills.
 pub(super) fn schema() -> Vec<Attribute> {
     let list = |name: &str, text: &str| Attribute::computed(name, Type::List(Box::new(Type::String)), text);
-    let attribute = |it: &Output| Attribute::computed(it.name, (it.kind)(), it.description);
+    let attribute = |it: &Output| Attribute::computed(it.name, (it.kind)(), it.description).fields(it.fields);
     let mut schema: Vec<Attribute> = single().map(attribute).collect();
     for tier in Tier::ALL {
         let (slot, name) = (tier.slot(), tier.name().replace('-', " "));

@@ -216,6 +216,10 @@ const NOT_REFLECTED: Exceptions = &[
     ("the block of one subnet is drift of the subnet", &["ipv6_subnet_bits", "public_subnet_ipv6_cidr_blocks"]),
     ("AWS does not delete these objects alone", &["apply_default_nacl_rules", "enable_default_security_group"]),
     ("AWS does not return it", &["flow_logs.log_group_skip_destroy"]),
+    (
+        "a rule of a group is drift of the group",
+        &["interface_endpoints.allowed_ports", "interface_endpoints.allowed_cidr_blocks"],
+    ),
     ("it acts once, when it is set", &["associate_default_nacl_to_subnets"]),
 ];
 

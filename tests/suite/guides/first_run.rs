@@ -52,7 +52,7 @@ fn policies_are_written_for_the_account_and_the_region() {
     let written = run("210987654321", &[]);
     assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
     let files = String::from_utf8(written.stdout).expect("paths are text");
-    assert_eq!(files.lines().count(), 10, "{files}");
+    assert_eq!(files.lines().count(), 11, "{files}");
     assert!(files.contains("gateway-change.json (examples to fill in: FUNCTION)"), "{files}");
     let guide = Guide::open("permissions.md");
     for file in files.lines() {

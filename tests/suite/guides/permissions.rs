@@ -23,6 +23,7 @@ const SERVICES: &[(&str, &str)] = &[
     ("src/aws/apigateway", "apigateway"),
     ("src/aws/ec2", "ec2"),
     ("src/aws/lookups/facts", "ec2"),
+    ("src/aws/lookups/endpoint_services", "ec2"),
     ("src/aws/lookups/outside/ec2", "ec2"),
     ("src/aws/lambda", "lambda"),
     ("src/aws/logs/group", "logs"),

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::adoption::assert_is_adopted;
 use super::{TestEnv, text};
-use crate::support::foreign::network::{ForeignNetwork, Objects};
+use crate::support::foreign::network::{ForeignNetwork, Objects, one_nat_gateway_per_az};
 
 /// The warning about objects that CloudFormation still manages.
 const OF_STACKS: &str = "Objects belong to CloudFormation stacks";
@@ -30,6 +30,41 @@ fn a_network_of_eksctl_is_adopted_with_a_warning() {
 fn a_network_with_the_names_of_gruntwork_is_adopted() {
     let (applied, _) = assert_is_adopted(gruntwork);
     assert!(!applied.says(OF_STACKS), "{applied}");
+}
+
+#[test]
+fn interface_endpoints_are_adopted_with_their_groups() {
+    let (applied, _) = assert_is_adopted(with_endpoints);
+    assert!(!applied.says("interface_endpoints"), "nothing to warn of: {applied}");
+}
+
+/// A network with two interface endpoints, as the module vpc-endpoints of terraform-aws-modules creates them, in the
+/// default group of the VPC. One is only in one AZ, and has a policy and no private names.
+fn with_endpoints(env: &TestEnv) -> (String, Objects) {
+    let (vpc, mut objects) = one_nat_gateway_per_az(&env.proxy);
+    for attribute in ["EnableDnsSupport", "EnableDnsHostnames"] {
+        env.ec2("modify_vpc_attribute", json!({ "VpcId": vpc, attribute: { "Value": true } }));
+    }
+    let group = objects["default_security_group"].clone();
+    let subnets = [&objects["subnet.private_app.0"], &objects["subnet.private_app.1"]].map(Clone::clone);
+    let statement = json!({ "Effect": "Allow", "Principal": "*", "Action": "kms:Decrypt", "Resource": "*" });
+    let policy = json!({ "Version": "2012-10-17", "Statement": [statement] }).to_string();
+    for (label, subnets, more) in [
+        ("ecr.api", &subnets[..], json!({ "PrivateDnsEnabled": true })),
+        ("kms", &subnets[..1], json!({ "PrivateDnsEnabled": false, "PolicyDocument": policy })),
+    ] {
+        let mut endpoint = json!({
+            "VpcId": vpc, "VpcEndpointType": "Interface", "ServiceName": format!("com.amazonaws.us-east-1.{label}"),
+            "SubnetIds": subnets, "SecurityGroupIds": [group],
+            "TagSpecifications": [{ "ResourceType": "vpc-endpoint", "Tags": [{ "Key": "Name", "Value": label }] }],
+        });
+        for (name, value) in more.as_object().expect("an object") {
+            endpoint[name] = value.clone();
+        }
+        let created = env.proxy.boto("ec2", "create_vpc_endpoint", endpoint);
+        objects.insert(format!("interface_endpoint.{label}"), text(&created["VpcEndpoint"]["VpcEndpointId"]));
+    }
+    (vpc, objects)
 }
 
 /// The construct `Vpc` of AWS CDK: public, private and isolated subnets, each with a route table of its own, and a NAT

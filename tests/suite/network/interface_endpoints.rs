@@ -128,3 +128,40 @@ fn another_tier_and_other_zones_leave_a_gap_that_the_plan_names() {
     assert_eq!(env.attribute("interface_endpoint_ids"), ids, "it was never replaced");
     env.destroy();
 }
+
+#[test]
+fn drift_of_endpoints_and_groups_is_shown_and_corrected() {
+    let env = TestEnv::new();
+    let all = with("    kms = {}\n    logs = { tags = { team = \"net\" } }\n    \"ecr.api\" = {}");
+    env.change(&all);
+    let good = env.snapshot();
+    let ids = env.attribute("interface_endpoint_ids");
+    let subnet = env.attribute("private_app_subnet_ids")[0].clone();
+    let modify = |name: &str, mut change: Value| {
+        change["VpcEndpointId"] = ids[name].clone();
+        env.proxy.boto("ec2", "modify_vpc_endpoint", change);
+    };
+    modify("kms", json!({ "RemoveSubnetIds": [subnet] }));
+    modify("logs", json!({ "PrivateDnsEnabled": false }));
+    env.ec2("create_tags", json!({ "Resources": [ids["logs"]], "Tags": [{ "Key": "team", "Value": "web" }] }));
+    env.proxy.boto("ec2", "delete_vpc_endpoints", json!({ "VpcEndpointIds": [ids["ecr.api"]] }));
+    let group = env.attribute("interface_endpoints_security_group_id");
+    let rule = json!({ "IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "IpRanges": [{ "CidrIp": "0.0.0.0/0" }] });
+    env.ec2("authorize_security_group_ingress", json!({ "GroupId": group, "IpPermissions": [rule] }));
+
+    let after = &env.workspace.plan_json(&[])["resource_drift"][0]["change"]["after"];
+    let shown = &after["interface_endpoints"];
+    assert_eq!(shown["kms"]["availability_zones"].as_array().map(Vec::len), Some(1), "{after}");
+    assert_eq!((&shown["logs"]["private_dns_enabled"], &shown["logs"]["tags"]["team"]), (&json!(false), &json!("web")));
+    assert_eq!(shown["ecr.api"], Value::Null);
+    let drift = after["drift"].as_object().expect("a map");
+    assert!(drift["security_group.interface_endpoints"].to_string().contains("tcp 22 from 0.0.0.0/0"), "{drift:?}");
+
+    let corrected = env.change(&all);
+    assert_eq!(
+        corrected.calls, "CreateTags 1, CreateVpcEndpoint 1, ModifyVpcEndpoint 2, RevokeSecurityGroupIngress 1",
+        "the others are not touched"
+    );
+    assert_eq!(env.snapshot().lines(), good.lines());
+    env.destroy();
+}

@@ -49,7 +49,7 @@ const PURPOSES: &[Purpose] = &[
         "The Elastic IP addresses of NAT gateways",
         "`num_nat_gateways = 0`, `use_custom_nat_eips = true` or `enable_private_nat = true`",
     ),
-    (NetworkChange2, "Endpoints", "The gateway endpoints", "`create_vpc_endpoints = false`"),
+    (NetworkChange2, "Endpoints", "The endpoints", "`create_vpc_endpoints = false` and no `interface_endpoints`"),
     (
         NetworkChange2,
         "SecurityGroup",

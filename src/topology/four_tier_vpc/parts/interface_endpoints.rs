@@ -7,8 +7,6 @@ mod groups;
 mod tests;
 mod way_back;
 
-use std::collections::BTreeMap;
-
 use super::Part;
 use crate::model::keys::network as keys;
 use crate::model::{
@@ -141,7 +139,8 @@ impl Part for InterfaceEndpoints {
                     name: "interface_endpoint_dns_entries",
                     kind: || Type::Map(Box::new(Type::List(Box::new(dns_entry())))),
                     description: "DNS names of each interface endpoint, by its name in `interface_endpoints`, or null if \
-                                  there are none: lists of objects with `dns_name` and `hosted_zone_id`.",
+                                  there are none.",
+                    fields: DNS_ENTRY,
                     of: |network| {
                         addresses(network, |it| {
                             let entries = it.dns_entries.iter();
@@ -160,6 +159,7 @@ impl Part for InterfaceEndpoints {
                     kind: || Type::Map(Box::new(Type::List(Box::new(Type::String)))),
                     description: "IDs of the network interfaces of each interface endpoint, by its name in \
                                   `interface_endpoints`, or null if there are none.",
+                    fields: &[],
                     of: |network| {
                         addresses(network, |it| it.network_interfaces.iter().map(|id| id.as_str().into()).collect())
                     },
@@ -187,8 +187,11 @@ fn entries(config: &Config) -> impl Iterator<Item = (&String, &InterfaceEndpoint
     config.interface_endpoints.known().into_iter().flatten().filter_map(|(name, it)| Some((name, it.known()?)))
 }
 
+const DNS_ENTRY: &[(&str, &str)] =
+    &[("dns_name", "The name."), ("hosted_zone_id", "ID of the hosted zone of the name, for an alias record.")];
+
 fn dns_entry() -> Type {
-    Type::Object(BTreeMap::from(["dns_name", "hosted_zone_id"].map(|name| (name.to_string(), Type::String))))
+    Type::Object(DNS_ENTRY.iter().map(|(name, _)| (name.to_string(), Type::String)).collect())
 }
 
 /// Lists of what AWS has created for each endpoint; an unknown list for one whose subnets or names change.

@@ -29,8 +29,9 @@ crate::attributes! {
         /// to the endpoint, so that the VPC itself uses the gateway endpoint, which must exist. Defaults to `true`.
         private_dns_only_for_inbound_resolver_endpoint: Input<Option<bool>> = optional().in_place(),
         /// IDs of existing security groups for the endpoint, instead of one that this resource creates.
-        security_group_ids: Input<Option<Vec<Input<String>>>> = optional().check(groups()).in_place(),
-        /// TCP ports to allow from the VPC. An endpoint with other ports than 443 gets a security group of its own.
+        security_group_ids: Input<Option<Vec<Input<String>>>> = optional().check(groups()).change(REGROUPED),
+        /// TCP ports to allow from the VPC. An endpoint with other ports than 443 gets a security group of its own, which
+        /// is created or deleted with the first or last such port.
         allowed_ports: Input<Vec<Input<i64>>>
             = default(Value::List(vec![HTTPS.into()])).check(ports()).conflicts_with("security_group_ids").in_place(),
         /// CIDR blocks outside the VPC to allow on these ports. An endpoint with such blocks gets a security group of
@@ -45,6 +46,12 @@ crate::attributes! {
 const MOVED: crate::plugin::PlanEffect = crate::plugin::PlanEffect::Disruptive(
     "the endpoint leaves its subnet in an AZ before it gets another one there, because AWS rejects two: its address in \
      this AZ does not answer for about a minute",
+);
+
+/// The effect of other security groups.
+const REGROUPED: crate::plugin::PlanEffect = crate::plugin::PlanEffect::PartialReplace(
+    "between null and a list creates or deletes the security group of this resource. The endpoint gets the new groups \
+     and loses the old ones in one call",
 );
 
 const TIERS: [&str; 4] = ["public", "private_app", "private_persistence", "transit"];

@@ -148,7 +148,9 @@ pub(super) fn reflect(inventory: &Inventory, state: &mut Value) {
         let now = drifted(inventory, &slot).and_then(model::InterfaceEndpoint::of);
         let (Some(applied), Some(now)) = (applied, now) else { return };
         if now.subnets != applied.subnets {
-            entry.set("availability_zones", zones(now, tier(applied, &subnets), &subnets).into());
+            let tier = tier(now, &subnets);
+            entry.set("subnet_tier", tier.slot().into());
+            entry.set("availability_zones", zones(now, tier, &subnets).into());
         }
         if now.security_groups != applied.security_groups {
             let ids = inventory.ids();
