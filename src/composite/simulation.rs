@@ -521,11 +521,7 @@ impl Cloud for Simulation {
         self.refuse_for_unmanaged(to)?;
         self.rename(id, to);
         let endpoints = self.endpoints_of_subnets();
-        {
-            let mut objects = self.objects();
-            let object = objects.iter_mut().find(|object| object.key == to.key).expect("an updated object exists");
-            object.spec = to.spec.clone();
-        }
+        self.set_spec(to);
         self.record_endpoint_losses(endpoints);
         if to.spec.gets_new_id_when_updated() {
             let id = format!("{id}'");

@@ -304,8 +304,8 @@ impl<'a> Ordering<'a> {
         }
     }
 
-    /// Lets an early update wait for what the rest of it needs, unless that waits for the early update, so that the time
-    /// between the two is short.
+    /// Lets an early update wait for what the rest of it needs, unless that waits for the early update, so that the
+    /// time between the two is short.
     fn delay_early_updates(&mut self) {
         for (key, early) in self.early.clone() {
             let Some(&rest) = self.sets.get(key) else { continue };

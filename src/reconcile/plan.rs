@@ -63,7 +63,6 @@ pub enum Phase {
 
 /// The action of an operation.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "a plan has at most some hundreds of operations")]
 pub enum Action {
     /// Creates an object.
     Create(Object),

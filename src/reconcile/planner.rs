@@ -8,8 +8,9 @@
 //! first updated to a fallback target. If there is none, the plan reports an outage.
 //!
 //! Some operations are split (see `split`): an early update leaves deleted objects before new ones take their place,
-//! nothing waits for a detached update, and a late update runs among the deletions. AWS may reject the deletion of a subnet that is in use. Until it is deleted, the subnet keeps its routes
-//! and their targets (see `ordering`), and its gateway endpoints.
+//! nothing waits for a detached update, and a late update runs among the deletions. AWS may reject the deletion of a
+//! subnet that is in use. Until it is deleted, the subnet keeps its routes and their targets (see `ordering`), and its
+//! gateway endpoints.
 
 use super::diff::{Differences, diff};
 use super::ordering::Ordering;

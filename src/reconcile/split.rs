@@ -1,7 +1,7 @@
 //! Operations that are split in two, because a part of them needs another order than the rest.
 //!
-//! - An *early* update leaves subnets that are deleted, so that new ones can take their addresses and their AZs. The rest
-//!   of the update follows once these exist.
+//! - An *early* update leaves subnets that are deleted, so that new ones can take their addresses and their AZs. The
+//!   rest of the update follows once these exist.
 //! - A *late* update removes references to deleted objects. The route table of a subnet that is deleted must stay
 //!   associated with the gateway endpoints until then: AWS rejects the deletion while the subnet is in use, and its
 //!   workloads would lose their access to S3 and DynamoDB. The late update runs among the deletions.

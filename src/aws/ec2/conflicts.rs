@@ -2,7 +2,7 @@
 
 use aws_sdk_ec2::types::VpcEndpoint;
 
-use super::{filter, vpc_endpoint};
+use super::filter;
 use crate::aws::Session;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::Failure;
@@ -45,33 +45,6 @@ pub(super) async fn with_other_endpoint(
         other.vpc_endpoint_id().unwrap_or("Another endpoint"),
         shared.join(", ")
     );
-    Failure { message, ..failure }
-}
-
-/// The failure to create private DNS names that something else has, with the endpoint that has them, if it is in this
-/// VPC, and what to do. `own` is the endpoint itself, if it exists, and the name of the service.
-pub(super) async fn with_other_names(
-    session: &Session,
-    failure: Failure,
-    vpc_id: &str,
-    (own, service_name): (Option<&str>, &str),
-) -> Failure {
-    let found = vpc_endpoint::in_vpc(session, vpc_id).await.unwrap_or_else(|failure| {
-        tracing::warn!("The other endpoint for {service_name} in {vpc_id} is unknown: {failure}");
-        Vec::new()
-    });
-    let has_names = |it: &&VpcEndpoint| {
-        it.service_name() == Some(service_name)
-            && it.vpc_endpoint_id() != own
-            && it.private_dns_enabled() == Some(true)
-            && vpc_endpoint::exists(it)
-    };
-    let other = match found.iter().find(has_names).and_then(VpcEndpoint::vpc_endpoint_id) {
-        Some(id) => format!("{id} has the private DNS names of {service_name} in this VPC"),
-        None => "A private hosted zone that is associated with this VPC may have the same name".to_string(),
-    };
-    let message =
-        format!("{}. {other}. Delete it, or set private_dns_enabled to false", failure.message.trim_end_matches('.'));
     Failure { message, ..failure }
 }
 

@@ -90,8 +90,8 @@ impl Finder<'_> {
         filter("vpc-id", self.root_id)
     }
 
-    /// Network interfaces, except those of managed NAT gateways and endpoints, which AWS deletes with these. `is_within` repeats the
-    /// filter, because not every implementation of the EC2 API applies it.
+    /// Network interfaces, except those of managed NAT gateways and endpoints, which AWS deletes with these.
+    /// `is_within` repeats the filter, because not every implementation of the EC2 API applies it.
     async fn interfaces(
         &self,
         filter: Filter,

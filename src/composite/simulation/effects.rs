@@ -5,6 +5,12 @@ use crate::cloud::OpContext;
 use crate::model::{Object, Spec, TakenSubnet};
 
 impl Simulation {
+    pub(super) fn set_spec(&self, to: &Object) {
+        let mut objects = self.objects();
+        let object = objects.iter_mut().find(|object| object.key == to.key).expect("an updated object exists");
+        object.spec = to.spec.clone();
+    }
+
     /// Records the target of an object, and takes subnets from other network ACLs.
     pub(super) fn record_effects(&self, work: &OpContext<'_>, object: &Object) {
         if let Some(id) = object.spec.target().and_then(|target| work.ids.resolve(target)) {

@@ -14,7 +14,10 @@ use crate::model::{Tags, Tier};
 use crate::plugin::{Check, Input, PlanEffect};
 use crate::topology::NOT_YET_RUN;
 use checks::tenancy;
-use effects::{OTHER_BLOCKS, OTHER_LENGTH, OTHER_RANGE, REPLACED_ENTRY, REPLACED_TIER, REPLACED_TIER_WITH_NAT};
+use effects::{
+    ENDPOINTS, FLOW_LOGS, NAT_GATEWAYS, OTHER_BLOCKS, OTHER_LENGTH, OTHER_RANGE, REPLACED_ENTRY, REPLACED_TIER,
+    REPLACED_TIER_WITH_NAT,
+};
 use empty::{empty_list, empty_map};
 
 /// CIDR blocks by `AZ-<index>`.
@@ -31,10 +34,7 @@ crate::attributes! {
         /// Number of NAT gateways, which are public, or private if `enable_private_nat` is true. One per AZ is
         /// recommended for production; one for the whole network is enough elsewhere. A second gateway in an AZ carries
         /// no traffic. Without a public tier, no public NAT gateways are created.
-        num_nat_gateways: Input<i64> = required().check(Check::between(0, 200)).change(PlanEffect::PartialReplace(
-            "creates or deletes NAT gateways and the Elastic IP addresses that this resource created for them; those in \
-             removed AZs go first. Routes switch before a gateway is deleted, but connections through it break"
-        )),
+        num_nat_gateways: Input<i64> = required().check(Check::between(0, 200)).change(PlanEffect::PartialReplace(NAT_GATEWAYS)),
         /// Name of the network, such as `production`. It is the prefix of the Name tags of all objects, and of the keys
         /// in the outputs `<tier>_subnets`, such as `public_subnets`.
         vpc_name: Input<String> = required().change(PlanEffect::Disruptive(
@@ -316,17 +316,12 @@ crate::attributes! {
         /// Flow logs of the VPC, by a name of your choice of lowercase letters, digits, `_` and `-`. A flow log writes
         /// to a log group, which it can create, to a bucket, or to a delivery stream.
         flow_logs: Input<BTreeMap<String, Input<FlowLog>>>
-            = default(empty_map()).change(PlanEffect::PartialReplace(
-                "creates, replaces or deletes flow logs; traffic is not affected"
-            )),
+            = default(empty_map()).change(PlanEffect::PartialReplace(FLOW_LOGS)),
         /// Interface endpoints, by a name of your choice of lowercase letters, digits, `.`, `_` and `-`. An endpoint
         /// makes an AWS service, or a service of a third party, reachable at private addresses. Without
         /// `security_group_ids`, it uses a security group that this resource creates.
         interface_endpoints: Input<BTreeMap<String, Input<InterfaceEndpoint>>>
-            = default(empty_map()).change(PlanEffect::PartialReplace(
-                "creates, changes, replaces or deletes endpoints and their security groups. While an endpoint is \
-                 created or deleted, the names of its service change between public and private addresses"
-            )),
+            = default(empty_map()).change(PlanEffect::PartialReplace(ENDPOINTS)),
         /// Tags for all objects. They override the provider's `default_tags` and the computed Name tag. More specific
         /// maps, such as `vpc_custom_tags`, override them. Like all maps of tags, it leaves tags that were set outside
         /// Terraform unchanged.

@@ -28,8 +28,8 @@ pub(super) fn facts(letters: &str) -> Facts {
     }
 }
 
-/// Services in all of these AZs but the last one. `plain` has neither private names nor policies, and `missing` does not
-/// exist.
+/// Services in all of these AZs but the last one. `plain` has neither private names nor policies, and `missing` does
+/// not exist.
 fn offer(label: &str, letters: &str) -> Found<EndpointOffer> {
     if label == "missing" {
         return Found::Missing;

@@ -35,7 +35,7 @@ fn a_network_with_the_names_of_gruntwork_is_adopted() {
 #[test]
 fn interface_endpoints_are_adopted_with_their_groups() {
     let (applied, _) = assert_is_adopted(with_endpoints);
-    assert!(!applied.says("interface_endpoints"), "nothing to warn of: {applied}");
+    assert!(!applied.says("main: interface_endpoints"), "nothing to warn of: {applied}");
 }
 
 /// A network with two interface endpoints, as the module vpc-endpoints of terraform-aws-modules creates them, in the

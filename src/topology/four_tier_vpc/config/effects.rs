@@ -9,6 +9,17 @@ pub(super) const REPLACED_TIER_WITH_NAT: &str = "replaces the tier's subnets tha
      gateways in them, which breaks connections through these gateways; an old subnet that is still in use is listed \
      in `pending_deletion` until a later apply can delete it";
 
+/// The effect of a change of the number of NAT gateways.
+pub(super) const NAT_GATEWAYS: &str = "creates or deletes NAT gateways and the Elastic IP addresses that this resource created for them; those in \
+     removed AZs go first. Routes switch before a gateway is deleted, but connections through it break";
+
+/// The effect of a change of the flow logs.
+pub(super) const FLOW_LOGS: &str = "creates, replaces or deletes flow logs; traffic is not affected";
+
+/// The effect of a change of the interface endpoints.
+pub(super) const ENDPOINTS: &str = "creates, changes, replaces or deletes endpoints and their security groups. While an endpoint \
+     is created or deleted, the names of its service change between public and private addresses";
+
 /// The effect of a change of explicit blocks.
 pub(super) const REPLACED_ENTRY: &str =
     "of an entry to another block replaces that subnet; a subnet whose entry is removed keeps its block";

@@ -169,9 +169,9 @@ impl<'a> Found<'a> {
 }
 
 /// An endpoint keeps a group. It can exist without subnets (recorded: DescribeVpcEndpoints of 2026, and
-/// hashicorp/terraform-provider-aws removes the last one with `aws_vpc_endpoint_subnet_association`). For other objects than its own, AWS returns this code, as
-/// `vpc_endpoint_subnet_association.go` and `vpc_endpoint_security_group_association.go` of
-/// hashicorp/terraform-provider-aws expect. The texts are not known.
+/// hashicorp/terraform-provider-aws removes the last one with `aws_vpc_endpoint_subnet_association`). For other objects
+/// than its own, AWS returns this code, as `vpc_endpoint_subnet_association.go` and
+/// `vpc_endpoint_security_group_association.go` of hashicorp/terraform-provider-aws expect. The texts are not known.
 fn removed(requested: &Requested<'_>) -> Rejection {
     for (kind, before, added, removed) in [
         ("subnet", &requested.subnets, &requested.added_subnets, &requested.removed_subnets),

@@ -18,8 +18,8 @@ crate::attributes! {
         service_name: Input<Option<String>> = optional().check(service_name()).change(model::InterfaceEndpoint::REPLACED),
         /// Tier with the subnets of the endpoint.
         subnet_tier: Input<String> = default("private_app").check(Check::one_of(&TIERS)).change(MOVED),
-        /// Names of the AZs in which the endpoint has a subnet, such as `eu-central-1a`. Defaults to all AZs of the tier
-        /// in which the service is offered.
+        /// Names of the AZs in which the endpoint has a subnet, such as `eu-central-1a`. Defaults to all AZs of the
+        /// tier in which the service is offered.
         availability_zones: Input<Option<Vec<Input<String>>>> = optional().check(zones()).change(MOVED),
         /// Whether the public names of the service resolve to the endpoint inside the VPC. Defaults to `true` for an
         /// AWS service that has such names, and to `false` for others. Requires `enable_dns_support` and
@@ -30,8 +30,8 @@ crate::attributes! {
         private_dns_only_for_inbound_resolver_endpoint: Input<Option<bool>> = optional().in_place(),
         /// IDs of existing security groups for the endpoint, instead of one that this resource creates.
         security_group_ids: Input<Option<Vec<Input<String>>>> = optional().check(groups()).change(REGROUPED),
-        /// TCP ports to allow from the VPC. An endpoint with other ports than 443 gets a security group of its own, which
-        /// is created or deleted with the first or last such port.
+        /// TCP ports to allow from the VPC. An endpoint with other ports than 443 gets a security group of its own,
+        /// which is created or deleted with the first or last such port.
         allowed_ports: Input<Vec<Input<i64>>>
             = default(Value::List(vec![HTTPS.into()])).check(ports()).conflicts_with("security_group_ids").in_place(),
         /// CIDR blocks outside the VPC to allow on these ports. An endpoint with such blocks gets a security group of

@@ -1,5 +1,7 @@
 //! Tests of interface endpoints.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
@@ -96,7 +98,7 @@ fn endpoints(config: &Config) -> Vec<model::InterfaceEndpoint> {
 }
 
 #[test]
-fn an_endpoint_is_where_its_service_is_offered_and_the_plan_says_where_not() {
+fn an_endpoint_is_where_its_service_is_offered() {
     let config = config(&input(json!({ "kms": {} })));
     let [kms] = &endpoints(&config)[..] else { panic!() };
     assert_eq!(
@@ -225,7 +227,7 @@ fn what_is_unknown_leaves_the_existence_of_objects_open() {
 }
 
 #[test]
-fn endpoints_are_adopted_with_their_groups_if_their_subnets_are_of_one_tier() {
+fn endpoints_are_adopted_if_their_subnets_are_of_one_tier() {
     let endpoint = |id: &str, service: &str, subnets: &[&str]| {
         let spec = model::InterfaceEndpoint {
             service_name: Input::Known(service.to_string()),

@@ -60,7 +60,7 @@ pub(super) fn import(found: Found<'_>, scope: &Scope, attributes: &mut Value) {
         {
             entry.security_group_ids = Input::Known(None);
             if let Some(group) = groups.get(group).filter(|_| group.slot == GROUPS.slot(name)) {
-                (entry.allowed_ports, entry.allowed_cidr_blocks) = allowed(group, range.as_deref());
+                allow(&mut entry, group, range.as_deref());
             }
         }
         entry.settings.tags = tags::of_entry(&endpoint.settings.tags, &general, scope);
@@ -124,19 +124,17 @@ fn zones(endpoint: &model::InterfaceEndpoint, tier: Tier, subnets: &Subnets<'_>)
     (!unused.is_empty()).then(|| zones.collect())
 }
 
-/// The ports and blocks that the rules of a group allow, without the range of the VPC.
-fn allowed(group: &SecurityGroup, range: Option<&str>) -> (Input<Vec<Input<i64>>>, Input<Vec<Input<String>>>) {
+/// Sets the ports and blocks that the rules of its own group allow, without the range of the VPC.
+fn allow(entry: &mut InterfaceEndpoint, group: &SecurityGroup, range: Option<&str>) {
     let rules = || group.ingress.known().into_iter().flatten();
     let ports: BTreeSet<i64> = rules().filter_map(|rule| rule.from_port).collect();
-    let blocks: BTreeSet<&str> = rules()
-        .filter_map(|rule| match &rule.source {
-            RuleSource::CidrIpv4(block) | RuleSource::CidrIpv6(block) => Some(block.as_str()),
-            _ => None,
-        })
-        .filter(|block| Some(*block) != range)
-        .collect();
-    let blocks = blocks.into_iter().map(|block| Input::Known(block.to_string()));
-    (Input::Known(ports.into_iter().map(Input::Known).collect()), Input::Known(blocks.collect()))
+    let blocks = rules().filter_map(|rule| match &rule.source {
+        RuleSource::CidrIpv4(block) | RuleSource::CidrIpv6(block) => Some(block.as_str()),
+        _ => None,
+    });
+    let blocks: BTreeSet<&str> = blocks.filter(|block| Some(*block) != range).collect();
+    entry.allowed_ports = Input::Known(ports.into_iter().map(Input::Known).collect());
+    entry.allowed_cidr_blocks = Input::Known(blocks.into_iter().map(|it| Input::Known(it.to_string())).collect());
 }
 
 /// Writes changes outside Terraform into the entries.
