@@ -12,6 +12,8 @@ KIND = "fgw_http_gateway"
 ADDRESS = f"{KIND}.change"
 HELLO, MOVED = "GET /hello", "GET /moved/{id}"
 KEY = {"x-key": "open sesame"}
+# API Gateway reads its discovery document. No test has a token of it.
+ISSUER = "https://accounts.google.com"
 
 SUMMARIES = {
     "authorizers": "two authorizers",
@@ -19,6 +21,7 @@ SUMMARIES = {
     "logs": "encrypted access logs with a subscription",
     "production": "routes, authorizers, CORS, access logs",
     "resource": "one function",
+    "tokens": "a JWT authorizer, and a route for signed requests",
 }
 
 
@@ -32,7 +35,7 @@ def plans():
         needs_domain = "hosted_zone_id" in file.read_text()
         minutes = 4 if needs_domain else 2
         found.append(Plan("gateway", f"gateway-{file.stem}", summary, run, minutes, needs_domain=needs_domain))
-    summary = "changes of a gateway: routes, functions, authorizers, CORS, access logs, tags, import, calls over HTTP"
+    summary = "changes of a gateway: routes, functions, authorizers, tokens, signatures, CORS, access logs, tags, import, calls over HTTP"
     found.append(Plan("gateway", "gateway-change", summary, change, 8))
     return found
 
@@ -49,13 +52,14 @@ def example(scenario, file):
 
 
 def with_functions(run, text):
-    """The example with functions of this account instead of its own. Parts of a map cannot be overridden."""
+    """The example with functions of this account and an existing issuer. Parts of a map cannot be overridden."""
 
     def arn(match):
         name, _, alias = match[1].partition(":")
         return run.fixtures.function(name) + (f":{alias}" if alias else "")
 
     text = re.sub(r"arn:aws:lambda:[a-z0-9-]+:123456789012:function:([\w:-]+)", arn, text)
+    text = re.sub(r'(issuer\s*=\s*")[^"]+', rf"\g<1>{ISSUER}", text)
     before, mark, authorizers = text.partition("faas_authorizers = {")
 
     def name(match):
@@ -123,6 +127,16 @@ def change(scenario):
     answers(scenario, "/moved/7", 401)
     answers(scenario, "/moved/7", 200, KEY)
     apply("change its TTL", faas_authorizers={"guard": authorizer | {"result_ttl_in_seconds": 120}})
+    tokens = {"guard": {"issuer": ISSUER, "audience": ["fgw-acceptance"], "identity_sources": ["$request.header.x-key"]}}
+    scoped = guarded[MOVED] | {"authorization_scopes": ["read"]}
+    apply("move the name to a JWT authorizer", faas_authorizers={}, jwt_authorizers=tokens, route_config=guarded)
+    answers(scenario, "/moved/7", 401, KEY)
+    apply("require a scope", route_config=routes | {MOVED: scoped})
+    signed = {"faas_function_arn": other, "authorization_type": "AWS_IAM"}
+    apply("require signatures", jwt_authorizers={}, route_config=routes | {MOVED: signed})
+    answers(scenario, "/moved/7", 403)
+    apply("move it back", faas_authorizers={"guard": authorizer}, route_config=guarded)
+    answers(scenario, "/moved/7", 200, KEY)
     cors = {"allow_origins": ["https://shop.example.com"], "allow_methods": ["GET"], "max_age": 300}
     apply("enable CORS", cors_configuration=cors)
     apply("remove the maximum age of CORS", cors_configuration=cors | {"max_age": None})

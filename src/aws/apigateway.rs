@@ -12,6 +12,7 @@ mod dependents;
 pub(crate) mod deployment;
 pub(crate) mod domain_name;
 pub(crate) mod integration;
+pub(crate) mod jwt_authorizer;
 mod landscape;
 mod missing_api;
 pub(crate) mod read;
@@ -157,7 +158,8 @@ fn with_quota_advice(mut failure: Failure) -> Failure {
         failure.message = format!(
             "{}. Authorizers, integrations and routes count against their quota until the update has deleted them. Apply \
              the configuration without the objects to be deleted first, or request a higher quota; AWS does not raise \
-             the quota of integrations.",
+             the quota of integrations. The provider deletes no route first whose requests a route with a weaker \
+             authorization would accept until then.",
             failure.message.trim_end_matches('.')
         );
     }

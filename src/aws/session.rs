@@ -39,6 +39,7 @@ macro_rules! in_file_of_kind {
             DefaultSecurityGroup: ec2::default_security_group,
             Api: apigateway::api,
             Authorizer: apigateway::authorizer,
+            JwtAuthorizer: apigateway::jwt_authorizer,
             LambdaPermission: lambda::permission,
             Integration: apigateway::integration,
             ApiRoute: apigateway::route,
@@ -152,7 +153,7 @@ impl Cloud for Session {
             Spec::Eip(_) => ec2::eip::disown(&operation, entry).await,
             Spec::RouteTable(_) => ec2::route_table::disown(&operation, entry).await,
             // They have no tags.
-            Spec::Authorizer(_) | Spec::Integration(_) | Spec::LambdaPermission(_) => Ok(()),
+            Spec::Authorizer(_) | Spec::JwtAuthorizer(_) | Spec::Integration(_) | Spec::LambdaPermission(_) => Ok(()),
             other => {
                 let message = format!("a {} cannot be disowned; this is a bug in the provider", other.kind());
                 Err(Failure::new(Cause::Other, entry.key.slot.clone(), message))

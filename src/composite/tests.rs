@@ -3,6 +3,7 @@
 mod access_logs;
 mod adoption;
 mod adoption_later;
+mod authorization;
 mod blocks;
 mod changes;
 mod data_source;
@@ -317,7 +318,13 @@ fn route(function_name: &str, authorizer: Option<&str>) -> Value {
         ("payload_format_version", Value::Null),
         ("timeout_milliseconds", Value::Null),
         ("authorizer_name", authorizer.map(str::to_string).into()),
+        ("authorization_type", Value::Null),
+        ("authorization_scopes", Value::Null),
     ])
+}
+
+fn jwt_authorizer(issuer: &str) -> Value {
+    Value::map([("issuer", issuer.into()), ("audience", Value::from(vec!["shop"])), ("identity_sources", Value::Null)])
 }
 
 fn authorizer(function_name: &str) -> Value {

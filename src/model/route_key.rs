@@ -106,6 +106,67 @@ impl<'a> RouteKey<'a> {
         }
     }
 
+    /// Whether some request matches both routes.
+    pub fn overlaps(&self, other: &RouteKey<'_>) -> bool {
+        let (RouteKey::Path { method, parts }, RouteKey::Path { method: their_method, parts: theirs }) = (self, other)
+        else {
+            return true;
+        };
+        let is_method = method == their_method || *method == "ANY" || *their_method == "ANY";
+        let mut pairs = parts.iter().zip(theirs);
+        let is_greedy = |part: Option<&Part<'_>>| matches!(part, Some(Part::Greedy(_)));
+        let differs = |(one, other): (&Part<'_>, &Part<'_>)| match (one, other) {
+            (Part::Literal(one), Part::Literal(other)) => one != other,
+            _ => false,
+        };
+        let is_path = match (is_greedy(parts.last()), is_greedy(theirs.last())) {
+            (false, false) => parts.len() == theirs.len(),
+            (true, false) => parts.len() <= theirs.len(),
+            (false, true) => parts.len() >= theirs.len(),
+            (true, true) => true,
+        };
+        is_method && is_path && !pairs.any(differs)
+    }
+
+    /// Whether this route matches every request that the other one matches.
+    pub fn covers(&self, other: &RouteKey<'_>) -> bool {
+        let (method, parts) = match self {
+            RouteKey::Default => return true,
+            RouteKey::Path { method, parts } => (method, parts),
+        };
+        let RouteKey::Path { method: their_method, parts: theirs } = other else { return false };
+        let is_covered = |(ours, theirs): (&Part<'_>, &Part<'_>)| match (ours, theirs) {
+            (Part::Literal(ours), Part::Literal(theirs)) => ours == theirs,
+            (Part::Literal(_), _) | (Part::Variable(_), Part::Greedy(_)) => false,
+            (Part::Variable(_) | Part::Greedy(_), _) => true,
+        };
+        let is_long_enough = match parts.last() {
+            Some(Part::Greedy(_)) => parts.len() <= theirs.len(),
+            _ => parts.len() == theirs.len(),
+        };
+        (*method == "ANY" || method == their_method) && is_long_enough && parts.iter().zip(theirs).all(is_covered)
+    }
+
+    /// Whether API Gateway prefers this route to the other one for a request that matches both: a path without a greedy
+    /// variable to one with it, a literal part to a variable, a method to ANY, and any route to `$default`.
+    pub fn precedes(&self, other: &RouteKey<'_>) -> bool {
+        let rank = |key: &RouteKey<'_>| match key {
+            RouteKey::Default => (true, Vec::new(), true),
+            RouteKey::Path { method, parts } => {
+                let kind = |part: &Part<'_>| match part {
+                    Part::Literal(_) => 0,
+                    Part::Variable(_) => 1,
+                    Part::Greedy(_) => 2,
+                };
+                let is_greedy = matches!(parts.last(), Some(Part::Greedy(_)));
+                let mut kinds = vec![u8::from(is_greedy)];
+                kinds.extend(parts.iter().map(kind));
+                (false, kinds, *method == "ANY")
+            }
+        };
+        rank(self) < rank(other)
+    }
+
     /// The names of the variables, each with its position: the path up to and including the variable, without names of
     /// variables. All routes through one position must use the same variable name, whatever their methods.
     pub fn variables(&self) -> Vec<(String, &'a str)> {
@@ -253,6 +314,34 @@ mod tests {
         ] {
             let (found, way_out) = RouteKey::parse(key).expect_err(key);
             assert!(found.contains(message) && way_out.contains(hint), "{key}: {found} {way_out}");
+        }
+    }
+
+    #[test]
+    fn a_deleted_route_leaves_its_requests_to_those_that_overlap() {
+        let parse = |key| RouteKey::parse(key).unwrap();
+        for (one, other, overlaps, covers, precedes) in [
+            ("GET /a", "GET /a", true, true, false),
+            ("GET /a", "ANY /a", true, false, true),
+            ("ANY /a", "GET /a", true, true, false),
+            ("GET /a", "POST /a", false, false, false),
+            ("GET /a/{x}", "GET /a/b", true, true, false),
+            ("GET /a/b", "GET /a/{x}", true, false, true),
+            ("GET /a/{x}", "GET /{y}/b", true, false, true),
+            ("GET /a/{x}", "GET /a", false, false, false),
+            ("ANY /{p+}", "GET /a/b", true, true, false),
+            ("ANY /a/{p+}", "GET /a", false, false, false),
+            ("GET /a/b", "ANY /{p+}", true, false, true),
+            ("ANY /a/{p+}", "ANY /{p+}", true, false, true),
+            ("ANY /{p+}", "ANY /a/{p+}", true, true, false),
+            ("ANY /{x}", "ANY /{p+}", true, false, true),
+            ("$default", "GET /a", true, true, false),
+            ("GET /a", "$default", true, false, true),
+        ] {
+            let (one_key, other_key) = (parse(one), parse(other));
+            let found = (one_key.overlaps(&other_key), one_key.covers(&other_key), one_key.precedes(&other_key));
+            // Without a common request, the order has no meaning.
+            assert_eq!((found.0, found.1, found.0 && found.2), (overlaps, covers, precedes), "{one} and {other}");
         }
     }
 

@@ -91,6 +91,7 @@ kinds! {
     DefaultSecurityGroup,
     Api,
     Authorizer,
+    JwtAuthorizer,
     LambdaPermission,
     Integration,
     ApiRoute,

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::keys::gateway::API;
-use super::{Authorizer, Caller, Entry, Integration, Inventory, LambdaPermission, Learned, Spec};
+use super::{Authorization, Caller, Entry, Integration, Inventory, LambdaPermission, Learned, Spec};
 
 /// The unmanaged routes and authorizers of an API, as the last read found them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -32,9 +33,10 @@ pub struct UnmanagedRoute {
     /// The integration, if the inputs of a gateway can express it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Integration>,
-    /// The ID of its authorizer, managed or not, or the authorization type of a route without one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub protection: Option<String>,
+    /// Its authorization. The authorizer, managed or not, is an ID. States of earlier versions contain only that, or
+    /// the type of a route without one.
+    #[serde(default, alias = "protection")]
+    pub authorization: Authorization,
 }
 
 /// An unmanaged authorizer. Names are unique in an API.
@@ -44,9 +46,10 @@ pub struct UnmanagedAuthorizer {
     pub name: String,
     /// Its AWS ID.
     pub id: String,
-    /// The authorizer, if the inputs of a gateway can express it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<Authorizer>,
+    /// The authorizer, if the inputs of a gateway can express it. States of earlier versions contain no type, because
+    /// they express only REQUEST authorizers.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "content")]
+    pub content: Option<Spec>,
 }
 
 impl UnmanagedInApi {
@@ -89,10 +92,25 @@ impl UnmanagedInApi {
     /// The routes that use an integration or an authorizer.
     pub fn users<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a UnmanagedRoute> {
         let uses = move |route: &&UnmanagedRoute| {
-            [&route.integration, &route.protection].into_iter().flatten().any(|used| used == id)
+            [route.integration.as_deref(), route.authorizer()].into_iter().flatten().any(|used| used == id)
         };
         self.routes.iter().filter(uses)
     }
+}
+
+impl UnmanagedRoute {
+    /// The ID of its authorizer.
+    pub fn authorizer(&self) -> Option<&str> {
+        self.authorization.authorizer_id()
+    }
+}
+
+fn content<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Spec>, D::Error> {
+    let mut content = serde_json::Value::deserialize(deserializer)?;
+    if let Some(fields) = content.as_object_mut() {
+        fields.entry("kind").or_insert("authorizer".into());
+    }
+    serde_json::from_value(content).map_err(D::Error::custom)
 }
 
 /// The objects that unmanaged routes use: an integration, an authorizer, and the permission of such an authorizer. By
@@ -100,7 +118,7 @@ impl UnmanagedInApi {
 pub(super) fn used_in_api(inventory: &Inventory) -> BTreeMap<String, String> {
     let unmanaged = UnmanagedInApi::of(inventory);
     let used = |entry: &Entry| match &entry.applied {
-        Spec::Integration(_) | Spec::Authorizer(_) => Some(entry.id.clone()),
+        Spec::Integration(_) | Spec::Authorizer(_) | Spec::JwtAuthorizer(_) => Some(entry.id.clone()),
         Spec::LambdaPermission(LambdaPermission { caller: Caller::Authorizer(key), .. }) => {
             inventory.present().find(|it| it.key == *key).map(|it| it.id.clone())
         }

@@ -1,6 +1,6 @@
 //! The values that Terraform sends and receives, without their types.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A value of Terraform's type system. Sets and tuples are represented as lists, and objects as maps. The schema
 /// distinguishes them, not the value.
@@ -238,6 +238,12 @@ impl From<String> for Value {
 
 impl<T: Into<Value>> From<Vec<T>> for Value {
     fn from(items: Vec<T>) -> Value {
+        Value::List(items.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<T: Into<Value>> From<BTreeSet<T>> for Value {
+    fn from(items: BTreeSet<T>) -> Value {
         Value::List(items.into_iter().map(Into::into).collect())
     }
 }

@@ -1,11 +1,13 @@
 //! `fgw_http_gateway`: an HTTP API in front of Lambda functions. Computes the required objects from the configuration.
 
 mod alternatives;
+mod authorization;
 mod blueprint;
 mod classify;
 mod config;
 mod functions;
 mod import;
+mod jwt_authorizers;
 mod mirrored;
 mod outputs;
 mod references;
@@ -19,6 +21,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
+pub use jwt_authorizers::JwtConfig;
 
 use crate::model::{
     Caller, Classification, Entry, Ids, Inventory, Key, KmsKey, Landscape, Lookup, Object, Reference, Scope, Spec,
@@ -42,8 +45,8 @@ impl Topology for HttpGateway {
         &["api_id", "api_arn", "api_endpoint", "execution_arn", "default_stage_id", "stage_arn"];
 
     fn description() -> &'static str {
-        "An HTTP API in front of Lambda functions, managed as one resource: routes, integrations, request authorizers, \
-         Lambda permissions, CORS, access logs, and a custom domain with its DNS record. An update changes objects \
+        "An HTTP API in front of Lambda functions, managed as one resource: routes, integrations, request and JWT \
+         authorizers, Lambda permissions, CORS, access logs, and a custom domain with its DNS record. An update changes objects \
          in place, or creates new ones and switches traffic to them before it deletes old ones. Requests are served throughout, with one exception \
          that `route_config` describes. API Gateway deploys each change to the stage some time after it has answered the \
          call, so requests may reach the previous configuration for some seconds after an apply. Deletions wait until \
@@ -94,6 +97,7 @@ impl Topology for HttpGateway {
             Spec::ApiRoute(_)
                 | Spec::Integration(_)
                 | Spec::Authorizer(_)
+                | Spec::JwtAuthorizer(_)
                 | Spec::LambdaPermission(_)
                 | Spec::LogSubscription(_)
         )
@@ -187,7 +191,7 @@ impl Topology for HttpGateway {
                 let found = found.learned.get("target_domain_name");
                 target.is_none() || found.is_none() || target == found.map(String::as_str)
             }
-            Spec::ApiRoute(_) | Spec::Integration(_) | Spec::Authorizer(_) => {
+            Spec::ApiRoute(_) | Spec::Integration(_) | Spec::Authorizer(_) | Spec::JwtAuthorizer(_) => {
                 let known = attributes.get("aws_objects").as_map().filter(|known| !known.is_empty());
                 known.is_none_or(|known| known.values().any(|id| id.as_str() == Some(found.id.as_str())))
                     || others.entries.iter().any(|entry| match entry.spec() {

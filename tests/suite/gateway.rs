@@ -7,6 +7,8 @@ mod adoption;
 mod adoption_from_aws;
 #[path = "gateway/adoption_later.rs"]
 mod adoption_later;
+#[path = "gateway/authorization.rs"]
+mod authorization;
 #[path = "gateway/authorizers.rs"]
 mod authorizers;
 #[path = "gateway/budget.rs"]
@@ -285,7 +287,7 @@ fn assert_no_overlap(proxy: &Proxy) {
 }
 
 /// The members of both objects. Those of the second take precedence.
-fn with(basis: &Value, more: &Value) -> Value {
+pub(crate) fn with(basis: &Value, more: &Value) -> Value {
     let mut joined = basis.clone();
     for (name, value) in more.as_object().expect("attributes") {
         joined[name] = value.clone();

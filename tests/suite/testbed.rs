@@ -2,6 +2,8 @@
 
 #[path = "testbed/acls_and_propagation.rs"]
 mod acls_and_propagation;
+#[path = "testbed/authorization.rs"]
+mod authorization;
 #[path = "testbed/endpoints.rs"]
 mod endpoints;
 #[path = "testbed/first_answers.rs"]

@@ -1,4 +1,4 @@
-"""Runs ministack with two behaviors of API Gateway that it lacks.
+"""Runs ministack with three behaviors of API Gateway that it lacks.
 
 1. A stage with automatic deployment serves a snapshot of its API. Each change of a route, an integration, an authorizer
    or the CORS configuration causes a deployment, which ends some time after the answer to the change. Until then, the
@@ -6,6 +6,8 @@
    automatic deployment, it serves its snapshot until a caller of CreateDeployment, UpdateStage or both deploys another.
 2. API Gateway calls a function only if the resource policy of the function, alias or version allows it. Otherwise it
    answers 500.
+3. A route with authorization type AWS_IAM answers only requests with a valid signature (SigV4). The secret access key
+   of every account is `test`.
 
 `PUT /v2/apis/_deployments` changes the settings of the account of its credential, see `Settings`.
 `GET /v2/apis/_deployments` returns the time, the number of deployments that have not ended, and the early deletions: those of
@@ -17,6 +19,8 @@ import asyncio
 import contextvars
 import copy
 import fnmatch
+import hashlib
+import hmac
 import json
 import re
 import time
@@ -237,13 +241,34 @@ async def handle_functions(method, path, *args, **kwargs):
     return await functions(method, path, *args, **kwargs)
 
 
-async def handle_execute_in_scope(api_id, *args, **kwargs):
+def is_signed(method, path, headers, body):
+    """Whether a request without a query has a valid signature."""
+    headers = {name.lower(): value for name, value in headers.items()}
+    form = r"AWS4-HMAC-SHA256 Credential=[^/]+/([^,]+), SignedHeaders=([^,]+), Signature=(\w+)"
+    found = re.fullmatch(form, headers.get("authorization", ""))
+    if not found:
+        return False
+    scope, names, signature = found.groups()
+    signed = "".join(f"{name}:{headers.get(name, '').strip()}\n" for name in names.split(";"))
+    request = "\n".join([method, path, "", signed, names, hashlib.sha256(body or b"").hexdigest()])
+    digest = hashlib.sha256(request.encode()).hexdigest()
+    key = b"AWS4test"
+    for part in scope.split("/"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    text = "\n".join(["AWS4-HMAC-SHA256", headers.get("x-amz-date", ""), scope, digest])
+    return hmac.compare_digest(hmac.digest(key, text.encode(), "sha256").hex(), signature)
+
+
+async def handle_execute_in_scope(api_id, stage, path, method, headers, body, *args, **kwargs):
     definition = served.get(scope_of(api_id))
     if definition is None:
         return apigateway._http_api_not_found()
     token = SERVED.set(definition)
     try:
-        return await data_plane(api_id, *args, **kwargs)
+        route = apigateway._match_route(api_id, method, path) or {}
+        if route.get("authorizationType") == "AWS_IAM" and not is_signed(method, path, headers, body):
+            return apigateway._jwt_forbidden()
+        return await data_plane(api_id, stage, path, method, headers, body, *args, **kwargs)
     finally:
         SERVED.reset(token)
 

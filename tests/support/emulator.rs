@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use super::issuer::issuers;
 use super::{http, reaper, venv};
 
 /// On an idle machine, moto and ministack need a second, and LocalStack ten. A busy machine may need much longer.
@@ -190,7 +191,11 @@ fn command(kind: Kind, start: Start, port: u16) -> Command {
         (Kind::Moto, Start::Adapted) => script("cached_moto.py"),
         (Kind::Moto, Start::Plain) => Command::new(venv::program("moto_server")),
         // With the deployments of AWS, and with enforced policies of functions.
-        (Kind::Ministack, Start::Adapted) => script("deployments.py"),
+        (Kind::Ministack, Start::Adapted) => {
+            let mut ministack = script("deployments.py");
+            ministack.env("SSL_CERT_FILE", &issuers().authority);
+            ministack
+        }
         (Kind::Ministack, Start::Plain) => Command::new(venv::program("ministack")),
         (Kind::LocalStack, _) => {
             let mut localstack = Command::new(venv::of_localstack("python"));

@@ -80,6 +80,13 @@ pub(crate) fn gateway_now(account: &Account, api_id: &str, method: &str, path: &
     request.header("host", &host)
 }
 
+/// The same for a GET request that the credentials of the account sign.
+pub(crate) fn signed_gateway_now(account: &Account, api_id: &str, path: &str) -> Request {
+    let host = format!("{api_id}.execute-api.localhost:{}", account.emulator.port);
+    let request = Request::new(account.emulator.port, "GET", path);
+    account.signed_headers(&host, path).iter().fold(request, |it, (name, value)| it.header(name, value))
+}
+
 /// A request to ministack in an account. ministack takes the account from the credential of the Authorization header
 /// and does not check the signature.
 pub(super) fn in_account(account: &Account, service: &str, method: &str, path: &str) -> Request {

@@ -7,6 +7,7 @@ A request names the emulator ("kind", "endpoint"), the account and the operation
   boto             any call: service, method, arguments, and region if not us-east-1
   create_function  a Lambda function from Python source with a function `handler(event, context)`
   update_function  new source for it
+  sign             the headers of a signed GET request to an API: host, path
 """
 
 import io
@@ -15,7 +16,10 @@ import sys
 import zipfile
 
 import boto3
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
 from botocore.config import Config
+from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 
 CLIENTS = {}
@@ -210,7 +214,16 @@ def update_function(request):
     return client(request, "lambda").update_function_code(FunctionName=request["name"], ZipFile=code)["FunctionArn"]
 
 
-OPERATIONS = {"list": list_all, "boto": call, "create_function": create_function, "update_function": update_function}
+def sign(request):
+    message = AWSRequest("GET", f"http://{request['host']}{request['path']}", headers={"host": request["host"]})
+    SigV4Auth(Credentials(request["account"], "test"), "execute-api", "us-east-1").add_auth(message)
+    return dict(message.headers)
+
+
+OPERATIONS = {
+    "list": list_all, "boto": call, "create_function": create_function, "update_function": update_function,
+    "sign": sign,
+}
 
 
 def answer(line):

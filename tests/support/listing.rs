@@ -87,6 +87,14 @@ impl Account {
         self.function("update_function", name, source)
     }
 
+    /// The headers of a signed GET request.
+    pub(crate) fn signed_headers(&self, host: &str, path: &str) -> Vec<(String, String)> {
+        let request = json!({"operation": "sign", "host": host, "path": path});
+        let headers = self.send(request).unwrap_or_else(|error| panic!("cannot sign {path}: {error:?}"));
+        let pair = |(name, value): (&String, &Value)| (name.clone(), value.as_str().expect("a text").to_owned());
+        headers.as_object().expect("headers are a map").iter().map(pair).collect()
+    }
+
     fn function(&self, operation: &str, name: &str, source: &str) -> String {
         let request = json!({"operation": operation, "name": name, "source": source});
         let arn = self.send(request).unwrap_or_else(|error| panic!("{operation} {name} fails: {error:?}"));

@@ -16,6 +16,8 @@
 #[cfg(unix)]
 pub(crate) mod adoption;
 #[cfg(unix)]
+pub(crate) mod authority;
+#[cfg(unix)]
 pub(crate) mod backend;
 #[cfg(unix)]
 pub(crate) mod deployments;
@@ -29,6 +31,8 @@ pub(crate) mod foreign;
 pub(crate) mod http;
 #[cfg(unix)]
 pub(crate) mod interruption;
+#[cfg(unix)]
+pub(crate) mod issuer;
 #[cfg(unix)]
 pub(crate) mod kept;
 #[cfg(unix)]

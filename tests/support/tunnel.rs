@@ -3,13 +3,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use rustls::ServerConfig;
-use rustls_pki_types::PrivateKeyDer;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
+use super::authority::Authority;
 use super::proxy::Proxy;
 use super::runtime;
 
@@ -114,35 +113,4 @@ async fn forward(mut client: TcpStream, line: Line) -> std::io::Result<()> {
     let mut opened = TlsAcceptor::from(Arc::new(line.authority.server_for(host))).accept(client).await?;
     copy_bidirectional(&mut opened, &mut upstream).await?;
     Ok(())
-}
-
-/// A certificate authority that only tests trust.
-struct Authority {
-    certificate: rcgen::Certificate,
-    issuer: rcgen::Issuer<'static, rcgen::KeyPair>,
-}
-
-impl Authority {
-    fn new() -> Self {
-        let key = rcgen::KeyPair::generate().expect("keys can be generated");
-        let mut parameters = rcgen::CertificateParams::default();
-        parameters.distinguished_name.push(rcgen::DnType::CommonName, "A company's authority");
-        parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
-        let certificate = parameters.self_signed(&key).expect("a CA can sign its own certificate");
-        Self { certificate, issuer: rcgen::Issuer::new(parameters, key) }
-    }
-
-    /// The TLS configuration of a server for this host.
-    fn server_for(&self, host: &str) -> ServerConfig {
-        let key = rcgen::KeyPair::generate().expect("keys can be generated");
-        let parameters = rcgen::CertificateParams::new(vec![host.to_owned()]).expect("the host name is valid");
-        let certificate = parameters.signed_by(&key, &self.issuer).expect("the CA can sign");
-        let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
-        ServerConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
-            .with_safe_default_protocol_versions()
-            .expect("aws-lc-rs supports TLS 1.2 and 1.3")
-            .with_no_client_auth()
-            .with_single_cert(vec![certificate.der().clone()], key)
-            .expect("the key is the certificate's")
-    }
 }

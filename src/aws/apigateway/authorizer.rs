@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use aws_sdk_apigatewayv2::error::SdkError;
+use aws_sdk_apigatewayv2::operation::create_authorizer::CreateAuthorizerError;
 use aws_sdk_apigatewayv2::types::{Authorizer as Shown, AuthorizerType};
 
 use super::deployment::before_deletion;
@@ -14,9 +16,9 @@ use crate::aws::calls::codes::is_authorizer_name_taken;
 use crate::aws::calls::deployed_changes::Awaited;
 use crate::aws::calls::errors::not_from_aws;
 use crate::aws::calls::{AwsError, Operation};
-use crate::cloud::{Cause, Failure, Observed};
+use crate::cloud::{Cause, Failure};
 use crate::model::Input;
-use crate::model::{Authorizer, Entry, Key, Learned, Spec};
+use crate::model::{Authorizer, Entry, Key};
 
 /// Lists an API's authorizers.
 pub(super) async fn list(session: &Session, api_id: &str) -> Result<Vec<Shown>, Failure> {
@@ -42,8 +44,7 @@ pub(super) async fn list_if_supported(session: &Session, api_id: &str) -> Result
     }
 }
 
-/// Converts an authorizer that AWS returned to a spec. `None` for other types than REQUEST, which this provider never
-/// creates.
+/// Converts an authorizer that AWS returned to a spec. `None` for other types than REQUEST.
 pub(super) fn read(shown: &Shown, api: Key, applied: Option<&Authorizer>) -> Option<Authorizer> {
     if shown.authorizer_type != Some(AuthorizerType::Request) {
         return None;
@@ -69,27 +70,11 @@ pub(super) fn read(shown: &Shown, api: Key, applied: Option<&Authorizer>) -> Opt
     Some(spec)
 }
 
-/// Builds the observation of an authorizer. `None` if AWS returned no ID.
-pub(super) fn observed(shown: &Shown, spec: Authorizer, key: Key) -> Option<Observed> {
-    Some(Observed { id: shown.authorizer_id.clone()?, key, spec: Spec::Authorizer(spec), learned: Learned::new() })
-}
-
-/// Creates an authorizer, or adopts an equal one that is not in state and that no unmanaged route uses: an interrupted
-/// run may have created it. Names are unique within an API, so any other authorizer with this name is an error.
+/// Creates an authorizer, or adopts an equal one.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Authorizer) -> Result<(), Failure> {
     let session = operation.session;
     let api_id = operation.id(&spec.api)?;
     let wanted = WantedAuthorizer::of(operation, spec)?;
-    let find = || async {
-        let existing = list(session, api_id).await?;
-        let equal = existing.into_iter().find(|it| it.name.as_ref() == Some(&spec.name) && wanted.equals(it));
-        let Some(id) = equal.and_then(|it| it.authorizer_id).filter(|id| !is_managed(operation, id)) else {
-            return Ok(None);
-        };
-        let used = route::used_by_unmanaged(operation, api_id).await?;
-        Ok(Some(id).filter(|id| !used.contains(id)))
-    };
-    let (_lock, change) = change(operation, api_id, "CreateAuthorizer").await;
     let create = || async {
         let answer = client(session)
             .await
@@ -109,20 +94,43 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Authorizer) -> Resu
             .await?;
         Ok(answer.authorizer_id)
     };
-    // An API that this process created contains no objects of an interrupted run.
-    let existing = if session.process.created.contains(api_id) { None } else { find().await? };
-    let id = match existing {
-        Some(id) => id,
-        None => match change.create(create, Ok, || async { Ok(find().await?.map(Some)) }).await {
-            Ok(id) => id.ok_or_else(|| no_id("CreateAuthorizer"))?,
-            Err(failure) if is_authorizer_name_taken(&failure) => {
-                return Err(taken(operation, api_id, &spec.name, failure).await);
-            }
-            Err(failure) => return Err(with_quota_advice(failure)),
-        },
-    };
+    let id = created((operation, api_id), &spec.name, |it| wanted.equals(it), create).await?;
     operation.record_id(&id);
     Ok(())
+}
+
+/// The ID of a new authorizer, or of an equal one that is not in state and that no unmanaged route uses: an interrupted
+/// run may have created it. Names are unique within an API, so any other authorizer with this name is an error.
+pub(super) async fn created<F>(
+    (operation, api_id): (&Operation<'_>, &str),
+    name: &str,
+    equals: impl Fn(&Shown) -> bool,
+    create: impl Fn() -> F,
+) -> Result<String, Failure>
+where
+    F: Future<Output = Result<Option<String>, SdkError<CreateAuthorizerError>>>,
+{
+    let session = operation.session;
+    let find = || async {
+        let existing = list(session, api_id).await?;
+        let equal = existing.into_iter().find(|it| it.name.as_deref() == Some(name) && equals(it));
+        let Some(id) = equal.and_then(|it| it.authorizer_id).filter(|id| !is_managed(operation, id)) else {
+            return Ok(None);
+        };
+        let used = route::used_by_unmanaged(operation, api_id).await?;
+        Ok(Some(id).filter(|id| !used.contains(id)))
+    };
+    let (_lock, change) = change(operation, api_id, "CreateAuthorizer").await;
+    // An API that this process created contains no objects of an interrupted run.
+    let existing = if session.process.created.contains(api_id) { None } else { find().await? };
+    if let Some(id) = existing {
+        return Ok(id);
+    }
+    match change.create(create, Ok, || async { Ok(find().await?.map(Some)) }).await {
+        Ok(id) => id.ok_or_else(|| no_id("CreateAuthorizer")),
+        Err(failure) if is_authorizer_name_taken(&failure) => Err(taken(operation, api_id, name, failure).await),
+        Err(failure) => Err(with_quota_advice(failure)),
+    }
 }
 
 /// Updates an authorizer to match its spec. All fields are sent: an empty string clears the credentials, an empty list
@@ -156,9 +164,19 @@ pub(crate) async fn update(
             .send()
             .await
     };
-    match change.send(update).await {
+    updated(operation, api_id, &to.name, change.send(update).await).await
+}
+
+/// The result of an update.
+pub(super) async fn updated<T>(
+    operation: &Operation<'_>,
+    api_id: &str,
+    name: &str,
+    answer: Result<T, Failure>,
+) -> Result<(), Failure> {
+    match answer {
         Ok(_) => Ok(()),
-        Err(failure) if is_authorizer_name_taken(&failure) => Err(taken(operation, api_id, &to.name, failure).await),
+        Err(failure) if is_authorizer_name_taken(&failure) => Err(taken(operation, api_id, name, failure).await),
         Err(failure) => Err(failure),
     }
 }
@@ -228,7 +246,7 @@ async fn taken(operation: &Operation<'_>, api_id: &str, name: &str, failure: Fai
     }
     let message = format!("API {api_id} already has an unmanaged authorizer {name:?} ({id})");
     Failure { cause: Cause::Exists, message, ..failure }.with_advice(
-        "Delete it with this command, or use another key in faas_authorizers.",
+        "Delete it with this command, or use another name in the configuration.",
         [format!("aws apigatewayv2 delete-authorizer --api-id {api_id} --authorizer-id {id}")],
     )
 }
@@ -239,6 +257,7 @@ mod tests {
 
     use super::*;
     use crate::aws::recorded::{Answer, Recorded, run};
+    use crate::model::Spec;
 
     const POST: &str = "POST /v2/apis/api1/authorizers";
     const LIST: &str = "GET /v2/apis/api1/authorizers";
@@ -299,7 +318,7 @@ mod tests {
         for ((answer, reported), action) in [(created, "CreateAuthorizer"), (updated, "UpdateAuthorizer")] {
             let failure = answer.unwrap_err();
             assert_eq!((failure.cause, failure.action.as_str()), (Cause::Exists, action));
-            for text in ["\"token\" (a9)", "delete-authorizer --api-id api1 --authorizer-id a9", "another key"] {
+            for text in ["\"token\" (a9)", "delete-authorizer --api-id api1 --authorizer-id a9", "another name"] {
                 assert!(failure.text().contains(text), "no {text} in {}", failure.text());
             }
             assert!(reported.ids.is_empty());

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use aws_sdk_apigatewayv2::types::{Api, Authorizer, Integration, Route, Stage};
 
-use super::{authorizer, integration, route};
+use super::{authorizer, integration, jwt_authorizer, route};
 use crate::model::keys::gateway as keys;
 use crate::model::{
-    ApiLandscape, FoundAuthorizer, FoundIntegration, FoundRoute, FoundStage, FoundTags, FunctionArn, Key,
+    ApiLandscape, FoundAuthorizer, FoundIntegration, FoundRoute, FoundStage, FoundTags, FunctionArn, Key, Spec,
 };
 
 /// The landscape. `stage` is the stage `$default`.
@@ -38,7 +38,7 @@ fn found_route(shown: &Route) -> Option<FoundRoute> {
         route_key: shown.route_key.clone().unwrap_or_default(),
         is_managed_by_aws: shown.api_gateway_managed == Some(true),
         integration: route::integration_id(shown).map(str::to_string),
-        protection: route::protection(shown).map(str::to_string),
+        authorization: route::authorization(shown),
     })
 }
 
@@ -56,8 +56,14 @@ pub(super) fn found_integration(shown: &Integration) -> Option<FoundIntegration>
 }
 
 fn found_authorizer(shown: &Authorizer) -> Option<FoundAuthorizer> {
-    let is_request = authorizer::read(shown, keys::api(), None).is_some();
-    Some(FoundAuthorizer { id: shown.authorizer_id.clone()?, is_request })
+    let is_expressible = authorizer_spec(shown, keys::api(), None).is_some();
+    Some(FoundAuthorizer { id: shown.authorizer_id.clone()?, is_expressible })
+}
+
+/// The spec of an authorizer of either type. `None` if no spec expresses it.
+pub(super) fn authorizer_spec(shown: &Authorizer, api: Key, applied: Option<&Spec>) -> Option<Spec> {
+    let request = authorizer::read(shown, api.clone(), applied.and_then(crate::model::Authorizer::of));
+    request.map(Spec::Authorizer).or_else(|| jwt_authorizer::read(shown, api).map(Spec::JwtAuthorizer))
 }
 
 /// The function that an integration in AWS calls.

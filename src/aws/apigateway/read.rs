@@ -19,8 +19,8 @@ pub(crate) use policies::lost_parts;
 use policies::{Policies, places_of, policies, read_permission};
 
 use self::listed::Listed;
-use super::landscape::function_of;
-use super::{api, authorizer, integration, route, stage};
+use super::landscape::{authorizer_spec, function_of};
+use super::{api, integration, route, stage};
 use crate::aws::Session;
 use crate::aws::apigateway::read::logs::{Logs, reference_to_group};
 use crate::aws::calls::ownership;
@@ -29,7 +29,7 @@ use crate::aws::lambda::permission;
 use crate::aws::lambda::permission::{CallerId, FunctionPolicy, statement_id};
 use crate::cloud::{Failure, Known, Namesake, Observed, Root, RootState, Seen, Unmanaged};
 use crate::model::keys::gateway as keys;
-use crate::model::{Api, Caller, Classification, Entry, Key, LambdaPermission, Object, Ref, Spec};
+use crate::model::{Api, Authorizer, Caller, Classification, Entry, Key, LambdaPermission, Learned, Object, Ref, Spec};
 use crate::model::{FunctionArn, Input, Scope, TopologyKind};
 
 /// Reads a gateway. `None` only if AWS reports that neither the API nor any known object that outlives it exists.
@@ -204,7 +204,7 @@ impl<'a> View<'a> {
         let (api_key, mut seen) = self.api(known);
         let mut ours = BTreeMap::new();
         for entry in known {
-            if matches!(entry.applied, Spec::Integration(_) | Spec::Authorizer(_)) {
+            if matches!(entry.applied, Spec::Integration(_) | Spec::Authorizer(_) | Spec::JwtAuthorizer(_)) {
                 ours.insert(entry.id.clone(), entry.key.clone());
             }
         }
@@ -223,10 +223,14 @@ impl<'a> View<'a> {
                         }
                     }
                 }
-                Spec::Authorizer(applied) => {
+                applied @ (Spec::Authorizer(_) | Spec::JwtAuthorizer(_)) => {
                     self.authorizers.iter().find(|it| it.authorizer_id.as_deref() == Some(id)).and_then(|shown| {
-                        let spec = authorizer::read(shown, api_key.clone(), Some(applied))?;
-                        authorizer::observed(shown, spec, key)
+                        let spec = authorizer_spec(shown, api_key.clone(), Some(applied))?;
+                        // One whose type was changed outside Terraform is another authorizer.
+                        if spec.kind() != applied.kind() {
+                            return None;
+                        }
+                        Some(Observed { id: id.to_string(), key, spec, learned: Learned::new() })
                     })
                 }
                 Spec::Integration(applied) => self
@@ -293,7 +297,7 @@ impl<'a> View<'a> {
             routes.retain(|shown| shown.route_id.as_ref().is_some_and(|id| slots.contains_key(id)));
         }
         let used: BTreeSet<&str> =
-            routes.iter().flat_map(|it| [route::integration_id(it), route::protection(it)]).flatten().collect();
+            routes.iter().flat_map(|it| [route::integration_id(it), route::authorizer_id(it)]).flatten().collect();
         let is_used = |id: &Option<String>| id.as_deref().is_some_and(|id| used.contains(id));
         for shown in &self.authorizers {
             let Some(OwnAuthorizer { authorizer, needs_statement, statement }) = self.authorizer(shown, &api_key)
@@ -356,11 +360,12 @@ impl<'a> View<'a> {
 
     /// Reads an authorizer with its statement. `None` if no configuration can express it.
     fn authorizer(&self, shown: &types::Authorizer, api_key: &Key) -> Option<OwnAuthorizer> {
-        let spec = authorizer::read(shown, api_key.clone(), None)?;
-        let key = keys::authorizer(&spec.name);
+        let spec = authorizer_spec(shown, api_key.clone(), None)?;
+        let key = keys::authorizer_in_aws(shown.name()?, &spec);
         let function = function_to_allow(&spec).filter(|function| self.is_own(function));
         let needs_statement = function.is_some();
-        let authorizer = authorizer::observed(shown, spec, key.clone())?;
+        let id = shown.authorizer_id.clone()?;
+        let authorizer = Observed { id, key: key.clone(), spec, learned: Learned::new() };
         let statement = function.and_then(|function| {
             let permission = keys::authorizer_permission(&key, &function);
             self.statement(&function, permission, api_key, Some((&authorizer.id, &key)))
@@ -422,7 +427,7 @@ async fn policies_of_functions(session: &Session, view: &View<'_>) -> Result<Pol
     let api_key = keys::api();
     let of_integrations = view.integrations.iter().filter_map(function_of);
     let of_authorizers =
-        view.authorizers.iter().filter_map(|shown| function_to_allow(&authorizer::read(shown, api_key.clone(), None)?));
+        view.authorizers.iter().filter_map(|shown| function_to_allow(&authorizer_spec(shown, api_key.clone(), None)?));
     let own =
         of_integrations.chain(of_authorizers).chain(view.logs.functions()).filter(|function| view.is_own(function));
     policies(session, own.map(|function| FunctionPolicy::of_function(&function)).collect()).await
@@ -433,8 +438,10 @@ fn own_function(spec: &crate::model::Integration) -> Option<FunctionArn> {
     FunctionArn::parse(spec.function_arn.known()?).ok()
 }
 
-/// The function of an authorizer that API Gateway needs a permission to call. `None` if it assumes a role instead.
-fn function_to_allow(spec: &crate::model::Authorizer) -> Option<FunctionArn> {
+/// The function of an authorizer that API Gateway needs a permission to call. `None` if it assumes a role instead, and
+/// for a JWT authorizer.
+fn function_to_allow(spec: &Spec) -> Option<FunctionArn> {
+    let spec = Authorizer::of(spec)?;
     if spec.credentials_arn.known()?.is_some() {
         return None;
     }

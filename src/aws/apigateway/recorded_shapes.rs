@@ -9,7 +9,8 @@ use crate::aws::recorded::{Answer, OWNER, Recorded, Records, run};
 use crate::cloud::{DependentScope, Failure, Observed, RootState};
 use crate::model::keys::gateway as keys;
 use crate::model::{
-    Api, ApiMapping, ApiRoute, Authorizer, Cors, DomainName, Input, Integration, Key, Ref, Spec, Stage,
+    Api, ApiMapping, ApiRoute, Authorization, AuthorizationType, Authorizer, Cors, DomainName, Input, Integration, Key,
+    Ref, Spec, Stage,
 };
 
 const FUNCTION: &str = "arn:aws:lambda:eu-west-1:123456789012:function:orders";
@@ -263,14 +264,17 @@ async fn routes_are_read_with_and_without_target_and_authorizer() {
     let ours = [("i1".to_string(), Key::new("integration.orders"))].into();
     let read = |shown| route::read(&shown, keys::api(), Key::new("route"), &ours).expect("it has an ID and a key");
     let routes = route::list(&aws.session("shapes"), "api1").await.unwrap().into_iter().map(read);
-    let id = |id: &str| Some(Ref::Id(id.to_string()));
-    let spec = |route_key: &str, integration, authorizer| {
-        Spec::ApiRoute(ApiRoute { route_key: route_key.into(), integration, authorizer, ..ApiRoute::test() })
+    let id = |id: &str| Ref::Id(id.to_string());
+    let spec = |route_key: &str, integration, authorization| {
+        Spec::ApiRoute(ApiRoute { route_key: route_key.into(), integration, authorization, ..ApiRoute::test() })
     };
+    let scopes = known(["user.id".to_string()].into());
+    let jwt = Authorization { kind: AuthorizationType::Jwt, authorizer: Some(id("a2")), scopes };
+    let ours = Some(Ref::Key(Key::new("integration.orders")));
     let expected = [
-        ("r1".to_string(), spec("GET /a", None, None)),
-        ("r2".to_string(), spec("$default", Some(Ref::Key(Key::new("integration.orders"))), id("a1"))),
-        ("r3".to_string(), spec("GET /a", id("i2"), id("a2"))),
+        ("r1".to_string(), spec("GET /a", None, Authorization::default())),
+        ("r2".to_string(), spec("$default", ours, Authorization::custom(id("a1")))),
+        ("r3".to_string(), spec("GET /a", Some(id("i2")), jwt)),
     ];
     assert_eq!(routes.map(|it| (it.id, it.spec)).collect::<Vec<_>>(), expected);
 }

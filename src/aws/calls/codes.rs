@@ -180,6 +180,11 @@ pub(crate) fn is_authorizer_name_taken(failure: &Failure) -> bool {
     (is_rejected && failure.message.contains("name must be unique")) || failure.cause == Cause::Exists
 }
 
+/// API Gateway: AWS could not read the discovery document of an issuer. aws/serverless-application-model#1727
+pub(crate) fn is_issuer_unreachable(failure: &Failure) -> bool {
+    has_code(failure, &["BadRequestException"]) && failure.message.contains("Caught exception when connecting to")
+}
+
 /// API Gateway: a domain with this name exists, possibly in another account. The text is quoted in
 /// aws-cloudformation/cloudformation-coverage-roadmap#1151, and the REST API returns it as a BadRequestException.
 pub(crate) fn is_domain_name_taken(failure: &Failure) -> bool {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::text::{counted, deleted_with, detail, listed, lost, of_guardduty};
 use crate::cloud::{Dependent, Dependents};
-use crate::model::{Entry, GuardDutyObjects, Inventory, Key, Object, Ref, printable};
+use crate::model::{Entry, GuardDutyObjects, Inventory, Key, Kind, Object, Ref, printable};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 use crate::reconcile::{Action, Op, Outage, Phase, Plan, Unorderable};
 use crate::topology::{IgnoredDrift, Topology};
@@ -303,21 +303,32 @@ pub(in crate::composite) fn warn_of_cut_off_interfaces<P: Topology>(
 pub(in crate::composite) fn warn_of_refused_requests<P: Topology>(
     name: &str,
     plan: &Plan,
+    inventory: &Inventory,
     diagnostics: &mut Diagnostics,
 ) {
-    let lines: Vec<String> = plan
-        .ops
-        .iter()
-        .filter(|op| matches!(&op.action, Action::Create(object) if object.spec.answers_requests()))
-        .flat_map(|op| op.depends_on.iter().map(move |before| (op, &plan.ops[*before].action)))
+    let creates = plan.ops.iter().filter(|op| matches!(&op.action, Action::Create(it) if it.spec.answers_requests()));
+    let pairs = creates.flat_map(|op| op.depends_on.iter().map(move |before| (op, &plan.ops[*before].action)));
+    let pairs: Vec<(&Op, &Entry)> = pairs
         .filter_map(|(op, before)| match before {
-            Action::Delete { entry, .. } => {
-                let id = printable(&entry.id);
-                Some(format!("  {} ({id}) is deleted before {} is created", entry.key, op.action.key()))
-            }
-            _ => None,
+            Action::Delete { entry, .. } => Some((op, entry)),
+            Action::Create(_) | Action::Update { .. } => None,
         })
         .collect();
+    let remaining: Vec<&Entry> =
+        inventory.present().filter(|entry| !pairs.iter().any(|(_, deleted)| deleted.key == entry.key)).collect();
+    let kinds: Vec<&dyn Kind> = remaining.iter().map(|entry| entry.spec().as_kind()).collect();
+    let line = |(op, entry): &(&Op, &Entry)| {
+        let exposed = entry.spec().exposed_by(&kinds).map(|position| &remaining[position].key);
+        let exposed = exposed.map(|key| format!(". Until then, {key} accepts requests that it rejects"));
+        let id = printable(&entry.id);
+        format!(
+            "  {} ({id}) is deleted before {} is created{}",
+            entry.key,
+            op.action.key(),
+            exposed.unwrap_or_default()
+        )
+    };
+    let lines: Vec<String> = pairs.iter().map(line).collect();
     if lines.is_empty() {
         return;
     }

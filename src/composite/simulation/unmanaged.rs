@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::Simulation;
 use crate::cloud::{Cause, Dependent, Dependents, Failure, OpContext};
 use crate::model::{
-    ApiRoute, Caller, Claim, Entry, Input, Integration, Key, Learned, Object, Ref, Spec, UnmanagedInApi, UnmanagedRoute,
+    ApiRoute, Authorization, AuthorizationType, Caller, Claim, Entry, Input, Integration, Key, Learned, Object, Ref,
+    Spec, UnmanagedInApi, UnmanagedRoute, authorizer_name,
 };
 
 impl Simulation {
@@ -29,9 +30,11 @@ impl Simulation {
             integration: Some(integration),
             function: function.map(|name| format!("arn:aws:lambda:us-east-1:123456789012:function:{name}")),
             content: None,
-            protection: authorizer
-                .and_then(|slot| self.id_at(slot))
-                .or_else(|| authorizer.map(|_| "AWS_IAM".to_string())),
+            authorization: match (authorizer, authorizer.and_then(|slot| self.id_at(slot))) {
+                (None, _) => Authorization::default(),
+                (Some(_), None) => AuthorizationType::AwsIam.into(),
+                (Some(_), Some(id)) => Authorization::custom(Ref::Id(id)),
+            },
         });
     }
 
@@ -45,19 +48,19 @@ impl Simulation {
     pub(crate) fn answers_of_unmanaged_routes(&self) -> BTreeMap<String, (String, bool)> {
         let routes = self.unmanaged.lock().unwrap().routes.clone();
         let answer = |route: UnmanagedRoute| {
-            let integration = route.integration.and_then(|id| self.spec_with_id(&id));
-            let authorizer = route.protection.as_ref().and_then(|id| self.spec_with_id(id));
+            let integration = route.integration.as_ref().and_then(|id| self.spec_with_id(id));
+            let authorizer = route.authorizer().and_then(|id| self.spec_with_id(id));
             let function = match &integration {
                 Some(Spec::Integration(it)) => it.function_arn.known().cloned(),
-                _ => route.function,
+                _ => route.function.clone(),
             };
             let allowed = function.is_some_and(|function| self.is_allowed(&function, None));
-            let checks = route.protection.as_ref().is_some_and(|id| self.is_allowed_for_authorizer(id));
+            let checks = route.authorizer().is_some_and(|id| self.is_allowed_for_authorizer(id));
             let content = match integration {
                 Some(Spec::Integration(it)) => format!("{:?}", Integration { permission: None, ..it }),
                 _ => String::new(),
             };
-            (route.route_key, (format!("{content} {authorizer:?} {:?} {checks}", route.protection), allowed))
+            (route.route_key, (format!("{content} {authorizer:?} {} {checks}", route.authorization), allowed))
         };
         routes.into_iter().map(answer).collect()
     }
@@ -110,13 +113,14 @@ impl Simulation {
                 Some(other) => conflict(format!("ConflictException: {} and {other:?} conflict", object.key)),
                 None => Ok(()),
             },
-            Spec::Authorizer(wanted) => {
-                let has_name = |spec: &Spec| matches!(spec, Spec::Authorizer(it) if it.name == wanted.name);
+            spec @ (Spec::Authorizer(_) | Spec::JwtAuthorizer(_)) => {
+                let wanted = authorizer_name(spec);
+                let has_name = |spec: &Spec| authorizer_name(spec) == wanted;
                 let is_taken = self.objects().iter().any(|it| it.key != object.key && has_name(&it.spec))
                     || self.released.lock().unwrap().values().any(has_name)
-                    || self.unmanaged.lock().unwrap().authorizers.iter().any(|it| it.name == wanted.name);
+                    || self.unmanaged.lock().unwrap().authorizers.iter().any(|it| Some(it.name.as_str()) == wanted);
                 match is_taken {
-                    true => conflict(format!("Authorizer name must be unique: {}", wanted.name)),
+                    true => conflict(format!("Authorizer name must be unique: {wanted:?}")),
                     false => Ok(()),
                 }
             }
@@ -128,7 +132,7 @@ impl Simulation {
     pub(super) fn refuse_while_used(&self, entry: &Entry) -> Result<(), Failure> {
         let unmanaged = self.unmanaged.lock().unwrap();
         match (&entry.applied, unmanaged.users(&entry.id).next()) {
-            (Spec::Integration(_) | Spec::Authorizer(_), Some(route)) => {
+            (Spec::Integration(_) | Spec::Authorizer(_) | Spec::JwtAuthorizer(_), Some(route)) => {
                 let message = format!("Cannot delete it because it is referenced by the route {:?}", route.route_key);
                 Err(Failure::new(Cause::InUse, "Simulate", message))
             }
@@ -138,7 +142,7 @@ impl Simulation {
 
     /// Keeps an object that is no longer managed.
     pub(super) fn release(&self, id: &str, spec: &Spec) {
-        if matches!(spec, Spec::Integration(_) | Spec::Authorizer(_) | Spec::LambdaPermission(_)) {
+        if authorizer_name(spec).is_some() || matches!(spec, Spec::Integration(_) | Spec::LambdaPermission(_)) {
             self.released.lock().unwrap().insert(id.to_string(), spec.clone());
         }
     }
@@ -159,7 +163,11 @@ impl Simulation {
         let is_equal = |route: &UnmanagedRoute| {
             route.route_key == wanted.route_key
                 && route.integration == id(&wanted.integration)
-                && route.protection == id(&wanted.authorizer)
+                && route.authorization
+                    == Authorization {
+                        authorizer: id(&wanted.authorization.authorizer).map(Ref::Id),
+                        ..wanted.authorization.clone()
+                    }
         };
         let position = unmanaged.routes.iter().position(is_equal)?;
         Some(unmanaged.routes.remove(position).id)
@@ -185,8 +193,8 @@ impl Simulation {
             }
         }
         for (id, spec) in self.released.lock().unwrap().iter() {
-            if let Spec::Authorizer(it) = spec {
-                let (name, id, content) = (it.name.clone(), id.clone(), Some(it.clone()));
+            if let Some(name) = authorizer_name(spec) {
+                let (name, id, content) = (name.to_string(), id.clone(), Some(spec.clone()));
                 all.authorizers.push(crate::model::UnmanagedAuthorizer { name, id, content });
             }
         }

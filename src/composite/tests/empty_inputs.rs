@@ -156,5 +156,8 @@ fn these_inputs_mean_the_same_if_they_are_null_or_empty() {
     let plain = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(empty_by_default::<FourTierVpc>(), [plain(&network), of_rules, plain(&tags)].concat());
     let pattern = "access_log_logservice_group_subscription_filter_pattern";
-    assert_eq!(empty_by_default::<HttpGateway>(), ["api_tags", "stage_tags", "faas_authorizers", pattern]);
+    assert_eq!(
+        empty_by_default::<HttpGateway>(),
+        ["api_tags", "stage_tags", "faas_authorizers", "jwt_authorizers", pattern]
+    );
 }

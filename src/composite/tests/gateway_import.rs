@@ -113,7 +113,7 @@ async fn gateway_drift_that_the_configuration_adopts_needs_no_change() {
     });
     terraform.account.change_outside("route.GET /b", |spec| {
         let Spec::ApiRoute(route) = spec else { unreachable!() };
-        route.authorizer = None;
+        route.authorization = crate::model::Authorization::default();
     });
     terraform.refresh().await;
     assert_eq!(terraform.state.get("drift").as_map().unwrap().len(), 3);

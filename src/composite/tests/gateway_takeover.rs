@@ -168,7 +168,7 @@ fn candidate(api: &Key, integration: Ref, authorizer: Ref) -> super::super::priv
     let route = crate::model::ApiRoute {
         api: api.clone(),
         integration: Some(integration),
-        authorizer: Some(authorizer),
+        authorization: crate::model::Authorization::custom(authorizer),
         ..crate::model::ApiRoute::test()
     };
     let entry = Entry::new(Key::new("route.GET /a"), "route-left", Spec::ApiRoute(route));
@@ -183,7 +183,7 @@ async fn a_route_is_taken_over_only_if_its_references_are_managed() {
     let entries = &mut private.inventory.entries;
     let removed = entries.iter().position(|entry| entry.key.slot == "route.GET /a").unwrap();
     let Spec::ApiRoute(route) = entries.remove(removed).applied else { unreachable!() };
-    let (ours, guard) = (route.integration.unwrap(), route.authorizer.unwrap());
+    let (ours, guard) = (route.integration.unwrap(), route.authorization.authorizer.unwrap());
     let theirs = || Ref::Id("theirs".into());
     for (integration, authorizer, is_taken) in [
         (ours.clone(), guard.clone(), true),

@@ -156,24 +156,37 @@ fn listed_zones(listed: [bool; 3], zones: i64) -> Option<Value> {
 
 pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
     let keys = ["GET /a", "POST /a", "ANY /b/{proxy+}", "GET /c/{id}", "$default"];
-    let some_route = (0..3_usize, prop::option::of(0..2_usize), any::<bool>());
+    let some_route = (0..3_usize, 0..5_usize, any::<bool>());
     let routes = proptest::collection::btree_map(prop::sample::select(keys.to_vec()), some_route, 1..5);
     let logs = access_logs::some_logs();
-    (routes, any::<bool>(), logs, prop::option::of(any::<bool>())).prop_map(|(routes, other, logs, cors)| {
+    // The second authorizer calls one of two functions, or accepts tokens of one of two issuers.
+    (routes, 0..4_usize, logs, prop::option::of(any::<bool>())).prop_map(|(routes, second, logs, cors)| {
         let routes: Vec<(&str, Value)> = routes
             .into_iter()
             .map(|(key, (number, guard, newer))| {
-                let guard = guard.map(|number| ["first", "second"][number]);
-                let mut route = route(["a", "b", "c"][number], guard);
+                let mut route =
+                    route(["a", "b", "c"][number], [None, Some("first"), Some("second"), None, Some("second")][guard]);
+                match guard {
+                    3 => route.set("authorization_type", "AWS_IAM".into()),
+                    4 if second > 1 => route.set("authorization_scopes", Value::from(vec!["read"])),
+                    _ => {}
+                }
                 if newer {
                     route.set("payload_format_version", "2.0".into());
                 }
                 (key, route)
             })
             .collect();
-        let second = if other { "guard" } else { "another" };
-        let authorizers = [("first", authorizer("guard")), ("second", authorizer(second))];
+        let mut authorizers = vec![("first", authorizer("guard"))];
         let mut pairs = logs;
+        match second {
+            0 => authorizers.push(("second", authorizer("guard"))),
+            1 => authorizers.push(("second", authorizer("another"))),
+            number => {
+                let issuer = ["https://one.example.com", "https://two.example.com"][number - 2];
+                pairs.push(("jwt_authorizers", Value::map([("second", jwt_authorizer(issuer))])));
+            }
+        }
         if let Some(credentials) = cors {
             let mut cors = Value::map([("allow_credentials", Value::from(credentials))]);
             for name in ["allow_headers", "allow_methods", "allow_origins", "expose_headers", "max_age"] {

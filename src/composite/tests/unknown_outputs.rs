@@ -212,7 +212,10 @@ async fn what_no_value_of_an_input_changes_stays_known() {
         ["`aws_objects`".to_string()].into(),
         "the only route of an integration keeps it"
     );
-    assert_eq!(rows["route_config[*].authorizer_name"], BTreeSet::new());
+    let authorizations = ["entries of `route_authorizations`".to_string()].into();
+    assert_eq!(rows["route_config[*].authorizer_name"], authorizations);
+    assert_eq!(rows["route_config[*].authorization_type"], authorizations);
+    assert_eq!(rows["route_config[*].authorization_scopes"], BTreeSet::new());
 }
 
 /// One of the routes of an integration may leave it.

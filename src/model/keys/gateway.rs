@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::model::FunctionArn;
-use crate::model::Key;
+use crate::model::{Key, Spec};
 use crate::plugin::Input;
 
 /// The slot of the API, the root of a gateway.
@@ -60,12 +60,20 @@ pub fn authorizer(name: &str) -> Key {
     Key::new(format!("authorizer.{name}"))
 }
 
-/// The same, fixed by the name in AWS, which differs if an unmanaged route uses the authorizer with the first name.
-pub fn renamed_authorizer(name: &str, name_in_aws: &str) -> Key {
-    Key::fixed(format!("authorizer.{name}"), Input::Known(name_in_aws.to_string()))
+/// The same, fixed by its type unless that is REQUEST, and by the name in AWS unless that is the same. It differs if
+/// another authorizer has the name: one that an unmanaged route uses, or the predecessor, which has another type.
+pub fn authorizer_in_aws(name: &str, spec: &Spec) -> Key {
+    let (kind, name_in_aws) = match spec {
+        Spec::JwtAuthorizer(it) => (Some("JWT"), &it.name),
+        Spec::Authorizer(it) => (None, &it.name),
+        _ => return authorizer(name),
+    };
+    let renamed = Some(name_in_aws.as_str()).filter(|it| *it != name);
+    let fixed = Vec::from_iter(kind.into_iter().chain(renamed)).join(" ");
+    Key::fixed(format!("authorizer.{name}"), Input::Known(fixed))
 }
 
-/// The name of an authorizer in `faas_authorizers`. `None` if this is the key of another object.
+/// The name of an authorizer in its map. `None` if this is the key of another object.
 pub fn authorizer_name(authorizer: &Key) -> Option<&str> {
     authorizer.slot.strip_prefix("authorizer.")
 }

@@ -1,6 +1,7 @@
 //! An API with its stage, routes, integrations and authorizers.
 
 use super::FoundTags;
+use crate::model::Authorization;
 
 /// An API and the objects in it, as far as a gateway can contain them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,8 +44,15 @@ pub struct FoundRoute {
     pub is_managed_by_aws: bool,
     /// The ID of its integration.
     pub integration: Option<String>,
-    /// The ID of its authorizer, or the authorization type of a route without one; `None` for a public route.
-    pub protection: Option<String>,
+    /// Its authorization. The authorizer is an ID.
+    pub authorization: Authorization,
+}
+
+impl FoundRoute {
+    /// The ID of its authorizer.
+    pub fn authorizer(&self) -> Option<&str> {
+        self.authorization.authorizer_id()
+    }
 }
 
 /// An integration.
@@ -67,6 +75,6 @@ pub struct FoundIntegration {
 pub struct FoundAuthorizer {
     /// Its ID.
     pub id: String,
-    /// Whether it passes requests to a Lambda function.
-    pub is_request: bool,
+    /// Whether the inputs of a gateway can express it.
+    pub is_expressible: bool,
 }

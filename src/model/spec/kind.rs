@@ -157,6 +157,11 @@ pub trait Kind: Any {
         false
     }
 
+    /// Of the objects that remain when it is deleted, the one that then accepts requests that it rejects.
+    fn exposed_by(&self, _remaining: &[&dyn Kind]) -> Option<usize> {
+        None
+    }
+
     /// Whether it serves other objects as AWS has last deployed them: the stage of an API.
     fn is_deployed_by_aws(&self) -> bool {
         false

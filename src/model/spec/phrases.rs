@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::{NetworkAclRule, RuleSource, SecurityGroupRule};
+use super::{Authorization, NetworkAclRule, RuleSource, SecurityGroupRule};
 use crate::model::printable;
 
 impl SecurityGroupRule {
@@ -77,6 +77,10 @@ fn of_tags(mine: &Value, other: &Value) -> Vec<String> {
 pub(super) fn phrase(field: &str, value: &Value) -> String {
     match value {
         Value::Null => "absent".to_string(),
+        Value::Object(_) if field == "authorization" => match serde_json::from_value::<Authorization>(value.clone()) {
+            Ok(authorization) => printable(&authorization.to_string()).into_owned(),
+            Err(_) => value.to_string(),
+        },
         Value::String(text) => printable(text).into_owned(),
         Value::Array(items) => {
             format!("[{}]", items.iter().map(|item| phrase(field, item)).collect::<Vec<_>>().join(", "))

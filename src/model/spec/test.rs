@@ -2,10 +2,10 @@
 //! `Subnet { index: 1, ..Subnet::test() }`.
 
 use super::{
-    Api, ApiMapping, ApiRoute, Authorizer, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord, DomainName, Eip,
-    Integration, InterfaceEndpoint, InterfaceEndpointSettings, InternetGateway, Ipv6Source, LambdaPermission, LogGroup,
-    LogSubscription, NatGateway, NetworkAclRule, Route, RouteTable, RouteTableAssociation, RuleSource,
-    SecurityGroupRule, Stage, Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
+    Api, ApiMapping, ApiRoute, Authorization, Authorizer, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord,
+    DomainName, Eip, Integration, InterfaceEndpoint, InterfaceEndpointSettings, InternetGateway, Ipv6Source,
+    JwtAuthorizer, LambdaPermission, LogGroup, LogSubscription, NatGateway, NetworkAclRule, Route, RouteTable,
+    RouteTableAssociation, RuleSource, SecurityGroupRule, Stage, Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };
 use crate::model::{Caller, Key, Ref};
 use crate::plugin::Input;
@@ -215,6 +215,18 @@ impl Authorizer {
     }
 }
 
+impl JwtAuthorizer {
+    pub(crate) fn test() -> JwtAuthorizer {
+        JwtAuthorizer {
+            api: api(),
+            name: "users".into(),
+            issuer: text("https://id.example.com"),
+            audience: Input::Known(["shop".to_string()].into()),
+            identity_source: text("$request.header.Authorization"),
+        }
+    }
+}
+
 impl LambdaPermission {
     pub(crate) fn test() -> LambdaPermission {
         LambdaPermission {
@@ -241,7 +253,7 @@ impl Integration {
 
 impl ApiRoute {
     pub(crate) fn test() -> ApiRoute {
-        ApiRoute { api: api(), route_key: "GET /a".into(), integration: None, authorizer: None }
+        ApiRoute { api: api(), route_key: "GET /a".into(), integration: None, authorization: Authorization::default() }
     }
 }
 

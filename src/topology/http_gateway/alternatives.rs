@@ -30,6 +30,16 @@ pub(super) fn alternatives(context: &Context<'_, GatewayConfig>) -> Vec<GatewayC
         |name: fn(&GatewayConfig) -> &Input<Option<String>>| context.prior.and_then(|prior| name(prior).known());
     let function = format!("{}:subscription", function_prefix(context.scope));
     let mut choices = vec![of_routes(context), of_authorizers(context)];
+    if !config.jwt_authorizers.is_known() {
+        let prior = context.prior.and_then(|prior| prior.jwt_authorizers.known()).cloned().unwrap_or_default();
+        choices.push(each(|config| &mut config.jwt_authorizers, with_further(&prior)));
+    }
+    if !config.default_authorizer_name.is_known() {
+        let names = config.faas_authorizers.known().into_iter().flat_map(|all| all.keys().next());
+        let names = names.chain(config.jwt_authorizers.known().into_iter().flat_map(|all| all.keys().next()));
+        let names = names.map(|name| Some(name.clone())).chain([None]).map(Input::Known);
+        choices.push(each(|config| &mut config.default_authorizer_name, names.collect::<Vec<_>>()));
+    }
     if !config.domain_name.is_known() {
         let names = [None, Some("unknown.example.com".to_string())];
         let names = before(|config| &config.domain_name).cloned().into_iter().chain(names).map(Input::Known);
@@ -113,16 +123,25 @@ fn fill_routes(
 }
 
 fn is_known(route: &RouteConfig) -> bool {
-    let RouteConfig { faas_function_arn, description, payload_format_version, timeout_milliseconds, authorizer_name } =
-        route;
+    // Scopes decide about no object and no output.
+    let RouteConfig {
+        faas_function_arn,
+        description,
+        payload_format_version,
+        timeout_milliseconds,
+        authorizer_name,
+        authorization_type,
+        authorization_scopes: _,
+    } = route;
     faas_function_arn.is_known()
         && description.is_known()
         && payload_format_version.is_known()
         && timeout_milliseconds.is_known()
         && authorizer_name.is_known()
+        && authorization_type.is_known()
 }
 
-/// The route with known values. No output depends on its authorizer.
+/// The route with known values. An unknown authorization is public or not.
 fn filled(
     route: &Input<RouteConfig>,
     before: Option<&RouteConfig>,
@@ -145,6 +164,11 @@ fn filled(
         }),
         timeout_milliseconds: Input::Known(number.parse().map_or(-1, |number: i64| -2 - number)),
         authorizer_name: Input::Known(None),
+        authorization_type: Input::Known(Some(match values {
+            Values::Equal => "NONE".to_string(),
+            Values::Before | Values::Distinct | Values::Of(_) => "AWS_IAM".to_string(),
+        })),
+        authorization_scopes: Input::Unknown,
     };
     let source = match values {
         Values::Before => before.filter(|before| is_known(before)).unwrap_or(&new),
@@ -152,14 +176,18 @@ fn filled(
         Values::Of(other) => other,
     };
     let Input::Known(route) = route else {
-        return RouteConfig { authorizer_name: Input::Known(None), ..source.clone() };
+        let RouteConfig { authorizer_name, authorization_type, authorization_scopes, .. } = new.clone();
+        return RouteConfig { authorizer_name, authorization_type, authorization_scopes, ..source.clone() };
     };
     let mut route = route.clone();
+    if !route.authorizer_name.is_known() || !route.authorization_type.is_known() {
+        route.authorizer_name = new.authorizer_name.clone();
+        route.authorization_type = new.authorization_type.clone();
+    }
     fill(&mut route.faas_function_arn, &source.faas_function_arn);
     fill(&mut route.description, &source.description);
     fill(&mut route.payload_format_version, &source.payload_format_version);
     fill(&mut route.timeout_milliseconds, &source.timeout_milliseconds);
-    fill(&mut route.authorizer_name, &Input::Known(None));
     route
 }
 

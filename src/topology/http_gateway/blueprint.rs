@@ -2,6 +2,7 @@
 
 mod authorizers;
 mod domain;
+mod exposure;
 mod integrations;
 mod logs;
 mod unmanaged;
@@ -11,12 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) use authorizers::{default_ttl, uri as authorizer_uri};
 pub(super) use domain::certificate_domain;
 
+use super::authorization::Required;
 use super::config::{CorsConfig, GatewayConfig, RouteConfig};
 use super::warnings::{deploys_again, warnings};
 use crate::model::keys::gateway as keys;
 use crate::model::{
-    AccessLog, Api, ApiRoute, Caller, Cors, Facts, FunctionArn, Inventory, Key, LambdaPermission, MOST_TAGS, Object,
-    Ref, RouteKey, Scope, Spec, Stage, TaggingService, Tags, UnmanagedInApi, check_count, is_same_format,
+    AccessLog, Api, ApiRoute, Authorization, AuthorizationType, Caller, Cors, Facts, FunctionArn, Inventory, Key,
+    LambdaPermission, MOST_TAGS, Object, Ref, RouteKey, Scope, Spec, Stage, TaggingService, Tags, UnmanagedInApi,
+    check_count, is_same_format,
 };
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::{Blueprint, Context, in_existing_form};
@@ -71,7 +74,6 @@ struct Draft<'a> {
 impl<'a> Draft<'a> {
     fn all(&mut self, config: &'a GatewayConfig) -> Option<()> {
         let routes = known_entries(&config.route_config);
-        let authorizers = known_entries(&config.faas_authorizers);
         self.api(config);
         let log_group = self.logs(config);
         if let Some(routes) = &routes {
@@ -79,10 +81,11 @@ impl<'a> Draft<'a> {
         }
         // Each step runs even if another one is undecided, so that all problems are reported at once.
         let functions = routes.as_ref().and_then(|routes| self.permissions(routes));
-        let protected = authorizers.and_then(|authorizers| self.authorizers(authorizers));
+        let protected = self.authorizers(config);
         let (routes, functions, ()) = (routes?, functions?, protected?);
         let integrations = self.integrations(&routes, &functions)?;
-        let route_keys = self.routes(&routes, &integrations)?;
+        let route_keys = self.routes(config, &routes, &integrations)?;
+        self.warn_of_exposure();
         self.note_users();
         self.keep_permissions();
         self.check_route_keys();
@@ -135,20 +138,22 @@ impl<'a> Draft<'a> {
 
     fn routes(
         &mut self,
+        config: &'a GatewayConfig,
         routes: &[(&'a str, &'a RouteConfig)],
         integrations: &BTreeMap<&'a str, Key>,
     ) -> Option<Vec<Key>> {
         let mut added = Vec::new();
         for (route_key, route) in routes {
-            let protection = match route.authorizer_name.known()? {
+            let Required { kind, authorizer, scopes } = config.authorization(route)?;
+            let protection = match authorizer {
                 None => None,
-                Some(name) => match self.protections.get(name.as_str()) {
+                Some(name) => match self.protections.get(name) {
                     Some(protection) => Some(protection.clone()),
                     // A route is never created without its configured authorizer.
                     None => {
                         let path = AttributePath::new("route_config").key(route_key).attribute("authorizer_name");
-                        let message = format!("There is no authorizer {name:?} in faas_authorizers.");
-                        let hint = "Add it there, or remove authorizer_name.";
+                        let message = format!("There is no authorizer {name:?}.");
+                        let hint = "Add it to faas_authorizers or jwt_authorizers, or use another one.";
                         self.problems.push(Problem::new(path, message, hint));
                         continue;
                     }
@@ -160,7 +165,7 @@ impl<'a> Draft<'a> {
                 api: self.api.clone(),
                 route_key: (*route_key).to_string(),
                 integration: integrations.get(route_key).cloned().map(Ref::Key),
-                authorizer: authorizer.map(Ref::Key),
+                authorization: Authorization { kind, authorizer: authorizer.map(Ref::Key), scopes },
             };
             self.add(key.clone(), Spec::ApiRoute(spec), permission.into_iter().collect());
             added.push(key);
@@ -173,7 +178,7 @@ impl<'a> Draft<'a> {
         let mut users: BTreeMap<Key, Vec<String>> = BTreeMap::new();
         for object in &self.objects {
             let Spec::ApiRoute(route) = &object.spec else { continue };
-            for target in [&route.integration, &route.authorizer] {
+            for target in [&route.integration, &route.authorization.authorizer] {
                 if let Some(Ref::Key(target)) = target {
                     users.entry(target.clone()).or_default().push(route.route_key.clone());
                 }
@@ -314,7 +319,10 @@ impl<'a> Draft<'a> {
         }
         for (key, route) in routes {
             let Ok(route_key) = RouteKey::parse(key) else { continue };
-            let Input::Known(Some(authorizer)) = &route.authorizer_name else { continue };
+            let Some(Required { kind, authorizer, .. }) = config.authorization(route) else { continue };
+            if kind == AuthorizationType::None {
+                continue;
+            }
             let is_covered = |(other, _): &(&str, _)| {
                 RouteKey::parse(other).is_ok_and(|other| other.takes_preflights_of(&route_key))
             };
@@ -323,16 +331,20 @@ impl<'a> Draft<'a> {
             }
             let path = key.split_once(' ').map_or("/{proxy+}", |(_, path)| path);
             self.warnings.push(Problem::new(
-                AttributePath::new("route_config").key(key).attribute("authorizer_name"),
+                AttributePath::new("route_config").key(key).attribute(match authorizer {
+                    Some(_) => "authorizer_name",
+                    None => "authorization_type",
+                }),
                 format!(
-                    "{key:?} matches OPTIONS requests, so authorizer {authorizer:?} rejects CORS preflight requests \
-                     despite cors_configuration, because browsers send them without credentials."
+                    "{key:?} matches OPTIONS requests, so {} rejects CORS preflight requests despite cors_configuration, \
+                     because browsers send them without credentials.",
+                    authorizer.map_or_else(|| kind.name().to_string(), |name| format!("authorizer {name:?}")),
                 ),
                 match key.starts_with("OPTIONS ") {
-                    true => "Remove authorizer_name from this route.".to_string(),
-                    false => {
-                        format!("Add a route \"OPTIONS {path}\" without an authorizer, or use one route per method.")
-                    }
+                    true => "Set authorization_type = \"NONE\" for this route.".to_string(),
+                    false => format!(
+                        "Add a route \"OPTIONS {path}\" with authorization_type = \"NONE\", or use one route per method."
+                    ),
                 },
             ));
         }

@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 
 use crate::model::keys::gateway as keys;
-use crate::model::{ApiLandscape, Classification, FoundIntegration, FoundRoute, RESOURCE, RouteKey, TopologyKind};
+use crate::model::{
+    ApiLandscape, AuthorizationType, Classification, FoundIntegration, FoundRoute, RESOURCE, RouteKey, TopologyKind,
+};
 
 /// Decides.
 pub(super) fn classify(api: &ApiLandscape) -> Classification {
@@ -22,7 +24,7 @@ pub(super) fn classify(api: &ApiLandscape) -> Classification {
             let reason = format!("it is the route {:?}, and {reason}", route.route_key);
             result.unmanaged.insert(route.id.clone(), reason);
         } else {
-            used.extend([&route.integration, &route.protection].into_iter().flatten().map(String::as_str));
+            used.extend(route.integration.as_deref().into_iter().chain(route.authorizer()));
             result.slots.insert(route.id.clone(), keys::route(&route.route_key).slot);
         }
     }
@@ -33,9 +35,9 @@ pub(super) fn classify(api: &ApiLandscape) -> Classification {
     }
     // A read also returns an unused authorizer, if the provider created it.
     for authorizer in api.authorizers.iter().filter(|it| !used.contains(it.id.as_str())) {
-        let reason = match authorizer.is_request {
+        let reason = match authorizer.is_expressible {
             true => "no route that can be adopted uses this authorizer",
-            false => "it is not a request authorizer",
+            false => "it is not an authorizer of this resource",
         };
         result.unmanaged.insert(authorizer.id.clone(), reason.to_string());
     }
@@ -84,11 +86,14 @@ fn objection_to_route(route: &FoundRoute, api: &ApiLandscape) -> Option<String> 
     if let Some(objection) = objection {
         return Some(format!("its integration {id} cannot be adopted: {objection}"));
     }
-    let protection = route.protection.as_ref()?;
-    match api.authorizers.iter().find(|it| it.id == *protection) {
-        Some(authorizer) if authorizer.is_request => None,
-        Some(_) => Some(format!("its authorizer {protection} is not a request authorizer")),
-        None => Some(format!("it uses the authorization type {protection}")),
+    let is_expressible = |id: &str| api.authorizers.iter().any(|it| it.id == id && it.is_expressible);
+    match (&route.authorization.kind, route.authorizer()) {
+        (AuthorizationType::None | AuthorizationType::AwsIam, _) => None,
+        (AuthorizationType::Custom | AuthorizationType::Jwt, Some(id)) if is_expressible(id) => None,
+        (AuthorizationType::Custom | AuthorizationType::Jwt, Some(id)) => {
+            Some(format!("its authorizer {id} cannot be expressed"))
+        }
+        (kind, _) => Some(format!("it uses the authorization type {} without an authorizer", kind.name())),
     }
 }
 

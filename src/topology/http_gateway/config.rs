@@ -2,12 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::jwt_authorizers::JwtConfig;
 use crate::model::{KmsKey, LogGroup, OperationTimeouts, Tags, role};
 use crate::plugin::{Check, Input, PlanEffect, Value};
 use crate::topology::NOT_YET_RUN;
 
 /// The payload format versions with which API Gateway calls a function.
 const PAYLOAD_FORMATS: &[&str] = &["1.0", "2.0"];
+
+/// The types of authorization.
+const AUTHORIZATION_TYPES: &[&str] = &["NONE", "AWS_IAM", "JWT", "CUSTOM"];
 
 /// AWS's Common Log Format for HTTP APIs.
 pub(super) const CLF: &str = "$context.identity.sourceIp - - [$context.requestTime] \"$context.httpMethod $context.routeKey \
@@ -59,12 +63,29 @@ crate::attributes! {
         /// CORS headers to every response. At least one attribute must be set. By default, CORS is off.
         cors_configuration: Input<Option<CorsConfig>> = optional().in_place(),
         /// Request authorizers (Lambda functions) by name. A route selects one with its `authorizer_name`. AWS allows
-        /// 10 per API by default.
+        /// 10 authorizers per API by default, including those in `jwt_authorizers`.
         faas_authorizers: Input<BTreeMap<String, Input<FaasAuthorizer>>>
             = default(Value::Map(BTreeMap::new())).change(PlanEffect::PartialReplace(
                 "creates new authorizers, updates changed ones in place, points the routes to them, and then deletes \
                  unused ones"
             )),
+        /// JWT authorizers by name, which accept requests with a token of an issuer. A route selects one with its
+        /// `authorizer_name`. No authorizer of `faas_authorizers` has the same name. A name that moves from one map to
+        /// the other gets a new authorizer, whose name in AWS ends with a number, and the routes change to it before
+        /// the old one is deleted.
+        jwt_authorizers: Input<BTreeMap<String, Input<JwtConfig>>>
+            = default(Value::Map(BTreeMap::new())).change(PlanEffect::PartialReplace(
+                "creates new authorizers, updates changed ones in place, points the routes to them, and then deletes \
+                 unused ones"
+            )),
+        /// Authorizer of the routes that set neither `authorizer_name` nor an `authorization_type` without an
+        /// authorizer, also of routes that are added later: a key of `faas_authorizers` or `jwt_authorizers`. By
+        /// default, these routes are public.
+        default_authorizer_name: Input<Option<String>> = optional().in_place(),
+        /// Scopes of the routes with the default authorizer that do not set `authorization_scopes`. By default, they
+        /// need no scope.
+        default_authorization_scopes: Input<Option<BTreeSet<Input<String>>>>
+            = optional().only_if_set("default_authorizer_name").in_place(),
         /// Name of the log group that the provider creates for access logs. By default, access logs are off. Names that
         /// begin with `/aws/vendedlogs/` avoid the size limit of the policy by which AWS allows log delivery.
         access_log_logservice_group_name: Input<Option<String>>
@@ -198,9 +219,19 @@ crate::attributes! {
         /// Time in milliseconds after which API Gateway stops waiting for the function.
         timeout_milliseconds: Input<i64>
             = default(30_000).check(Check::between(50, 30_000)).change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
-        /// Authorizer that checks each request before API Gateway calls the function: a key of `faas_authorizers`. By
-        /// default, the route has no authorizer.
+        /// Authorizer that checks each request before API Gateway calls the function: a key of `faas_authorizers` or
+        /// `jwt_authorizers`. Defaults to `default_authorizer_name`.
         authorizer_name: Input<Option<String>> = optional().in_place(),
+        /// Type of the authorization: `NONE` for a public route, `AWS_IAM` for callers whose IAM policies allow
+        /// `execute-api:Invoke`, `JWT` for a JWT authorizer, or `CUSTOM` for a request authorizer. HTTP APIs have no
+        /// resource policies, so callers of other accounts assume a role in this one. Defaults to the type of the
+        /// authorizer, and to `NONE` without one. `NONE` and `AWS_IAM` exclude `default_authorizer_name`.
+        authorization_type: Input<Option<String>>
+            = optional().check(Check::one_of(AUTHORIZATION_TYPES)).in_place(),
+        /// Scopes of which a token must contain one, in its claim `scope` or `scp`: at most 10. Requires a JWT
+        /// authorizer. Without scopes, the authorizer accepts every valid token, including ID tokens. Defaults to
+        /// `default_authorization_scopes` if the route has the default authorizer by default, and to none otherwise.
+        authorization_scopes: Input<Option<BTreeSet<Input<String>>>> = optional().in_place(),
     }
 }
 

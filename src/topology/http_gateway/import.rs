@@ -5,12 +5,13 @@
 
 mod entries;
 
-pub(super) use entries::{authorizers, routes};
+pub(super) use entries::{authorizers, jwt_authorizers, routes};
 
 use std::collections::BTreeMap;
 
 use super::blueprint::default_ttl;
-use super::config::{CorsConfig, FaasAuthorizer, GatewayConfig};
+use super::config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
+use super::jwt_authorizers::JwtConfig;
 use super::mirrored::{MIRRORED, TAG_MAPS};
 use crate::model::keys::gateway as keys;
 use crate::model::{Authorizer, Caller, DomainName, FunctionArn, Inventory, Key, Ref, Scope, Spec, Tags};
@@ -41,11 +42,14 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     if let Input::Known(Some(found)) = &api.cors {
         attributes.set("cors_configuration", CorsConfig::of(found).encode());
     }
-    let routes = routes(found).into_iter().filter_map(|(key, entry)| Some((key.to_string(), entry?.encode())));
+    let routes = routes(found).into_iter().filter_map(|(key, entry)| Some((key.to_string(), shortest_route(entry?))));
     attributes.set("route_config", Value::map(routes));
     let authorizers = authorizers(found).into_iter();
     let authorizers = authorizers.map(|(name, spec)| (name.to_string(), shortest(spec, scope).encode()));
     attributes.set("faas_authorizers", Value::map(authorizers));
+    let authorizers = jwt_authorizers(found).into_iter();
+    let authorizers = authorizers.map(|(name, spec)| (name.to_string(), JwtConfig::shortest(spec).encode()));
+    attributes.set("jwt_authorizers", Value::map(authorizers));
     // The domain by which the certificate was looked up is not recorded, but the certificate covers the name itself.
     let name = attributes.get("domain_name").clone();
     if !name.is_null() {
@@ -72,8 +76,8 @@ pub(super) fn restore_keys(attributes: &Value, inventory: &mut Inventory) {
         let Some(slot) = slot.filter(|slot| **slot != entry.key.slot) else { continue };
         let key = match &entry.applied {
             Spec::Integration(_) if slot.starts_with("integration.") => Key::new(slot),
-            Spec::Authorizer(authorizer) => match keys::authorizer_name(&Key::new(slot)) {
-                Some(name) => keys::renamed_authorizer(name, &authorizer.name),
+            spec @ (Spec::Authorizer(_) | Spec::JwtAuthorizer(_)) => match keys::authorizer_name(&Key::new(slot)) {
+                Some(name) => keys::authorizer_in_aws(name, spec),
                 None => continue,
             },
             _ => continue,
@@ -84,7 +88,7 @@ pub(super) fn restore_keys(attributes: &Value, inventory: &mut Inventory) {
     for entry in &mut inventory.entries {
         match &mut entry.applied {
             Spec::ApiRoute(route) => {
-                for target in [&mut route.integration, &mut route.authorizer] {
+                for target in [&mut route.integration, &mut route.authorization.authorizer] {
                     if let Some(Ref::Key(key)) = target
                         && let Some(name) = names.get(key)
                     {
@@ -127,6 +131,14 @@ pub(super) fn take_as_applied(attributes: &mut Value, configuration: &Value) {
             attributes.set(name, given.clone());
         }
     }
+}
+
+/// The shortest entry of `route_config`: most types follow from the authorizer.
+fn shortest_route(entry: RouteConfig) -> Value {
+    let is_derived = entry.authorization_type != Input::Known(Some("AWS_IAM".to_string()));
+    let authorization_type = if is_derived { Input::Known(None) } else { entry.authorization_type };
+    let authorization_scopes = entry.authorization_scopes.map(|scopes| scopes.filter(|scopes| !scopes.is_empty()));
+    RouteConfig { authorization_type, authorization_scopes, ..entry }.encode()
 }
 
 /// The shortest entry of `faas_authorizers`.

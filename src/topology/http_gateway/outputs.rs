@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::config::GatewayConfig;
 use crate::model::keys::gateway as keys;
+use crate::model::{ApiRoute, Authorization, Ids, Key, Object, Ref, Spec};
 use crate::model::{DomainName, Scope};
-use crate::model::{Ids, Key, Object, Ref, Spec};
 use crate::plugin::{Attribute, Input, Type, Value};
 
 /// The schema of the attributes that [`outputs`] computes.
@@ -40,6 +40,12 @@ pub(super) fn schema() -> Vec<Attribute> {
         ),
         Attribute::computed("route_ids", ids(), "IDs of the routes by route key."),
         Attribute::computed("authorizer_ids", ids(), "IDs of the authorizers by name."),
+        Attribute::computed(
+            "route_authorizations",
+            ids(),
+            "Authorizations of the routes by route key: `NONE` for a public route, `AWS_IAM`, `JWT:<name>` or \
+             `CUSTOM:<name>` with the name of the authorizer. Policies can check it in a plan.",
+        ),
         Attribute::computed(
             "access_log_group_arn",
             Type::String,
@@ -102,14 +108,17 @@ pub(super) fn outputs(
     });
     // Whatever the set of objects is, routes with the same key are updated in place.
     let route_ids = by_key(&config.route_config, |key| ids.id(&keys::route(key)));
-    let authorizer_ids = by_key(&config.faas_authorizers, |name| match objects {
-        // The key contains the name in AWS if it differs from this one.
-        Some(_) => {
-            let of_name = |key: &&Key| keys::authorizer_name(key) == Some(name);
-            ids.iter().map(|(key, _)| key).find(of_name).map_or(Value::Unknown, |key| ids.id(key))
-        }
-        None => Value::Unknown,
-    });
+    // The key contains the type, and the name in AWS if it differs from this one.
+    let authorizer_id = |name: &str| {
+        let of_name = |key: &&Key| keys::authorizer_name(key) == Some(name);
+        let key = objects.into_iter().flatten().map(|object| &object.key).find(of_name);
+        key.map_or(Value::Unknown, |key| ids.id(key))
+    };
+    let authorizer_ids =
+        match [by_key(&config.faas_authorizers, authorizer_id), by_key(&config.jwt_authorizers, authorizer_id)] {
+            [Value::Map(faas), Value::Map(jwt)] => Value::Map(faas.into_iter().chain(jwt).collect()),
+            _ => Value::Unknown,
+        };
     [
         ("api_id", ids.id(&api)),
         ("api_arn", api_arn),
@@ -121,6 +130,7 @@ pub(super) fn outputs(
         ("integration_ids", integration_ids),
         ("route_ids", route_ids),
         ("authorizer_ids", authorizer_ids),
+        ("route_authorizations", by_key(&config.route_config, |key| authorization(objects, key))),
         ("access_log_group_arn", access_log_group_arn(config, ids, scope)),
         ("certificate_arn", certificate_arn(config, objects)),
         ("domain_target", of_domain(config, || domain_target(config, ids))),
@@ -212,6 +222,22 @@ fn by_key<T>(entries: &Input<BTreeMap<String, T>>, value: impl Fn(&str) -> Value
         Input::Unknown => Value::Unknown,
         Input::Known(entries) => Value::Map(entries.keys().map(|key| (key.clone(), value(key))).collect()),
     }
+}
+
+/// The authorization of a route, for machines.
+fn authorization(objects: Option<&[Object]>, route_key: &str) -> Value {
+    let route = objects
+        .into_iter()
+        .flatten()
+        .find_map(|object| ApiRoute::of(&object.spec).filter(|route| route.route_key == route_key));
+    let Some(Authorization { kind, authorizer, .. }) = route.map(|route| &route.authorization) else {
+        return Value::Unknown;
+    };
+    let name = authorizer.as_ref().map(|authorizer| match authorizer {
+        Ref::Key(key) => keys::authorizer_name(key).unwrap_or(&key.slot),
+        Ref::Id(id) => id,
+    });
+    name.map_or_else(|| kind.name().into(), |name| format!("{}:{name}", kind.name()).into())
 }
 
 /// The integration of a route.

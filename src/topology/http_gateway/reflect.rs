@@ -5,7 +5,8 @@
 //! integration, appears only in `drift`.
 
 use super::config::{CorsConfig, FaasAuthorizer};
-use super::import::{authorizers, routes};
+use super::import::{authorizers, jwt_authorizers, routes};
+use super::jwt_authorizers::JwtConfig;
 use super::mirrored::{MIRRORED, TAG_MAPS};
 use crate::model::keys::gateway as keys;
 use crate::model::{Api, Entry, Inventory, Spec};
@@ -25,6 +26,7 @@ pub(super) fn write_drift(state: &mut Value, inventory: &Inventory) {
     }
     write_routes(state, inventory);
     write_authorizers(state, inventory);
+    write_jwt_authorizers(state, inventory);
     for entry in inventory.current() {
         for (map, _) in TAG_MAPS.iter().filter(|(_, tags)| tags(&entry.applied).is_some()) {
             tags(state, map, entry);
@@ -72,6 +74,17 @@ fn write_authorizers(state: &mut Value, inventory: &Inventory) {
             // The default of an omitted TTL depends on the identity sources.
             entry.set("result_ttl_in_seconds", now.result_ttl_in_seconds.clone().into());
         }
+        Fate::Kept
+    });
+}
+
+fn write_jwt_authorizers(state: &mut Value, inventory: &Inventory) {
+    let (applied, now) = views(inventory);
+    let (applied, now) = (jwt_authorizers(applied), jwt_authorizers(now));
+    retain_entries(state, "jwt_authorizers", |name, entry| {
+        let Some(before) = applied.get(name) else { return Fate::Kept };
+        let Some(now) = now.get(name) else { return Fate::Removed };
+        set_differences(entry, &JwtConfig::of(before).encode(), &JwtConfig::of(now).encode());
         Fate::Kept
     });
 }

@@ -2,6 +2,7 @@
 
 mod domains;
 mod logs;
+mod unknown;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,6 +10,7 @@ use expect_test::expect_file;
 use proptest::prelude::*;
 use serde_json::json;
 
+use self::unknown::{make_unknown, unknowable};
 use super::{GatewayConfig, HttpGateway};
 use crate::model::keys::gateway as keys;
 use crate::model::waves::waves;
@@ -496,16 +498,19 @@ pub(super) fn gateways() -> impl Strategy<Value = serde_json::Value> {
         format!("{ORDERS}:live"),
         FOREIGN.to_string(),
     ]);
-    let entry = (function, 0..3_i64, any::<bool>(), prop::option::of("[ab]{0,1}"), prop::option::of(0..2_usize))
-        .prop_map(|(arn, timeout, new, description, authorizer)| {
+    let entry = (function, 0..3_i64, any::<bool>(), prop::option::of("[ab]{0,1}"), 0..6_usize).prop_map(
+        |(arn, timeout, new, description, authorization)| {
             json!({
                 "faas_function_arn": arn,
                 "timeout_milliseconds": 1000 + timeout,
                 "payload_format_version": if new { "2.0" } else { "1.0" },
                 "description": description,
-                "authorizer_name": authorizer.map(|it| format!("a{it}")),
+                "authorizer_name": ([None, Some("a0"), Some("a1"), Some("a2"), Some("a2"), None][authorization]),
+                "authorization_type": (authorization == 5).then_some("AWS_IAM"),
+                "authorization_scopes": (authorization == 4).then_some(["read"]),
             })
-        });
+        },
+    );
     let key = prop::sample::select(vec!["$default", "GET /", "ANY /x", "PUT /x/{id}", "GET /x/{id}/y", "GET /z/{p+}"]);
     let authorizer = (prop::sample::select(vec!["auth", "auth:live", FOREIGN, ORDERS]), any::<bool>(), any::<bool>())
         .prop_map(|(function, role, sources)| {
@@ -527,75 +532,12 @@ pub(super) fn gateways() -> impl Strategy<Value = serde_json::Value> {
             let gateway = json!({
                 "route_config": routes,
                 "faas_authorizers": serde_json::Value::Object(authorizers.collect()),
+                "jwt_authorizers": { "a2": { "issuer": "https://id.example.com/", "audience": ["shop"] } },
                 "cors_configuration": cors.then(|| json!({ "allow_origins": ["*"], "max_age": 1 })),
             });
             let gateway = with(gateway, domain);
             logs.map_or(gateway.clone(), |logs| with(gateway, logs::logging(logs)))
         })
-}
-
-/// The paths of inputs that may be unknown at plan, for [`make_unknown`].
-fn unknowable() -> Vec<&'static str> {
-    vec![
-        "name",
-        "description",
-        "api_version",
-        "api_tags",
-        "stage_tags",
-        "route_config",
-        "faas_authorizers",
-        "cors_configuration",
-        "access_log_logservice_group_name",
-        "access_log_format_type",
-        "custom_access_log_format",
-        "access_log_logservice_group_tags",
-        "access_log_logservice_group_retention_in_days",
-        "access_log_logservice_group_kms_key_id",
-        "access_log_logservice_group_subscription_destination_arn",
-        "access_log_logservice_group_subscription_filter_pattern",
-        "access_log_logservice_group_subscription_role_arn",
-        "access_log_logservice_group_subscription_distribution",
-        "domain_name",
-        "certificate_arn",
-        "certificate_domain",
-        "create_dns_entry",
-        "hosted_zone_id",
-        "timeouts",
-        "route_config.*",
-        "route_config.*.faas_function_arn",
-        "route_config.*.description",
-        "route_config.*.payload_format_version",
-        "route_config.*.timeout_milliseconds",
-        "route_config.*.authorizer_name",
-        "faas_authorizers.*",
-        "faas_authorizers.*.authorizer_name",
-        "faas_authorizers.*.authorizer_uri",
-        "faas_authorizers.*.identity_sources",
-        "faas_authorizers.*.authorizer_credentials_arn",
-        "faas_authorizers.*.authorizer_payload_format_version",
-        "faas_authorizers.*.enable_simple_responses",
-        "faas_authorizers.*.result_ttl_in_seconds",
-        "cors_configuration.allow_origins",
-        "cors_configuration.max_age",
-    ]
-}
-
-fn make_unknown(config: &mut serde_json::Value, path: &str) {
-    let (step, rest) = path.split_once('.').map_or((path, None), |(step, rest)| (step, Some(rest)));
-    let Some(entries) = config.as_object_mut() else { return };
-    let keys: Vec<String> = if step == "*" { entries.keys().cloned().collect() } else { vec![step.to_string()] };
-    for key in keys {
-        match rest {
-            None => {
-                entries.insert(key, json!(UNKNOWN));
-            }
-            Some(rest) => {
-                if let Some(entry) = entries.get_mut(&key) {
-                    make_unknown(entry, rest);
-                }
-            }
-        }
-    }
 }
 
 fn three_routes() -> GatewayConfig {

@@ -13,6 +13,7 @@ mod routes;
 mod rules;
 
 use super::config::GatewayConfig;
+use super::{authorization, jwt_authorizers};
 use crate::model::keys::gateway;
 use crate::model::{ALLOWED_CHARACTERS, TaggingService, check_tags};
 use crate::plugin::{AttributePath, Input, Problem};
@@ -24,6 +25,8 @@ pub(super) fn validate(config: &GatewayConfig) -> Vec<Problem> {
     problems.api(config);
     problems.routes(config);
     problems.authorizers(config);
+    problems.0.extend(authorization::problems(config));
+    problems.0.extend(jwt_authorizers::problems(&config.jwt_authorizers, &config.faas_authorizers));
     problems.cors(config);
     problems.access_logs(config);
     problems.subscription(config);

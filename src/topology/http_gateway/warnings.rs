@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::authorization::used_authorizers;
 use super::config::GatewayConfig;
 use crate::model::keys::gateway as keys;
 use crate::model::{Destination, Spec};
@@ -12,7 +13,7 @@ use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::{Context, IgnoredDrift};
 
 /// AWS's default quota of routes per API.
-const MOST_ROUTES: usize = 300;
+pub(super) const MOST_ROUTES: usize = 300;
 
 /// AWS's default quota of authorizers per API.
 const MOST_AUTHORIZERS: usize = 10;
@@ -59,16 +60,13 @@ pub(super) fn warnings(config: &GatewayConfig) -> Vec<Problem> {
 
 /// Authorizers that no route uses. A misspelled attribute of a route, which Terraform drops, leaves the route public.
 fn unused_authorizers(config: &GatewayConfig) -> Vec<Problem> {
-    let (Input::Known(routes), Input::Known(authorizers)) = (&config.route_config, &config.faas_authorizers) else {
-        return Vec::new();
-    };
-    let used = routes.values().map(|route| route.known()?.authorizer_name.known());
-    // An unknown value may be the name of any authorizer.
-    let Some(used) = used.collect::<Option<Vec<_>>>() else { return Vec::new() };
-    let unused = authorizers.keys().filter(|name| !used.iter().any(|it| it.as_ref() == Some(*name)));
-    let warning = |name: &String| {
+    let Some(used) = used_authorizers(config) else { return Vec::new() };
+    let faas = config.faas_authorizers.known().into_iter().flatten().map(|(name, _)| ("faas_authorizers", name));
+    let jwt = config.jwt_authorizers.known().into_iter().flatten().map(|(name, _)| ("jwt_authorizers", name));
+    let unused = faas.chain(jwt).filter(|(_, name)| !used.contains(name.as_str()));
+    let warning = |(map, name): (&str, &String)| {
         Problem::new(
-            AttributePath::new("faas_authorizers").key(name),
+            AttributePath::new(map).key(name),
             format!("No route uses the authorizer {name:?}, so it protects nothing."),
             format!("Set authorizer_name = {name:?} in the routes that it is to protect, or remove it."),
         )
@@ -77,9 +75,11 @@ fn unused_authorizers(config: &GatewayConfig) -> Vec<Problem> {
 }
 
 fn quotas(config: &GatewayConfig) -> Vec<Problem> {
+    let authorizers = config.faas_authorizers.known().map_or(0, BTreeMap::len)
+        + config.jwt_authorizers.known().map_or(0, BTreeMap::len);
     let counts = [
         ("route_config", "routes", config.route_config.known().map_or(0, BTreeMap::len), MOST_ROUTES),
-        ("faas_authorizers", "authorizers", config.faas_authorizers.known().map_or(0, BTreeMap::len), MOST_AUTHORIZERS),
+        ("faas_authorizers", "authorizers", authorizers, MOST_AUTHORIZERS),
     ];
     let exceeded = counts.into_iter().filter(|(_, _, count, most)| count > most);
     let warning = |(attribute, objects, count, most): (_, _, usize, usize)| {

@@ -38,6 +38,7 @@ pub(super) fn basis() -> Json {
         "name": "shop",
         "route_config": { "GET /orders": route(json!({})) },
         "faas_authorizers": { "staff": authorizer(json!({})), "customer": authorizer(json!({})) },
+        "jwt_authorizers": people(),
         "access_log_logservice_group_name": "/shop/access",
         "access_log_logservice_group_subscription_destination_arn": format!("{FUNCTION}:forward"),
         "domain_name": "api.example.com",
@@ -60,16 +61,29 @@ fn authorizer(more: Json) -> Json {
     )
 }
 
+fn people() -> Json {
+    let sources = json!(["$request.header.Authorization"]);
+    json!({ "people": { "issuer": "https://id.example.com", "audience": ["shop"], "identity_sources": sources } })
+}
+
 /// Configurations with the inputs that have an effect only together.
 fn bases() -> Vec<Json> {
     // Two routes share an integration, and one of them changes.
     let both = json!({ "GET /orders": route(json!({})), "PUT /orders": route(json!({})) });
     let shared = |more: Json| with(&both, &json!({ "GET /orders": route(more) }));
+    let of = |more: Json| json!({ "route_config": { "GET /orders": route(more) } });
     vec![
         json!({ "route_config": shared(json!({ "description": "Orders." })) }),
         json!({ "route_config": shared(json!({ "payload_format_version": "2.0" })) }),
         json!({ "route_config": shared(json!({ "timeout_milliseconds": 1000 })) }),
         json!({ "faas_authorizers": { "staff": authorizer(json!({})) } }),
+        of(json!({ "authorizer_name": null, "authorization_type": null })),
+        of(json!({ "authorizer_name": "people", "authorization_scopes": null })),
+        with(&of(json!({ "authorizer_name": null })), &json!({ "default_authorizer_name": "staff" })),
+        with(
+            &of(json!({ "authorizer_name": null })),
+            &json!({ "default_authorizer_name": "people", "default_authorization_scopes": ["read"] }),
+        ),
         json!({ "cors_configuration": { "allow_origins": ["https://a.example"] } }),
         json!({ "access_log_format_type": "JSON" }),
         json!({ "access_log_format_type": "CUSTOM", "custom_access_log_format": "$context.requestId" }),
@@ -119,6 +133,14 @@ fn values() -> Values {
         ("route_config.timeout_milliseconds", none.clone(), json!(1000)),
         ("route_config.authorizer_name", json!("staff"), json!("customer")),
         ("route_config.authorizer_name", json!("staff"), none.clone()),
+        ("route_config.authorization_type", none.clone(), json!("AWS_IAM")),
+        ("route_config.authorization_scopes", none.clone(), json!(["read"])),
+        ("route_config.authorization_scopes", json!(["read"]), json!(["read", "write"])),
+        ("default_authorizer_name", json!("staff"), json!("customer")),
+        ("default_authorizer_name", json!("staff"), none.clone()),
+        ("default_authorization_scopes", json!(["read"]), json!(["write"])),
+        ("jwt_authorizers", people(), with(&people(), &json!({ "partners": people()["people"] }))),
+        ("*.audience", json!(["shop"]), json!(["desk", "shop"])),
         ("faas_authorizers", staff.clone(), with(&staff, &customer)),
         ("*.authorizer_uri", none.clone(), json!(uri)),
         ("*.identity_sources", json!(["$request.header.Authorization"]), json!(["$request.header.x-key"])),
@@ -137,11 +159,13 @@ fn changes_of_gateway_inputs_have_the_documented_effect() {
 }
 
 const NOT_IMPORTED: Exceptions = &[
+    ("an import states the authorizer of each route", &["default_authorizer_name", "default_authorization_scopes"]),
     ("the lookup finds the certificate of an own domain", &["certificate_arn"]),
     ("AWS does not record the domain of the lookup", &["certificate_domain"]),
 ];
 
 const NOT_REFLECTED: Exceptions = &[
+    ("drift appears in each route", &["default_authorizer_name", "default_authorization_scopes"]),
     ("as an output, it has the certificate in AWS", &["certificate_arn"]),
     ("AWS does not record the domain of the lookup", &["certificate_domain"]),
 ];

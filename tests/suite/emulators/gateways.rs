@@ -54,9 +54,14 @@ fn a_gateway_lives_on_plain_ministack() {
     let guarded = "      authorizer_name = \"guard\"";
     let guard = "  faas_authorizers = {\n    guard = {\n      authorizer_name = \"shop-allow\"\n      \
                  authorizer_payload_format_version = \"2.0\"\n      enable_simple_responses = true\n    }\n  }\n  \
-                 access_log_logservice_group_name = \"/shop/access\"";
-    apply(&workspace, &config(&[("GET /a", ""), ("GET /c", guarded)], &format!("{tagged}{guard}")));
+                 jwt_authorizers = {\n    users = {\n      issuer = \"https://id.example.com\"\n      \
+                 audience = [\"shop\"]\n    }\n  }\n  access_log_logservice_group_name = \"/shop/access\"";
+    let scoped = "      authorizer_name = \"users\"\n      authorization_scopes = [\"read\"]";
+    let signed = "      authorization_type = \"AWS_IAM\"";
+    let routes = [("GET /a", ""), ("GET /c", guarded), ("GET /d", scoped), ("GET /e", signed)];
+    apply(&workspace, &config(&routes, &format!("{tagged}{guard}")));
     assert_eq!((status("/b", None), status("/c", Some("no")), status("/c", Some("yes"))), (404, 403, 200));
+    assert_eq!((status("/d", None), status("/e", None)), (401, 403));
     import(&workspace, SHOP);
 
     let api = id(&workspace, SHOP);

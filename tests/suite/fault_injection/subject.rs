@@ -6,6 +6,7 @@ use std::fmt::{Display, Formatter};
 use serde_json::{Value, json};
 
 use super::{secrets, state_check};
+use crate::support::issuer::issuers;
 use crate::support::proxy::Proxy;
 use crate::support::terraform::{Run, Workspace};
 
@@ -279,8 +280,12 @@ impl Subject {
             "route_config": {
                 "GET /orders": { "faas_function_arn": self.arn("users") },
                 "POST /orders": { "faas_function_arn": self.arn("orders"), "authorizer_name": "staff" },
-                "GET /more": { "faas_function_arn": self.arn("orders"), "timeout_milliseconds": 9000 },
+                "GET /more": {
+                    "faas_function_arn": self.arn("orders"), "timeout_milliseconds": 9000, "authorizer_name": "people",
+                    "authorization_scopes": ["read"],
+                },
             },
+            "jwt_authorizers": { "people": { "issuer": issuers().url("people"), "audience": ["shop"] } },
             "faas_authorizers": {
                 "staff": { "authorizer_name": "guard", "authorizer_payload_format_version": "1.0" },
             },

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::{THIS, TestEnv};
 use crate::support::adoption::{generate, without_adopt};
 use crate::support::foreign::api::ForeignApi;
+use crate::support::issuer::issuers;
 
 /// The actions of the changing calls, with their number.
 pub(super) fn changes(env: &TestEnv) -> Vec<String> {
@@ -33,12 +34,18 @@ fn an_api_with_all_kinds_of_objects_is_adopted() {
     let api = ForeignApi::new(&env.proxy, "HTTP");
     let authorizer = api.authorizer("customers");
     let guarded = json!({ "AuthorizationType": "CUSTOM", "AuthorizerId": authorizer });
+    let jwt = json!({ "Name": "people", "AuthorizerType": "JWT", "IdentitySource": ["$request.header.x-token"],
+        "JwtConfiguration": { "Issuer": issuers().url("one"), "Audience": ["shop"] } });
+    let scoped = json!({ "AuthorizationType": "JWT", "AuthorizationScopes": ["read"],
+        "AuthorizerId": api.create("authorizer", jwt)["AuthorizerId"] });
     let routes = [
         ("route.GET /orders", api.route("GET /orders", "orders", &json!({}))),
         ("route.POST /orders", api.route("POST /orders", "orders", &guarded)),
         ("route.ANY /users/{proxy+}", api.route("ANY /users/{proxy+}", "users", &json!({}))),
+        ("route.GET /admin", api.route("GET /admin", "users", &json!({ "AuthorizationType": "AWS_IAM" }))),
+        ("route.GET /token", api.route("GET /token", "users", &scoped)),
     ];
-    let iam = api.route("GET /admin", "users", &json!({ "AuthorizationType": "AWS_IAM" }));
+    let other = api.route("GET /other", "users", &json!({ "AuthorizationType": "COGNITO_USER_POOLS" }));
     let group = api.log_group("/legacy/access", "keeper");
     // Terraform generates jsonencode(), which writes this without spaces and in another order.
     let format = "{ \"status\": \"$context.status\", \"id\": \"$context.requestId\" }";
@@ -54,19 +61,38 @@ fn an_api_with_all_kinds_of_objects_is_adopted() {
     for (key, id) in &routes {
         assert_eq!(objects[key], json!(id), "{objects}");
     }
-    for key in ["authorizer.customers", "stage", "log_group", "log_subscription", "domain", "api_mapping", "dns_record"]
-    {
+    for key in [
+        "authorizer.customers",
+        "authorizer.people",
+        "stage",
+        "log_group",
+        "log_subscription",
+        "domain",
+        "api_mapping",
+        "dns_record",
+    ] {
         assert!(objects[key].is_string(), "{key}: {objects}");
     }
     let integrations = objects.as_object().expect("a map").keys().filter(|key| key.starts_with("integration."));
-    assert_eq!(integrations.count(), 3, "one for each route, as they were: {objects}");
+    assert_eq!(integrations.count(), 5, "one for each route, as they were: {objects}");
     assert_eq!(env.attribute("access_log_logservice_group_retention_in_days"), json!(14));
     assert_eq!(env.attribute("custom_access_log_format"), json!(format));
     let stage = account.boto("apigatewayv2", "get_stage", json!({ "ApiId": api.id, "StageName": "$default" }));
     assert_eq!(stage["AccessLogSettings"]["Format"], json!(format));
     assert_eq!(env.send("GET", "/orders", None).body, "orders /orders");
     let routes = account.boto("apigatewayv2", "get_routes", json!({ "ApiId": api.id })).to_string();
-    assert!(routes.contains(&iam), "a route that no input expresses stays: {routes}");
+    assert!(routes.contains(&other), "a route that no input expresses stays: {routes}");
+    assert_eq!(env.send("GET", "/admin", None).status, 403);
+    assert_eq!(env.send("GET", "/token", None).status, 401);
+    // An update of these routes sends their authorization as it was found.
+    let generated = std::fs::read_to_string(env.workspace.path().join("generated.tf")).expect("it was written");
+    env.workspace.write("generated.tf", &generated.replace(":function:users", ":function:orders"));
+    env.workspace.apply(&[]).succeeded();
+    let routes = account.boto("apigatewayv2", "get_routes", json!({ "ApiId": api.id }));
+    let of = |key: &str| routes["Items"].as_array().expect("a list").iter().find(|it| it["RouteKey"] == key).cloned();
+    assert_eq!(of("GET /admin").expect("it exists")["AuthorizationType"], "AWS_IAM");
+    let token = of("GET /token").expect("it exists");
+    assert_eq!((&token["AuthorizationType"], &token["AuthorizationScopes"]), (&json!("JWT"), &json!(["read"])));
     env.workspace.destroy().succeeded();
     api.remove_permissions();
     env.proxy.account().assert_nothing_of_ours_is_left();

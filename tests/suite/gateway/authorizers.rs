@@ -35,7 +35,10 @@ fn authorizers_change_while_routes_stay_protected() {
 
     let change = env.planned_change(&config(guarded(), open(), authorizer("guard", json!({}))));
     assert_eq!(sorted(change.calls), ["UpdateRoute route.GET /a", "UpdateRoute route.GET /b"]);
-    assert_eq!((change.attributes, change.objects), (vec!["route_config".to_owned()], vec![]));
+    assert_eq!(
+        (change.attributes, change.objects),
+        (vec!["route_authorizations".to_owned(), "route_config".to_owned()], vec![])
+    );
     assert_eq!((status("/a", None), status("/a", Some(SECRET)), status("/b", None)), (401, 200, 200));
 
     let change = env.planned_change(&config(guarded(), open(), authorizer("keeper", json!({}))));

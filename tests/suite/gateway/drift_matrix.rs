@@ -161,7 +161,7 @@ fn routes_with_changed_targets_or_authorizers_are_restored() {
     let found = [
         ("route.GET /a", "integration is integration.GET /b instead of integration.GET /a"),
         ("route.GET /b", to_theirs.as_str()),
-        ("route.POST /c", "authorizer is absent instead of authorizer.customers"),
+        ("route.POST /c", "authorization is NONE instead of CUSTOM by authorizer.customers"),
     ];
     let calls = ["UpdateRoute route.GET /a", "UpdateRoute route.GET /b", "UpdateRoute route.POST /c"];
     fixes(&env, &good, &found, &calls);
@@ -234,7 +234,7 @@ fn a_deleted_authorizer_and_its_permission_are_created_again() {
     env.api_call("update_route", open);
     let lost = id(&env, "authorizer.customers");
     env.proxy.boto("apigatewayv2", "delete_authorizer", json!({ "ApiId": env.attribute("id"), "AuthorizerId": lost }));
-    let found = [("authorizer.customers", "is missing"), ("route.POST /c", "authorizer is absent")];
+    let found = [("authorizer.customers", "is missing"), ("route.POST /c", "authorization is NONE")];
     let calls = [
         "AddPermission authorizer_permission.customers",
         "CreateAuthorizer guard",

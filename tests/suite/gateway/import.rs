@@ -274,7 +274,7 @@ fn unmanaged_objects_are_neither_imported_nor_changed() {
     env.api_call("create_route", json!({ "RouteKey": "GET /theirs", "Target": format!("integrations/{target}") }));
     let ours = text(&env.attribute("integration_ids")["GET /a"]);
     let signed = json!({ "RouteKey": "GET /signed", "Target": format!("integrations/{ours}"),
-        "AuthorizationType": "AWS_IAM" });
+        "AuthorizationType": "COGNITO_USER_POOLS" });
     env.api_call("create_route", signed);
     let uri = format!("arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/{}/invocations", env.arn("guard"));
     let authorizer = json!({ "Name": "theirs", "AuthorizerType": "REQUEST", "AuthorizerUri": uri,

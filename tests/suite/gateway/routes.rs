@@ -23,7 +23,7 @@ fn routes_are_added_changed_swapped_and_removed_without_a_gap() {
     });
     let change = env.planned_change(&routes(more));
     assert_eq!(change.calls, ["CreateRoute POST /d"], "its function already has an integration and a permission");
-    assert_eq!(change.attributes, ["integration_ids", "route_config", "route_ids"]);
+    assert_eq!(change.attributes, ["integration_ids", "route_authorizations", "route_config", "route_ids"]);
     assert_eq!(body("POST", "/d"), "orders /d");
 
     let fewer = json!({ "GET /a": env.to("orders"), "GET /b": env.to("users"), "GET /c": env.to("orders") });

@@ -238,7 +238,7 @@ fn a_protected_route_that_matches_preflights_causes_a_warning() {
             format!(
                 "\"{key}\" matches OPTIONS requests, so authorizer \"customers\" rejects CORS preflight requests \
                  despite cors_configuration, because browsers send them without credentials. Add a route \"{open}\" \
-                 without an authorizer, or use one route per method."
+                 with authorization_type = \"NONE\", or use one route per method."
             ),
         ]
     };

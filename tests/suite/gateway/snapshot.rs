@@ -63,6 +63,11 @@ pub(super) fn snapshot(account: &Account) -> Vec<String> {
                 unused.remove(target);
                 let protection = match plain(&route["AuthorizationType"]).as_str() {
                     "CUSTOM" => format!("guarded by {}", authorizers[&text(&route["AuthorizerId"])]),
+                    "JWT" => format!(
+                        "tokens for {}, scopes {}",
+                        authorizers[&text(&route["AuthorizerId"])],
+                        plain(&route["AuthorizationScopes"])
+                    ),
                     other => other.to_owned(),
                 };
                 let function = integrations.get(target).cloned().unwrap_or_else(|| format!("a missing {target}"));

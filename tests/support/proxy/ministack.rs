@@ -2,6 +2,7 @@
 //! of AWS.
 
 mod acm;
+mod authorizers;
 mod lambda;
 mod logs;
 mod missing_api;
@@ -55,17 +56,17 @@ impl Repairs {
             "DeleteRouteSettings" => Some(delete_route_settings(emulator, call, &message).await?),
             "CreateApi" | "UpdateApi" => origin_rejected(call, &message),
             "CreateRoute" | "UpdateRoute" if path_rejected(call).is_some() => path_rejected(call),
-            "CreateRoute" => match route_key_taken(emulator, call, &message).await? {
+            "CreateRoute" => match route_rejected(emulator, call, &message).await? {
                 None => quota_reached(emulator, call, &message, "routes", self.route_quota()).await?,
-                taken => taken,
+                rejected => rejected,
             },
-            "UpdateRoute" => route_key_taken(emulator, call, &message).await?,
+            "UpdateRoute" => route_rejected(emulator, call, &message).await?,
             "CreateIntegration" => quota_reached(emulator, call, &message, "integrations", INTEGRATIONS).await?,
-            "CreateAuthorizer" => match authorizer_name_rejected(emulator, call, &message).await? {
+            "CreateAuthorizer" => match authorizers::rejected(emulator, call, &message).await? {
                 None => quota_reached(emulator, call, &message, "authorizers", AUTHORIZERS).await?,
                 rejected => rejected,
             },
-            "UpdateAuthorizer" => authorizer_name_rejected(emulator, call, &message).await?,
+            "UpdateAuthorizer" => authorizers::rejected(emulator, call, &message).await?,
             "CreateStage" => stage_exists(emulator, call, &message).await?,
             "DeleteRoute" => absent(emulator, call, &message, "Route").await?,
             "DeleteIntegration" => match absent(emulator, call, &message, "Integration").await? {
@@ -73,7 +74,7 @@ impl Repairs {
                 absent => absent,
             },
             "DeleteAuthorizer" => match absent(emulator, call, &message, "Authorizer").await? {
-                None => authorizer_in_use(emulator, call, &message).await?,
+                None => authorizers::in_use(emulator, call, &message).await?,
                 absent => absent,
             },
             "DeleteStage" => match absent(emulator, call, &message, "Stage").await? {
@@ -192,24 +193,6 @@ fn origin_rejected(call: &Call, message: &Message) -> Option<Reply> {
     Some(Reply::error(call, 400, "BadRequestException", &format!("Invalid format for origin {origin}")))
 }
 
-/// AWS rejects a name of more than 128 characters and that of another authorizer; ministack accepts both.
-async fn authorizer_name_rejected(
-    emulator: &Upstream,
-    call: &Call,
-    message: &Message,
-) -> Result<Option<Reply>, String> {
-    let body = message.json();
-    let Some(name) = body["name"].as_str() else { return Ok(None) };
-    let rejected = |text: &str| Some(Reply::error(call, 400, "BadRequestException", text));
-    if name.chars().count() > 128 {
-        return Ok(rejected("Authorizer name must be at most 128 characters"));
-    }
-    let others = children(emulator, call, message, "authorizers").await?;
-    let is_taken = |it: &Value| it["name"] == name && it["authorizerId"] != call.param("authorizerId");
-    let text = format!("Authorizer name must be unique. Authorizer {name} already exists in this RestApi.");
-    Ok(if others.iter().any(is_taken) { rejected(&text) } else { None })
-}
-
 /// AWS rejects objects above a quota, with the default quotas of an account; ministack has none.
 async fn quota_reached(
     emulator: &Upstream,
@@ -252,6 +235,13 @@ fn path_rejected(call: &Call) -> Option<Reply> {
     (!path.split('/').all(is_valid)).then(|| Reply::error(call, 400, "BadRequestException", text))
 }
 
+async fn route_rejected(emulator: &Upstream, call: &Call, message: &Message) -> Result<Option<Reply>, String> {
+    match route_key_taken(emulator, call, message).await? {
+        None => authorizers::authorization_rejected(emulator, call, message).await,
+        taken => Ok(taken),
+    }
+}
+
 /// AWS rejects a second route with the same key; ministack accepts it and serves the first.
 async fn route_key_taken(emulator: &Upstream, call: &Call, message: &Message) -> Result<Option<Reply>, String> {
     let key = call.param("routeKey");
@@ -281,18 +271,6 @@ async fn integration_in_use(emulator: &Upstream, call: &Call, message: &Message)
     let users = users(emulator, call, message, |route| route["target"] == target.as_str()).await?;
     let text = format!(
         "Cannot delete Integration '{id}' because it is referenced by the following Routes: {}",
-        users.join(", ")
-    );
-    Ok((!users.is_empty()).then(|| conflict(call, &text)))
-}
-
-/// AWS does not delete an authorizer that a route uses; ministack does.
-async fn authorizer_in_use(emulator: &Upstream, call: &Call, message: &Message) -> Result<Option<Reply>, String> {
-    let id = call.param("authorizerId");
-    let used = |route: &Value| route["authorizerId"] == id && route["authorizationType"] != "NONE";
-    let users = users(emulator, call, message, used).await?;
-    let text = format!(
-        "Cannot delete Authorizer '{id}' because it is referenced by the following Routes: {}",
         users.join(", ")
     );
     Ok((!users.is_empty()).then(|| conflict(call, &text)))

@@ -6,12 +6,12 @@ use aws_sdk_apigatewayv2::types::{Api, Authorizer, Integration, Route, Stage};
 
 use super::View;
 use crate::aws::Session;
-use crate::aws::apigateway::landscape::function_of;
+use crate::aws::apigateway::landscape::{authorizer_spec, function_of};
 use crate::aws::apigateway::{api, authorizer, integration, landscape, route, stage};
 use crate::aws::calls::ownership;
 use crate::cloud::{Failure, RootState};
 use crate::model::keys::gateway as keys;
-use crate::model::{ApiLandscape, Entry, Key, Spec};
+use crate::model::{ApiLandscape, AuthorizationType, Entry, Key, Spec};
 
 /// An API, its routes, integrations and authorizers, and its stage `$default`.
 pub(super) struct Listed {
@@ -66,13 +66,13 @@ impl Listed {
 
 /// Whether state contains an authorizer, or a route uses one.
 fn uses_authorizers(known: &[Entry], routes: &[Route]) -> bool {
-    known.iter().any(|entry| matches!(entry.applied, Spec::Authorizer(_)))
+    known.iter().any(|entry| matches!(entry.applied, Spec::Authorizer(_) | Spec::JwtAuthorizer(_)))
         || routes.iter().any(|route| route.authorizer_id.is_some())
 }
 
 impl View<'_> {
-    /// The routes that call a function and have a REQUEST authorizer or none. Other routes are unmanaged or were
-    /// changed outside Terraform. No spec can express them, so they are neither reported nor modified.
+    /// The routes that call a function, with an authorization that this provider can set. Other routes are unmanaged or
+    /// were changed outside Terraform. No spec can express them, so they are neither reported nor modified.
     pub(super) fn expressible_routes(&self) -> Vec<&Route> {
         let functions: BTreeSet<&str> = self
             .integrations
@@ -84,14 +84,20 @@ impl View<'_> {
         let authorizers: BTreeSet<&str> = self
             .authorizers
             .iter()
-            .filter(|shown| authorizer::read(shown, keys::api(), None).is_some())
+            .filter(|shown| authorizer_spec(shown, keys::api(), None).is_some())
             .filter_map(|shown| shown.authorizer_id.as_deref())
             .collect();
         let is_expressible = |route: &&Route| {
             // AWS manages the routes of a quick create.
             route.api_gateway_managed != Some(true)
                 && route::integration_id(route).is_some_and(|id| functions.contains(id))
-                && route::protection(route).is_none_or(|id| authorizers.contains(id))
+                && match route::authorization(route).kind {
+                    AuthorizationType::None | AuthorizationType::AwsIam => true,
+                    AuthorizationType::Custom | AuthorizationType::Jwt => {
+                        route::authorizer_id(route).is_some_and(|id| authorizers.contains(id))
+                    }
+                    AuthorizationType::Other(_) => false,
+                }
         };
         self.routes.iter().filter(is_expressible).collect()
     }

@@ -1,11 +1,13 @@
 use serde_json::{Value, json};
 
-use super::super::{api_mapping, domain_name};
+use super::super::{api_mapping, authorizer, domain_name, jwt_authorizer};
 use crate::aws::apigateway::read::*;
 use crate::aws::logs::{group, subscription};
 use crate::aws::recorded::{Answer, OWNER, Recorded};
 use crate::model::Input;
-use crate::model::{AccessLog, ApiRoute, Authorizer, Inventory, Stage, UnmanagedInApi, used_by_unmanaged};
+use crate::model::{
+    AccessLog, ApiRoute, Authorization, Authorizer, Inventory, Stage, UnmanagedInApi, used_by_unmanaged,
+};
 
 const FUNCTION: &str = "arn:aws:lambda:eu-west-1:123456789012:function:orders";
 const CHECK: &str = "arn:aws:lambda:eu-west-1:123456789012:function:check";
@@ -154,7 +156,7 @@ async fn import_finds_all_used_objects_with_blueprint_keys() {
         seen[6].spec,
         Spec::ApiRoute(ApiRoute {
             integration: Some(Ref::Key(integration)),
-            authorizer: Some(Ref::Key(authorizer)),
+            authorization: Authorization::custom(Ref::Key(authorizer)),
             ..ApiRoute::test()
         })
     );
@@ -194,7 +196,7 @@ async fn unmanaged_routes_and_what_they_use_are_learned() {
     let inventory = Inventory { entries: entries(&seen) };
     let unmanaged = UnmanagedInApi::of(&inventory);
     let [route] = &unmanaged.routes[..] else { panic!("{unmanaged:?}") };
-    let used = [&route.integration, &route.function, &route.protection].map(|it| it.as_deref());
+    let used = [route.integration.as_deref(), route.function.as_deref(), route.authorizer()];
     assert_eq!((route.route_key.as_str(), used), ("GET /b", [Some("i1"), Some(FUNCTION), None]));
     assert!(route.content.is_some());
     assert_eq!(used_by_unmanaged(&inventory), [("i1".to_string(), "i1".to_string())].into());
@@ -342,6 +344,11 @@ async fn every_change_can_run_in_a_spawned_task() {
                 api::create(operation, it).await?;
                 api::update(operation, "", None, it).await?;
                 api::delete(operation, entry).await
+            }
+            Spec::JwtAuthorizer(it) => {
+                jwt_authorizer::create(operation, it).await?;
+                jwt_authorizer::update(operation, "", None, it).await?;
+                jwt_authorizer::delete(operation, entry).await
             }
             Spec::Authorizer(it) => {
                 authorizer::create(operation, it).await?;

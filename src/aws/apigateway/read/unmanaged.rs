@@ -3,8 +3,8 @@
 use aws_sdk_apigatewayv2::types;
 
 use super::View;
-use crate::aws::apigateway::landscape::{found_integration, function_of};
-use crate::aws::apigateway::{authorizer, integration, route, text};
+use crate::aws::apigateway::landscape::{authorizer_spec, found_integration, function_of};
+use crate::aws::apigateway::{integration, route, text};
 use crate::model::keys::gateway as keys;
 use crate::model::{Entry, Integration, Key, Spec, UnmanagedAuthorizer, UnmanagedInApi, UnmanagedRoute};
 
@@ -31,7 +31,7 @@ impl View<'_> {
             integration: id.map(str::to_string),
             function: function.map(|function| function.to_string()),
             content: integration.and_then(content),
-            protection: route::protection(shown).map(str::to_string),
+            authorization: route::authorization(shown),
         })
     }
 }
@@ -48,5 +48,5 @@ fn content(shown: &types::Integration) -> Option<Integration> {
 
 fn unmanaged_authorizer(shown: &types::Authorizer) -> Option<UnmanagedAuthorizer> {
     let (name, id) = (shown.name.clone()?, shown.authorizer_id.clone()?);
-    Some(UnmanagedAuthorizer { name, id, content: authorizer::read(shown, keys::api(), None) })
+    Some(UnmanagedAuthorizer { name, id, content: authorizer_spec(shown, keys::api(), None) })
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Authorization;
 use crate::model::OnDelete::Restrict;
 use crate::model::spec::kind::{Counterpart, Kind, of};
 use crate::model::{Claim, Key, Need, Ref, RouteKey};
@@ -15,8 +16,9 @@ pub struct ApiRoute {
     pub route_key: String,
     /// The integration; `None` for a route that was found without a target.
     pub integration: Option<Ref>,
-    /// The authorizer, if any.
-    pub authorizer: Option<Ref>,
+    /// The requests that it accepts. States of earlier versions contain only the authorizer.
+    #[serde(alias = "authorizer")]
+    pub authorization: Authorization,
 }
 
 impl Kind for ApiRoute {
@@ -34,7 +36,7 @@ impl Kind for ApiRoute {
                 ("api", &["api_id"]),
                 ("route_key", &["route_key"]),
                 ("integration", &["target"]),
-                ("authorizer", &["authorization_type", "authorizer_id"]),
+                ("authorization", &["authorization_type", "authorizer_id", "authorization_scopes"]),
             ],
         }
     }
@@ -42,7 +44,7 @@ impl Kind for ApiRoute {
     fn needs(&self) -> Vec<Need> {
         let mut needs = vec![Need::new(&self.api, Restrict)];
         needs.extend(self.integration.iter().flat_map(|target| Need::of(target, Restrict)));
-        needs.extend(self.authorizer.iter().flat_map(|target| Need::of(target, Restrict)));
+        needs.extend(self.authorization.authorizer.iter().flat_map(|target| Need::of(target, Restrict)));
         needs
     }
 
@@ -59,15 +61,32 @@ impl Kind for ApiRoute {
     }
 
     fn references_mut(&mut self) -> Vec<&mut Ref> {
-        self.integration.iter_mut().chain(&mut self.authorizer).collect()
+        self.integration.iter_mut().chain(&mut self.authorization.authorizer).collect()
     }
 
     fn leads_to(&self) -> Vec<&Ref> {
-        self.integration.iter().chain(&self.authorizer).collect()
+        self.integration.iter().chain(&self.authorization.authorizer).collect()
     }
 
     fn answers_requests(&self) -> bool {
         true
+    }
+
+    /// A route with the same requests that API Gateway prefers receives them instead.
+    fn exposed_by(&self, remaining: &[&dyn Kind]) -> Option<usize> {
+        let key = RouteKey::parse(&self.route_key).ok()?;
+        let others: Vec<Option<(&ApiRoute, RouteKey<'_>)>> = remaining
+            .iter()
+            .map(|other| of::<ApiRoute>(*other).and_then(|it| Some((it, RouteKey::parse(&it.route_key).ok()?))))
+            .collect();
+        let is_weaker = |other: &ApiRoute| other.authorization.is_weaker_than(&self.authorization);
+        let is_covered = |by: &RouteKey<'_>| {
+            let mut others = others.iter().flatten();
+            others.any(|(it, other)| !is_weaker(it) && other.covers(&key) && other.precedes(by))
+        };
+        others.iter().position(|other| {
+            other.as_ref().is_some_and(|(it, other)| is_weaker(it) && other.overlaps(&key) && !is_covered(other))
+        })
     }
 
     fn is_recognized_by_content(&self) -> bool {
@@ -81,5 +100,39 @@ impl Kind for ApiRoute {
             (Ok(key), Ok(wanted_key)) => self.route_key != wanted.route_key && key.shape() == wanted_key.shape(),
             _ => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::{ApiRoute, Authorization, Kind, Ref};
+
+    fn route(key: &str, authorizer: Option<&str>) -> ApiRoute {
+        let authorization = authorizer.map(|id| Authorization::custom(Ref::Id(id.into()))).unwrap_or_default();
+        ApiRoute { route_key: key.into(), authorization, ..ApiRoute::test() }
+    }
+
+    /// The route that accepts requests of a deleted `GET /admin` with an authorizer.
+    fn exposed(remaining: &[(&str, Option<&str>)]) -> Option<String> {
+        let routes: Vec<ApiRoute> = remaining.iter().map(|(key, authorizer)| route(key, *authorizer)).collect();
+        let kinds: Vec<&dyn Kind> = routes.iter().map(|it| it as &dyn Kind).collect();
+        route("GET /admin", Some("a")).exposed_by(&kinds).map(|position| routes[position].route_key.clone())
+    }
+
+    #[test]
+    fn a_weaker_route_receives_the_requests_of_a_deleted_one() {
+        let default = ("$default", None);
+        assert_eq!(exposed(&[("GET /other", None), default]).as_deref(), Some("$default"));
+        assert_eq!(exposed(&[("ANY /{proxy+}", None)]).as_deref(), Some("ANY /{proxy+}"));
+        assert_eq!(exposed(&[("GET /other", None), ("$default", Some("b"))]), None);
+        assert_eq!(exposed(&[("ANY /admin", Some("a")), default]), None, "the protected route is preferred");
+        assert_eq!(exposed(&[("POST /admin", Some("a")), default]).as_deref(), Some("$default"));
+        assert_eq!(exposed(&[("ANY /{proxy+}", Some("b")), ("GET /{name}", None)]).as_deref(), Some("GET /{name}"));
+    }
+
+    #[test]
+    fn a_public_route_exposes_nothing() {
+        let open = route("$default", None);
+        assert_eq!(route("GET /admin", None).exposed_by(&[&open]), None);
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::in_order;
 use crate::model::OnDelete::Restrict;
 use crate::model::spec::kind::{Counterpart, Kind, of};
-use crate::model::{Key, Need};
+use crate::model::{Key, Need, Spec};
 use crate::plugin::Input;
 
 /// A REQUEST authorizer. Key `authorizer.<name>`.
@@ -72,5 +72,23 @@ impl Kind for Authorizer {
         {
             self.identity_sources = wanted.identity_sources.clone();
         }
+    }
+}
+
+/// The name in AWS of an authorizer of any type; `None` for another object.
+pub fn authorizer_name(spec: &Spec) -> Option<&str> {
+    match spec {
+        Spec::Authorizer(it) => Some(&it.name),
+        Spec::JwtAuthorizer(it) => Some(&it.name),
+        _ => None,
+    }
+}
+
+/// The same, mutably.
+pub fn authorizer_name_mut(spec: &mut Spec) -> Option<&mut String> {
+    match spec {
+        Spec::Authorizer(it) => Some(&mut it.name),
+        Spec::JwtAuthorizer(it) => Some(&mut it.name),
+        _ => None,
     }
 }

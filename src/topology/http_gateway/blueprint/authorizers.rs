@@ -1,12 +1,16 @@
-//! Request authorizers, and the permissions to call their functions.
+//! Authorizers, and the permissions to call their functions.
 
 use std::collections::BTreeSet;
 
-use super::Draft;
+use super::{Draft, known_entries};
 use crate::model::keys::gateway as keys;
-use crate::model::{Authorizer, Caller, Entry, FunctionArn, Key, Origin, Scope, Spec, parse_short};
+use crate::model::{
+    Authorizer, Caller, Entry, FunctionArn, JwtAuthorizer, Key, Origin, Scope, Spec, authorizer_name,
+    authorizer_name_mut, parse_short,
+};
 use crate::plugin::{AttributePath, Input, Problem};
-use crate::topology::http_gateway::config::FaasAuthorizer;
+use crate::topology::http_gateway::config::{FaasAuthorizer, GatewayConfig};
+use crate::topology::http_gateway::jwt_authorizers;
 
 /// The longest name of an authorizer, in characters.
 const LONGEST_NAME: usize = 128;
@@ -15,9 +19,36 @@ const LONGEST_NAME: usize = 128;
 const DEFAULT_TTL: i64 = 300;
 
 impl<'a> Draft<'a> {
-    pub(super) fn authorizers(&mut self, entries: Vec<(&'a str, &'a FaasAuthorizer)>) -> Option<()> {
+    /// Adds the authorizers of both maps.
+    pub(super) fn authorizers(&mut self, config: &'a GatewayConfig) -> Option<()> {
+        let of_functions = known_entries(&config.faas_authorizers);
+        let of_issuers = config.jwt_authorizers.known();
+        let names = of_functions.iter().flatten().map(|(name, _)| *name);
+        let names = names.chain(of_issuers.into_iter().flatten().map(|(name, _)| name.as_str())).collect();
+        for (name, entry) in of_issuers.into_iter().flatten() {
+            let spec = jwt_authorizers::spec(&self.api, name, entry);
+            let identified = self.identified(("jwt_authorizers", name), spec.into(), &names);
+            // Otherwise the problem is reported, and its routes are not to blame.
+            let key = identified.map_or_else(
+                || keys::authorizer(name),
+                |(key, spec)| {
+                    self.warn_of_refused_tokens(&key, name, &spec);
+                    self.add(key.clone(), spec, vec![]);
+                    key
+                },
+            );
+            self.protections.insert(name, (key, None));
+        }
+        let of_functions = of_functions.and_then(|entries| self.request_authorizers(entries, &names));
+        of_issuers.and(of_functions)
+    }
+
+    fn request_authorizers(
+        &mut self,
+        entries: Vec<(&'a str, &'a FaasAuthorizer)>,
+        names: &BTreeSet<&str>,
+    ) -> Option<()> {
         let mut decided = Some(());
-        let names: BTreeSet<&str> = entries.iter().map(|(name, _)| *name).collect();
         for (name, entry) in entries {
             let spec = match spec(&self.api, name, entry, self.scope) {
                 Ok(spec) => spec,
@@ -27,7 +58,8 @@ impl<'a> Draft<'a> {
                     continue;
                 }
             };
-            let Some((key, spec)) = self.identified(name, spec, &names) else {
+            let identified = self.identified(("faas_authorizers", name), spec.into(), names);
+            let Some((key, Spec::Authorizer(spec))) = identified else {
                 // The problem is reported, and its routes are not to blame.
                 self.protections.insert(name, (keys::authorizer(name), None));
                 continue;
@@ -83,24 +115,36 @@ impl<'a> Draft<'a> {
     }
 
     /// The key of an authorizer, and its spec with its name in AWS. AWS allows each name once in an API. An authorizer
-    /// that an unmanaged route uses is not changed: the gateway gets another one, with another name. `None` if the name
-    /// is not free.
-    fn identified(&mut self, name: &str, mut spec: Authorizer, names: &BTreeSet<&str>) -> Option<(Key, Authorizer)> {
-        let plain = keys::authorizer(name);
-        let mut entries: Vec<_> = self.existing.entries.iter().filter(|entry| entry.key.slot == plain.slot).collect();
+    /// that an unmanaged route uses is not changed: the gateway gets another one, with another name. So does a name
+    /// that has moved from one map to the other: both authorizers exist until all routes use the new one. `None` if the
+    /// name is not free.
+    fn identified(
+        &mut self,
+        (map, name): (&str, &str),
+        mut wanted: Spec,
+        names: &BTreeSet<&str>,
+    ) -> Option<(Key, Spec)> {
+        let path = || AttributePath::new(map).key(name);
+        let slot = keys::authorizer(name).slot;
+        let is_same = |entry: &&Entry| entry.key.slot == slot && entry.applied.kind() == wanted.kind();
+        let mut entries: Vec<_> = self.existing.entries.iter().filter(is_same).collect();
         entries.sort_by_key(|entry| (!entry.is_present(), entry.pending_deletion));
         let holder = entries.first().copied();
-        if let Some(Entry { applied: Spec::Authorizer(applied), .. }) = holder {
-            spec.name.clone_from(&applied.name);
+        let is_held = |text: &str| self.existing.present().any(|entry| authorizer_name(&entry.applied) == Some(text));
+        let name_in_aws = match holder {
+            Some(entry) => authorizer_name(&entry.applied).map(str::to_string),
+            None => is_held(name).then(|| self.free_name(name, names)),
+        };
+        if let (Some(of_spec), Some(name)) = (authorizer_name_mut(&mut wanted), name_in_aws) {
+            *of_spec = name;
         }
         if let Some(entry) = holder.filter(|entry| entry.is_present()) {
-            let wanted = Spec::Authorizer(spec.clone());
             let is_changed = entry.normalized_against(&wanted) != wanted && !entry.is_foreign();
             let user = self.outside_users(&entry.id).next().filter(|_| is_changed).cloned();
             if let Some(route) = user {
                 let renamed = self.free_name(name, names);
                 let warning = Problem::new(
-                    AttributePath::new("faas_authorizers").key(name),
+                    path(),
                     format!(
                         "The unmanaged route {:?} uses authorizer {} of this gateway, so this update does not change it.",
                         route.route_key, entry.id
@@ -108,53 +152,76 @@ impl<'a> Draft<'a> {
                     format!("It creates another one, {renamed:?}, for the routes of the gateway."),
                 );
                 self.warnings.push(warning);
-                spec.name = renamed;
-                return Some((keys::renamed_authorizer(name, &spec.name), spec));
+                if let Some(of_spec) = authorizer_name_mut(&mut wanted) {
+                    *of_spec = renamed;
+                }
+                return Some((keys::authorizer_in_aws(name, &wanted), wanted));
             }
-            return Some((entry.key.clone(), spec));
+            return Some((entry.key.clone(), wanted));
         }
-        let Some(other) = self.unmanaged.authorizers.iter().find(|it| it.name == spec.name) else {
-            return Some((holder.map_or(plain, |entry| entry.key.clone()), spec));
-        };
+        let key = holder.map_or_else(|| keys::authorizer_in_aws(name, &wanted), |entry| entry.key.clone());
+        let of_name = self.unmanaged.authorizers.iter().find(|it| Some(it.name.as_str()) == authorizer_name(&wanted));
+        let Some(other) = of_name else { return Some((key, wanted)) };
         // An interrupted run may have created an equal one, which the create adopts.
-        let is_equal = |found: &Authorizer| {
-            let found = Entry {
-                origin: Origin::Found,
-                ..Entry::new(plain.clone(), &other.id, Spec::Authorizer(found.clone()))
-            };
-            let wanted = Spec::Authorizer(spec.clone());
-            !wanted.is_known() || found.normalized_against(&wanted) == wanted
+        let is_equal = |found: &Spec| {
+            let entry = Entry { origin: Origin::Found, ..Entry::new(key.clone(), &other.id, found.clone()) };
+            found.kind() == wanted.kind() && (!wanted.is_known() || entry.normalized_against(&wanted) == wanted)
         };
         let user = self.outside_users(&other.id).next();
         if user.is_none() && other.content.as_ref().is_some_and(is_equal) {
-            return Some((holder.map_or(plain.clone(), |entry| entry.key.clone()), spec));
+            return Some((key, wanted));
         }
         let which = user.map_or("is different".into(), |user| format!("the unmanaged route {:?} uses", user.route_key));
         let api = self.api_id();
         let message =
             format!("API {api} already has an unmanaged authorizer {:?} ({}), which {which}.", other.name, other.id);
         let hint = format!(
-            "Use another key in faas_authorizers, or delete it with this command and the routes that use it, then run plan \
+            "Use another key in {map}, or delete it with this command and the routes that use it, then run plan \
              again.\n\n  aws apigatewayv2 delete-authorizer --api-id {api} --authorizer-id {}",
             other.id
         );
-        self.problems.push(Problem::new(AttributePath::new("faas_authorizers").key(name), message, hint));
+        self.problems.push(Problem::new(path(), message, hint));
         None
+    }
+
+    /// Warns that tokens which the authorizer accepts now will be rejected.
+    fn warn_of_refused_tokens(&mut self, key: &Key, name: &str, wanted: &Spec) {
+        let entry = self.existing.present().find(|entry| entry.key == *key);
+        let before = entry.and_then(|entry| JwtAuthorizer::of(entry.spec()));
+        let (Some(before), Some(wanted)) = (before, JwtAuthorizer::of(wanted)) else { return };
+        let mut lost = Vec::new();
+        if let (Input::Known(before), Input::Known(issuer)) = (&before.issuer, &wanted.issuer)
+            && before != issuer
+        {
+            lost.push(format!("of the issuer {before:?}"));
+        }
+        if let (Input::Known(before), Input::Known(audience)) = (&before.audience, &wanted.audience) {
+            lost.extend(before.difference(audience).map(|it| format!("for the audience {it:?}")));
+        }
+        if lost.is_empty() {
+            return;
+        }
+        self.warnings.push(Problem::new(
+            AttributePath::new("jwt_authorizers").key(name),
+            format!("Tokens {} are rejected as soon as the change is deployed.", lost.join(" and ")),
+            "To accept both for a time, first add the new audience, or add another authorizer and change the routes to it.",
+        ));
     }
 
     /// A name for an authorizer that no other one in the API has or gets.
     fn free_name(&self, name: &str, names: &BTreeSet<&str>) -> String {
         let is_taken = |text: &String| {
-            let is_it = |it: &Spec| matches!(it, Spec::Authorizer(it) if it.name == *text);
-            names.contains(text.as_str())
+            let is_it = |it: &Spec| authorizer_name(it) == Some(text.as_str());
+            (text != name && names.contains(text.as_str()))
                 || self.unmanaged.authorizers.iter().any(|it| it.name == *text)
                 || self.existing.entries.iter().any(|it| is_it(&it.applied) || it.observed().is_some_and(is_it))
         };
-        let mut numbered = (2_u64..).map(|number| {
+        let numbered = (2_u64..).map(|number| {
             let number = format!("-{number}");
             name.chars().take(LONGEST_NAME - number.len()).collect::<String>() + &number
         });
-        numbered.find(|it| !is_taken(it)).expect("the API has a finite number of authorizers")
+        let mut names = std::iter::once(name.to_string()).chain(numbered);
+        names.find(|it| !is_taken(it)).expect("the API has a finite number of authorizers")
     }
 
     /// Whether an object exists in AWS, so that it is updated and not created.

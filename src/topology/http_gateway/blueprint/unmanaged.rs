@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{Draft, NO_API_ID};
 use crate::model::keys::gateway as keys;
-use crate::model::{ApiRoute, Entry, FunctionArn, Integration, Key, Ref, RouteKey, Spec, UnmanagedRoute};
+use crate::model::{
+    ApiRoute, Authorization, Entry, FunctionArn, Integration, Key, Ref, RouteKey, Spec, UnmanagedRoute, authorizer_name,
+};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::http_gateway::config::RouteConfig;
 
@@ -13,6 +15,11 @@ impl<'a> Draft<'a> {
     /// are adopted, or the plan is refused.
     pub(super) fn outside_users<'b>(&'b self, id: &'b str) -> impl Iterator<Item = &'b UnmanagedRoute> {
         self.unmanaged.users(id).filter(|route| !self.route_keys.contains(route.route_key.as_str()))
+    }
+
+    /// The unmanaged routes, without those that the configuration lists.
+    pub(super) fn outside_routes(&self) -> impl Iterator<Item = &UnmanagedRoute> {
+        self.unmanaged.routes.iter().filter(|route| !self.route_keys.contains(route.route_key.as_str()))
     }
 
     /// Keeps the permissions in state of the functions that unmanaged routes call.
@@ -104,31 +111,32 @@ impl<'a> Draft<'a> {
             },
             _ => false,
         };
-        let is_protection = match &wanted.authorizer {
-            None => theirs.protection.is_none(),
-            Some(Ref::Key(key)) => match (id_of(key), object(key).map(|object| &object.spec)) {
-                (Some(id), _) => theirs.protection.as_ref() == Some(id),
+        let is_authorizer = match &wanted.authorization.authorizer {
+            None => theirs.authorizer().is_none(),
+            Some(Ref::Key(key)) => match (id_of(key), object(key).and_then(|object| authorizer_name(&object.spec))) {
+                (Some(id), _) => theirs.authorizer() == Some(id),
                 // An authorizer of another name is created, an equal one is adopted.
-                (None, Some(Spec::Authorizer(wanted))) => self
+                (None, Some(name)) => self
                     .unmanaged
                     .authorizers
                     .iter()
-                    .any(|it| Some(&it.id) == theirs.protection.as_ref() && it.name == wanted.name),
-                _ => false,
+                    .any(|it| Some(it.id.as_str()) == theirs.authorizer() && it.name == name),
+                (None, None) => false,
             },
             Some(Ref::Id(_)) => false,
         };
-        is_integration && is_protection
+        let Authorization { kind, scopes, .. } = &wanted.authorization;
+        let is_type = *kind == theirs.authorization.kind && *scopes == theirs.authorization.scopes;
+        is_integration && is_authorizer && is_type
     }
 
     /// The problem of a route whose key an unmanaged route has, and the ways out.
     fn taken(&self, theirs: &UnmanagedRoute) -> Problem {
         let (api, UnmanagedRoute { route_key, id, .. }) = (self.api_id(), theirs);
         let target = theirs.integration.as_ref().map_or("nothing".to_string(), |id| format!("integration {id}"));
-        let protection = theirs.protection.iter().map(|it| format!(" and is protected by {it}")).collect::<String>();
         let is_shared = theirs.integration.iter().any(|id| self.unmanaged.users(id).count() > 1);
-        let adoption = match (&theirs.content, &theirs.protection) {
-            (Some(found), None) if !is_shared => {
+        let adoption = match &theirs.content {
+            Some(found) if theirs.authorization.is_public() && !is_shared => {
                 let text = |text: &Input<String>| text.known().cloned().unwrap_or_default();
                 let description = found.description.known().cloned().flatten();
                 format!(
@@ -145,7 +153,9 @@ impl<'a> Draft<'a> {
         Problem::new(
             AttributePath::new("route_config").key(route_key),
             format!(
-                "API {api} already has an unmanaged route {route_key:?} ({id}), which points to {target}{protection}."
+                "API {api} already has an unmanaged route {route_key:?} ({id}), which points to {target} with the authorization \
+                 {}.",
+                theirs.authorization
             ),
             format!(
                 "Remove this entry, or delete the route with this command, then run plan again.{adoption}\n\n  aws \

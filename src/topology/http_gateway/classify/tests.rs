@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{FoundAuthorizer, FoundStage, FoundTags};
+use crate::model::{Authorization, FoundAuthorizer, FoundStage, FoundTags, Ref};
 
 /// An API with a function behind the integration `i1`, a request authorizer `a1`, and this route.
 fn api(route: FoundRoute) -> ApiLandscape {
@@ -10,13 +10,14 @@ fn api(route: FoundRoute) -> ApiLandscape {
         stage: Some(FoundStage { auto_deploy: true, ..FoundStage::default() }),
         routes: vec![route],
         integrations: vec![FoundIntegration { id: "i1".into(), calls_function: true, ..Default::default() }],
-        authorizers: vec![FoundAuthorizer { id: "a1".into(), is_request: true }],
+        authorizers: vec![FoundAuthorizer { id: "a1".into(), is_expressible: true }],
     }
 }
 
 fn route() -> FoundRoute {
-    let (integration, protection) = (Some("i1".into()), Some("a1".into()));
-    FoundRoute { id: "r1".into(), route_key: "GET /a".into(), is_managed_by_aws: false, integration, protection }
+    let authorization = Authorization::custom(Ref::Id("a1".into()));
+    let integration = Some("i1".into());
+    FoundRoute { id: "r1".into(), route_key: "GET /a".into(), is_managed_by_aws: false, integration, authorization }
 }
 
 #[test]
@@ -36,7 +37,12 @@ fn a_route_that_no_input_expresses_leaves_what_it_uses() {
         (FoundRoute { route_key: "GET a".into(), ..route() }, "does not accept its key"),
         (FoundRoute { integration: None, ..route() }, "no integration"),
         (FoundRoute { integration: Some("i2".into()), ..route() }, "it does not exist"),
-        (FoundRoute { protection: Some("AWS_IAM".into()), ..route() }, "AWS_IAM"),
+        (FoundRoute { authorization: AuthorizationType::Custom.into(), ..route() }, "CUSTOM without an authorizer"),
+        (FoundRoute { authorization: AuthorizationType::named("NEW").into(), ..route() }, "authorization type NEW"),
+        (
+            FoundRoute { authorization: Authorization::custom(Ref::Id("a2".into())), ..route() },
+            "a2 cannot be expressed",
+        ),
     ] {
         let result = classify(&api(route));
         assert!(result.unmanaged["r1"].contains(reason), "{reason}: {:?}", result.unmanaged);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::keys::gateway as keys;
-use crate::model::{ApiRoute, Authorizer, Cors, Integration, Key, Ref, Spec};
+use crate::model::{ApiRoute, Authorizer, Cors, Integration, JwtAuthorizer, Key, Ref, Spec, authorizer_name};
 use crate::plugin::Input;
 use crate::topology::http_gateway::config::{CorsConfig, FaasAuthorizer, RouteConfig};
 use crate::topology::mirrored::Found;
@@ -20,11 +20,11 @@ impl<'a> Found<'a> {
 
     /// The name of a route's authorizer, `Some(None)` without one. `None` if the authorizer is unmanaged.
     fn authorizer_name(self, route: &ApiRoute) -> Option<Option<String>> {
-        match &route.authorizer {
+        match &route.authorization.authorizer {
             None => Some(None),
             Some(Ref::Id(_)) => None,
-            Some(Ref::Key(key)) => match self.at(key) {
-                Some(Spec::Authorizer(authorizer)) => Some(Some(name_of(key, authorizer).to_string())),
+            Some(Ref::Key(key)) => match self.at(key).and_then(|spec| name_of(key, spec)) {
+                Some(name) => Some(Some(name.to_string())),
                 // A route is never reported without its authorizer, even if that has no entry.
                 _ => Some(Some(key.slot.strip_prefix("authorizer.")?.to_string())),
             },
@@ -47,17 +47,32 @@ impl RouteConfig {
             payload_format_version: payload_format(&integration.payload_format_version),
             timeout_milliseconds: integration.timeout_in_millis.clone(),
             authorizer_name: found.authorizer_name(route)?.into(),
+            authorization_type: Some(route.authorization.kind.name().to_string()).into(),
+            authorization_scopes: route
+                .authorization
+                .scopes
+                .clone()
+                .map(|scopes| Some(scopes.into_iter().map(Input::Known).collect())),
         })
     }
 }
 
-/// The authorizers by name. If a replacement was interrupted and two have the same name, the one with the configured
-/// slot counts.
+/// The request authorizers by name.
 pub(in crate::topology::http_gateway) fn authorizers(found: Found<'_>) -> BTreeMap<&str, &Authorizer> {
+    by_name(found, Authorizer::of)
+}
+
+/// The JWT authorizers by name.
+pub(in crate::topology::http_gateway) fn jwt_authorizers(found: Found<'_>) -> BTreeMap<&str, &JwtAuthorizer> {
+    by_name(found, JwtAuthorizer::of)
+}
+
+/// The authorizers of one type by name. If a replacement was interrupted and two have the same name, the one with the
+/// configured slot counts.
+fn by_name<'a, K>(found: Found<'a>, kind: fn(&Spec) -> Option<&K>) -> BTreeMap<&'a str, &'a K> {
     let mut authorizers = BTreeMap::new();
     for (key, spec) in found.specs() {
-        let Spec::Authorizer(authorizer) = spec else { continue };
-        let name = name_of(key, authorizer);
+        let (Some(authorizer), Some(name)) = (kind(spec), name_of(key, spec)) else { continue };
         if key.slot.starts_with("authorizer.") || !authorizers.contains_key(name) {
             authorizers.insert(name, authorizer);
         }
@@ -65,10 +80,10 @@ pub(in crate::topology::http_gateway) fn authorizers(found: Found<'_>) -> BTreeM
     authorizers
 }
 
-/// The name of an authorizer in `faas_authorizers`. Its name in AWS may be another one, which its key contains.
-fn name_of<'a>(key: &'a Key, authorizer: &'a Authorizer) -> &'a str {
-    let configured = keys::authorizer_name(key).filter(|_| key.fixed.known() == Some(&authorizer.name));
-    configured.unwrap_or(&authorizer.name)
+/// The name of an authorizer in its map. Its name in AWS may be another one, which its key contains.
+fn name_of<'a>(key: &'a Key, authorizer: &'a Spec) -> Option<&'a str> {
+    let configured = keys::authorizer_name(key).filter(|name| keys::authorizer_in_aws(name, authorizer) == *key);
+    configured.or(authorizer_name(authorizer))
 }
 
 impl FaasAuthorizer {

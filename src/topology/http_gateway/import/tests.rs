@@ -5,7 +5,7 @@ use super::super::HttpGateway;
 use super::super::config::RouteConfig;
 use super::super::tests::{FOREIGN, ORDERS, config, default_tags, gateways, objects, problems, scope, value, with};
 use super::*;
-use crate::model::{Api, Cors, Entry, Object, Origin};
+use crate::model::{Api, Authorization, Cors, Entry, Object, Origin};
 use crate::plugin::AttributePath;
 use crate::topology::Topology;
 
@@ -137,16 +137,19 @@ proptest! {
 proptest! {
     #[test]
     fn entries_survive_the_way_to_objects_and_back(gateway in settings()) {
-        let given = config(gateway);
-        let objects = objects(&given);
+        let given_config = config(gateway);
+        let objects = objects(&given_config);
         let inventory = found(&objects);
         let found = Found::now(&inventory);
-        let given_routes = given.route_config.known().unwrap();
+        let given_routes = given_config.route_config.known().unwrap();
         for (key, entry) in routes(found) {
             let entry = entry.expect("each route has an integration");
             prop_assert_eq!(decoded_entry::<RouteConfig>(&entry.encode()), entry.clone());
             let Input::Known(mut given) = given_routes[key].clone() else { unreachable!() };
             given.description = given.description.map(|text| text.filter(|it| !it.is_empty()));
+            let kind = given_config.authorization(&given).unwrap().kind;
+            given.authorization_type = Some(kind.name().to_string()).into();
+            given.authorization_scopes = given.authorization_scopes.map(|scopes| Some(scopes.unwrap_or_default()));
             prop_assert_eq!(entry, given);
         }
         for (name, spec) in authorizers(found) {
@@ -156,6 +159,14 @@ proptest! {
             let again = GatewayConfig { faas_authorizers: Input::Known(entries), ..config(json!({})) };
             let again = super::super::tests::objects(&again);
             prop_assert!(again.iter().any(|object| Authorizer::of(&object.spec) == Some(spec)), "{}", name);
+        }
+        for (name, spec) in jwt_authorizers(found) {
+            let entry = JwtConfig::of(spec);
+            prop_assert_eq!(decoded_entry::<JwtConfig>(&entry.encode()), entry.clone());
+            for entry in [entry, JwtConfig::shortest(spec)] {
+                let again = super::super::jwt_authorizers::spec(&keys::api(), name, &Input::Known(entry));
+                prop_assert_eq!(&again, spec);
+            }
         }
     }
 
@@ -186,7 +197,19 @@ fn import_writes_the_shortest_configuration() {
         "name": "shop", "description": "ours", "api_version": null, "api_tags": { "team": "web" },
         "route_config": { "GET /": {
             "faas_function_arn": ORDERS, "description": null, "payload_format_version": "2.0",
-            "timeout_milliseconds": 30_000, "authorizer_name": "token",
+            "timeout_milliseconds": 30_000, "authorizer_name": "token", "authorization_type": null,
+            "authorization_scopes": null,
+        }, "GET /iam": {
+            "faas_function_arn": ORDERS, "description": null, "payload_format_version": "1.0",
+            "timeout_milliseconds": 30_000, "authorizer_name": null, "authorization_type": "AWS_IAM",
+            "authorization_scopes": null,
+        }, "GET /scoped": {
+            "faas_function_arn": ORDERS, "description": null, "payload_format_version": "1.0",
+            "timeout_milliseconds": 30_000, "authorizer_name": "users", "authorization_type": null,
+            "authorization_scopes": ["read"],
+        } },
+        "jwt_authorizers": { "users": {
+            "issuer": "https://id.example.com/", "audience": ["desk", "shop"], "identity_sources": null,
         } },
         "faas_authorizers": { "token": {
             "authorizer_name": "guard:live", "authorizer_uri": null, "authorizer_payload_format_version": "1.0",
@@ -258,7 +281,7 @@ fn import_omits_routes_that_no_entry_expresses() {
         match route.route_key.as_str() {
             "GET /a" => route.integration = None,
             "GET /b" => route.integration = Some(Ref::Id("theirs".into())),
-            "GET /c" => route.authorizer = Some(Ref::Id("AWS_IAM".into())),
+            "GET /c" => route.authorization = Authorization::custom(Ref::Id("theirs".into())),
             _ => {}
         }
     }

@@ -5,7 +5,7 @@ use super::super::HttpGateway;
 use super::super::import::tests::{decoded, found, settings};
 use super::super::tests::{ORDERS, USERS, complete, config, objects, value};
 use super::*;
-use crate::model::{Drift, Object, Ref};
+use crate::model::{Authorization, Drift, Object, Ref};
 use crate::topology::Topology;
 
 /// The state and the inventory after an apply of this gateway.
@@ -104,7 +104,8 @@ fn inexpressible_drift_changes_no_attribute() {
     let before = state.clone();
     modify(&mut inventory, "route.", |spec| {
         let Spec::ApiRoute(route) = spec else { unreachable!() };
-        (route.integration, route.authorizer) = (Some(Ref::Id("theirs".into())), Some(Ref::Id("AWS_IAM".into())));
+        route.integration = Some(Ref::Id("theirs".into()));
+        route.authorization = Authorization::custom(Ref::Id("theirs".into()));
     });
     modify(&mut inventory, "stage", |spec| {
         let Spec::Stage(stage) = spec else { unreachable!() };

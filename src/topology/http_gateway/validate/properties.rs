@@ -10,14 +10,16 @@ const ROLE: &str = "arn:aws:iam::123456789012:role/r";
 
 fn routes() -> impl Strategy<Value = Json> {
     let key = select(vec!["$default", "GET /", "ANY /x", "PUT /x/{id}", "GET /x/{id}/y", "GET /z/{p+}"]);
-    let entry = (select(vec![ORDERS, FOREIGN]), 50..30_001_i64, select(vec!["1.0", "2.0"]), any::<bool>()).prop_map(
-        |(arn, timeout, payload, guarded)| {
+    let entry = (select(vec![ORDERS, FOREIGN]), 50..30_001_i64, select(vec!["1.0", "2.0"]), 0..4_usize).prop_map(
+        |(arn, timeout, payload, authorization)| {
             json!({
                 "faas_function_arn": arn,
                 "timeout_milliseconds": timeout,
                 "payload_format_version": payload,
                 "description": "a route",
-                "authorizer_name": guarded.then_some("a"),
+                "authorizer_name": ([None, Some("a"), Some("j"), None][authorization]),
+                "authorization_type": ([None, Some("CUSTOM"), None, Some("AWS_IAM")][authorization]),
+                "authorization_scopes": (authorization == 2).then_some(["read"]),
             })
         },
     );
@@ -37,7 +39,11 @@ fn authorizers() -> impl Strategy<Value = Json> {
         json!({"enable_simple_responses": true, "authorizer_payload_format_version": "2.0"}),
         json!({"authorizer_credentials_arn": ROLE}),
     ]);
-    (function, settings).prop_map(|(function, settings)| json!({"faas_authorizers": {"a": with(function, settings)}}))
+    (function, settings).prop_map(|(function, settings)| json!({"faas_authorizers": {"a": with(function, settings)}, "jwt_authorizers": {"j": issuer()}}))
+}
+
+fn issuer() -> Json {
+    json!({"issuer": "https://id.example.com", "audience": ["shop"], "identity_sources": ["$request.querystring.t"]})
 }
 
 fn logs() -> impl Strategy<Value = Json> {

@@ -19,7 +19,7 @@ impl Problems {
                 self.add(path.clone(), message, hint);
             }
             if let Input::Known(route) = route {
-                self.route(config, route, &path);
+                self.route(route, &path);
             }
         }
         for collision in collisions(routes.keys().map(String::as_str)) {
@@ -29,7 +29,7 @@ impl Problems {
         }
     }
 
-    fn route(&mut self, config: &GatewayConfig, route: &RouteConfig, path: &AttributePath) {
+    fn route(&mut self, route: &RouteConfig, path: &AttributePath) {
         if let Input::Known(arn) = &route.faas_function_arn
             && let Err(message) = FunctionArn::parse(arn)
         {
@@ -42,19 +42,6 @@ impl Problems {
                     .to_string(),
             };
             self.add(path.attribute("faas_function_arn"), message, hint);
-        }
-        if let (Input::Known(Some(name)), Input::Known(authorizers)) =
-            (&route.authorizer_name, &config.faas_authorizers)
-            && !authorizers.contains_key(name)
-        {
-            let names: Vec<String> = authorizers.keys().map(|it| format!("{it:?}")).collect();
-            let known =
-                if names.is_empty() { "it is empty".to_string() } else { format!("its keys are {}", names.join(", ")) };
-            self.add(
-                path.attribute("authorizer_name"),
-                format!("{name:?} is not a key of faas_authorizers; {known}."),
-                "Add it there, use another key, or remove authorizer_name.",
-            );
         }
     }
 }

@@ -404,6 +404,7 @@ fn all() -> Vec<Rule> {
         routes::routes(),
         routes::route_keys(),
         authorizers::authorizers(),
+        authorizers::authorization(),
         cors(),
         logs::access_logs(),
         logs::subscriptions(),

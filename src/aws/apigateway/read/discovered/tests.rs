@@ -73,6 +73,7 @@ fn api_with_tags(stage: &Value, tags: &Value) -> Recorded {
                 route("r5", "GET /http", "i3", &nothing),
                 route("r6", "GET /jwt", "i1", &json!({ "authorizationType": "JWT", "authorizerId": "a1" })),
                 json!({ "routeId": "r7", "routeKey": "GET /nowhere" }),
+                route("r8", "GET /token", "i1", &json!({ "authorizationType": "JWT", "authorizerId": "a2" })),
             ]),
         )
         .on(
@@ -87,7 +88,11 @@ fn api_with_tags(stage: &Value, tags: &Value) -> Recorded {
         )
         .on(
             "GET /v2/apis/api1/authorizers",
-            items(&[json!({ "authorizerId": "a1", "name": "jwt", "authorizerType": "JWT" })]),
+            items(&[
+                json!({ "authorizerId": "a1", "name": "jwt", "authorizerType": "JWT" }),
+                json!({ "authorizerId": "a2", "name": "users", "authorizerType": "JWT", "identitySource": ["$request.header.x"],
+                    "jwtConfiguration": { "issuer": "https://id.example.com", "audience": ["shop"] } }),
+            ]),
         )
         .on("GET /v2/apis/api1/stages/%24default", Answer::Json(200, stage.clone()))
         .on("GET /v2/apis/api1/stages", items(&[stage.clone(), json!({ "stageName": "test" })]))
@@ -128,23 +133,26 @@ async fn objects_that_no_input_expresses_stay_unmanaged() {
     let seen = found(&api(&stage)).await.unwrap();
     let mut keys: Vec<&str> = seen.objects.iter().map(|it| it.key.slot.as_str()).collect();
     keys.sort_unstable();
-    assert_eq!(keys, ["api", "api_mapping", "domain", "integration.GET /a", "route.GET /a", "stage"]);
+    let of_routes = ["route.GET /a", "route.GET /iam", "route.GET /token"];
+    let others = ["api", "api_mapping", "authorizer.users", "domain", "integration.GET /a", "stage"];
+    let mut expected = [&of_routes[..], &others].concat();
+    expected.sort_unstable();
+    assert_eq!(keys, expected);
     assert!(seen.objects.iter().any(|it| it.id == "d.example.com"), "{:?}", seen.objects);
     let reasons = [
         ("a.example.com", "TLS_1_0"),
         ("b.example.com", "api2"),
         ("c.example.com", "not to its root path"),
         ("e.example.com", "d.example.com is the domain of this gateway already"),
-        ("a1", "it is not a request authorizer"),
+        ("a1", "it is not an authorizer of this resource"),
         ("i2", "with a role"),
         ("i3", "does not call a Lambda function"),
         ("i4", "no route that can be adopted uses this integration"),
         ("i5", "it maps parameters"),
-        ("r2", "AWS_IAM"),
         ("r3", "quick create"),
         ("r4", "i2"),
         ("r5", "i3"),
-        ("r6", "not a request authorizer"),
+        ("r6", "a1 cannot be expressed"),
         ("r7", "it has no integration"),
         ("test", "only the stage $default"),
     ];

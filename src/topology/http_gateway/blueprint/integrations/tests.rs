@@ -187,7 +187,7 @@ fn with_unmanaged(mut inventory: Inventory, route_key: &str, integration: &str) 
         integration: Some(id),
         function: None,
         content: None,
-        protection: None,
+        authorization: crate::model::Authorization::default(),
     };
     UnmanagedInApi { routes: vec![route], authorizers: vec![] }.learn(&mut api.learned, None);
     inventory.entries.insert(0, api);

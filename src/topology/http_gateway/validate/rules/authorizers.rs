@@ -156,3 +156,157 @@ pub(super) fn authorizers() -> Vec<Rule> {
         ),
     ]
 }
+
+/// The rules of JWT authorizers, and of the authorization of routes.
+pub(super) fn authorization() -> Vec<Rule> {
+    let issuer = |more: Json| {
+        let basis = json!({"issuer": "https://id.example.com", "audience": ["shop"]});
+        json!({"jwt_authorizers": {"j": with(basis, more)}})
+    };
+    let url = |url: &str| issuer(json!({"issuer": url}));
+    let many: Vec<String> = (0..51).map(|number| format!("client{number}")).collect();
+    let at_issuer: &[&str] = &["jwt_authorizers[\"j\"].issuer"];
+    let at_audience: &[&str] = &["jwt_authorizers[\"j\"].audience"];
+    let at_source: &[&str] = &["jwt_authorizers[\"j\"].identity_sources"];
+    let both = || with(issuer(json!({})), json!({"faas_authorizers": {"a": {"authorizer_name": "auth"}}}));
+    let route = |more: Json| {
+        with(both(), json!({"route_config": {"GET /x": with(json!({"faas_function_arn": ORDERS}), more)}}))
+    };
+    let at_type: &[&str] = &["route_config[\"GET /x\"].authorization_type"];
+    let at_scopes: &[&str] = &["route_config[\"GET /x\"].authorization_scopes"];
+    let of_default = |more: Json| with(route(json!({})), more);
+    vec![
+        ("an issuer is an https URL", url("http://id.example.com"), at_issuer, &["http://id", "https"], {
+            url("https://id.example.com/tenant/")
+        }),
+        ("an issuer has a host", url("https:///x"), at_issuer, &["https:///x"], url("https://localhost:8443/x")),
+        (
+            "an issuer has no query",
+            url("https://id.example.com?a=b"),
+            at_issuer,
+            &["query"],
+            url("https://a.example/b"),
+        ),
+        (
+            "an issuer is not its discovery document",
+            url("https://id.example.com/.well-known/openid-configuration"),
+            at_issuer,
+            &["discovery document", "may be \"https://id.example.com\""],
+            url("https://id.example.com/.well-known"),
+        ),
+        ("an issuer has at most 2048 bytes", url(&format!("https://a/{}", "x".repeat(2040))), at_issuer, &["2048"], {
+            url(&format!("https://a/{}", "x".repeat(2000)))
+        }),
+        ("a JWT authorizer has an audience", issuer(json!({"audience": []})), at_audience, &["other applications"], {
+            issuer(json!({"audience": ["a", "b"]}))
+        }),
+        ("a JWT authorizer has at most 50 audiences", issuer(json!({"audience": many})), at_audience, &["51", "50"], {
+            issuer(json!({"audience": many[1..]}))
+        }),
+        ("an audience is not empty", issuer(json!({"audience": ["a", ""]})), at_audience, &["is empty"], {
+            issuer(json!({"audience": ["a", UNKNOWN]}))
+        }),
+        (
+            "a JWT authorizer has one identity source",
+            issuer(json!({"identity_sources": ["$request.header.a", "$request.header.b"]})),
+            at_source,
+            &["2 identity sources", "exactly one"],
+            issuer(json!({"identity_sources": ["$request.querystring.token"]})),
+        ),
+        (
+            "the identity source of a JWT authorizer is a header or a query parameter",
+            issuer(json!({"identity_sources": ["$context.identity"]})),
+            at_source,
+            &["$context.identity"],
+            issuer(json!({"identity_sources": ["$request.header.Authorization"]})),
+        ),
+        (
+            "a name of an authorizer is in one map",
+            with(both(), json!({"jwt_authorizers": {"a": {"issuer": "https://id.example.com", "audience": ["b"]}}})),
+            &["jwt_authorizers[\"a\"]"],
+            &["faas_authorizers too"],
+            both(),
+        ),
+        (
+            "the name of a JWT authorizer has at most 128 characters",
+            json!({"jwt_authorizers": {"x".repeat(129): {"issuer": "https://id.example.com", "audience": ["b"]}}}),
+            &[concat!(
+                "jwt_authorizers[\"",
+                "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+                "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"]"
+            )],
+            &["129", "128"],
+            json!({"jwt_authorizers": {"x".repeat(128): {"issuer": "https://id.example.com", "audience": ["b"]}}}),
+        ),
+        (
+            "a type of authorization is one of four",
+            route(json!({"authorization_type": "IAM"})),
+            at_type,
+            &["\"IAM\""],
+            { route(json!({"authorization_type": "AWS_IAM"})) },
+        ),
+        (
+            "a type with an authorizer needs one",
+            route(json!({"authorization_type": "JWT"})),
+            at_type,
+            &["\"JWT\" requires authorizer_name", "key of jwt_authorizers"],
+            route(json!({"authorization_type": "JWT", "authorizer_name": "j"})),
+        ),
+        (
+            "a type fits its authorizer",
+            route(json!({"authorization_type": "CUSTOM", "authorizer_name": "j"})),
+            at_type,
+            &["\"CUSTOM\"", "\"j\" is a JWT authorizer"],
+            route(json!({"authorization_type": "CUSTOM", "authorizer_name": "a"})),
+        ),
+        (
+            "a type without an authorizer excludes one",
+            route(json!({"authorization_type": "NONE", "authorizer_name": "a"})),
+            at_type,
+            &["\"NONE\"", "\"a\""],
+            of_default(json!({"default_authorizer_name": "a"})),
+        ),
+        (
+            "scopes need a JWT authorizer",
+            route(json!({"authorization_type": "AWS_IAM", "authorization_scopes": ["read"]})),
+            at_scopes,
+            &["the type of the route is \"AWS_IAM\""],
+            route(json!({"authorizer_name": "j", "authorization_scopes": ["read"]})),
+        ),
+        (
+            "a route has at most 10 scopes",
+            route(json!({"authorizer_name": "j", "authorization_scopes": many[..11]})),
+            at_scopes,
+            &["11 scopes", "10"],
+            route(json!({"authorizer_name": "j", "authorization_scopes": many[..10]})),
+        ),
+        (
+            "a scope has at most 64 characters",
+            route(json!({"authorizer_name": "j", "authorization_scopes": ["x".repeat(65)]})),
+            at_scopes,
+            &["65", "64"],
+            route(json!({"authorizer_name": "j", "authorization_scopes": ["x".repeat(64)]})),
+        ),
+        (
+            "the default authorizer exists",
+            of_default(json!({"default_authorizer_name": "b"})),
+            &["default_authorizer_name"],
+            &["no authorizer \"b\"", "jwt_authorizers has \"j\""],
+            of_default(json!({"default_authorizer_name": "j"})),
+        ),
+        (
+            "default scopes need a default authorizer",
+            of_default(json!({"default_authorization_scopes": ["read"]})),
+            &["default_authorization_scopes"],
+            &["no effect without default_authorizer_name"],
+            of_default(json!({"default_authorizer_name": "j", "default_authorization_scopes": ["read"]})),
+        ),
+        (
+            "default scopes need a JWT authorizer",
+            of_default(json!({"default_authorizer_name": "a", "default_authorization_scopes": ["read"]})),
+            &["default_authorization_scopes"],
+            &["\"a\" is a request authorizer"],
+            of_default(json!({"default_authorizer_name": "j", "default_authorization_scopes": ["read"]})),
+        ),
+    ]
+}

@@ -110,14 +110,14 @@ pub(super) fn routes() -> Vec<Rule> {
             "a route refers to an existing authorizer",
             guarded("b"),
             &["route_config[\"GET /x\"].authorizer_name"],
-            &["\"b\"", "its keys are \"a\""],
+            &["\"b\"", "faas_authorizers has \"a\", and jwt_authorizers is empty"],
             guarded("a"),
         ),
         (
             "a gateway without authorizers has no authorized routes",
             route(json!({"authorizer_name": "a"})),
             &["route_config[\"GET /x\"].authorizer_name"],
-            &["\"a\"", "it is empty"],
+            &["\"a\"", "faas_authorizers is empty"],
             route(json!({"authorizer_name": null})),
         ),
     ]
