@@ -317,6 +317,9 @@ fn route(function_name: &str, authorizer: Option<&str>) -> Value {
         ("payload_format_version", Value::Null),
         ("timeout_milliseconds", Value::Null),
         ("authorizer_name", authorizer.map(str::to_string).into()),
+        ("throttling_rate_limit", Value::Null),
+        ("throttling_burst_limit", Value::Null),
+        ("detailed_metrics_enabled", Value::Null),
     ])
 }
 

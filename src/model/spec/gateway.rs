@@ -10,6 +10,7 @@ mod integration;
 mod lambda_permission;
 mod log_group;
 mod log_subscription;
+mod route_settings;
 mod stage;
 
 pub use api::*;
@@ -22,6 +23,7 @@ pub use integration::*;
 pub use lambda_permission::*;
 pub use log_group::*;
 pub use log_subscription::*;
+pub use route_settings::*;
 pub use stage::*;
 
 fn in_order(items: &[String], text: fn(&str) -> String) -> Vec<String> {

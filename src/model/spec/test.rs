@@ -4,9 +4,11 @@
 use super::{
     Api, ApiMapping, ApiRoute, Authorizer, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord, DomainName, Eip,
     Integration, InternetGateway, Ipv6Source, LambdaPermission, LogGroup, LogSubscription, NatGateway, NetworkAclRule,
-    Route, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Stage, Subnet, Tier, Vpc, VpcEndpoint,
-    VpcIpv6Block,
+    Route, RouteSettings, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Stage, Subnet, Tier, Vpc,
+    VpcEndpoint, VpcIpv6Block,
 };
+use std::collections::BTreeMap;
+
 use crate::model::{Caller, Key, Ref};
 use crate::plugin::Input;
 
@@ -251,7 +253,15 @@ impl LogSubscription {
 
 impl Stage {
     pub(crate) fn test() -> Stage {
-        Stage { api: api(), auto_deploy: true, deployment_failure: None, access_log: None, tags: Input::default() }
+        Stage {
+            api: api(),
+            auto_deploy: true,
+            deployment_failure: None,
+            access_log: None,
+            default_settings: RouteSettings::default(),
+            route_settings: BTreeMap::new(),
+            tags: Input::default(),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::config::{FaasAuthorizer, GatewayConfig, RouteConfig};
-use crate::model::Scope;
+use crate::model::{RouteSettings, Scope};
 use crate::plugin::Input;
 use crate::topology::Context;
 use crate::topology::alternatives::{Change, combined, each};
@@ -113,8 +113,15 @@ fn fill_routes(
 }
 
 fn is_known(route: &RouteConfig) -> bool {
-    let RouteConfig { faas_function_arn, description, payload_format_version, timeout_milliseconds, authorizer_name } =
-        route;
+    let RouteConfig {
+        faas_function_arn,
+        description,
+        payload_format_version,
+        timeout_milliseconds,
+        authorizer_name,
+        // No object and no output depends on them.
+        settings: _,
+    } = route;
     faas_function_arn.is_known()
         && description.is_known()
         && payload_format_version.is_known()
@@ -145,6 +152,7 @@ fn filled(
         }),
         timeout_milliseconds: Input::Known(number.parse().map_or(-1, |number: i64| -2 - number)),
         authorizer_name: Input::Known(None),
+        settings: RouteSettings::default(),
     };
     let source = match values {
         Values::Before => before.filter(|before| is_known(before)).unwrap_or(&new),

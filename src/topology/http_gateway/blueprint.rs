@@ -4,6 +4,7 @@ mod authorizers;
 mod domain;
 mod integrations;
 mod logs;
+mod settings;
 mod unmanaged;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -198,8 +199,11 @@ impl<'a> Draft<'a> {
             auto_deploy: true,
             deployment_failure: None,
             access_log: log_group.map(|key| AccessLog { log_group: Ref::Key(key), format }),
+            default_settings: settings::default(config),
+            route_settings: settings::of_routes(config),
             tags: self.tags("stage_tags", &config.stage_tags),
         };
+        self.check_settings(&spec);
         self.add(keys::stage(), Spec::Stage(spec), routes);
     }
 

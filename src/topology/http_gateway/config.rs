@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{KmsKey, LogGroup, OperationTimeouts, Tags, role};
+use crate::model::{KmsKey, LogGroup, OperationTimeouts, RouteSettings, Tags, role};
 use crate::plugin::{Check, Input, PlanEffect, Value};
 use crate::topology::NOT_YET_RUN;
 
@@ -65,6 +65,10 @@ crate::attributes! {
                 "creates new authorizers, updates changed ones in place, points the routes to them, and then deletes \
                  unused ones"
             )),
+        /// Throttling and metrics of the routes that set none of them. By default, they are not managed: the provider
+        /// leaves those of an existing stage as they are, and a new one has the limits of the account. API Gateway has
+        /// no call that removes limits from a stage, so a plan that would do so is an error.
+        default_route_settings: Input<Option<RouteSettings>> = optional().in_place(),
         /// Name of the log group that the provider creates for access logs. By default, access logs are off. Names that
         /// begin with `/aws/vendedlogs/` avoid the size limit of the policy by which AWS allows log delivery.
         access_log_logservice_group_name: Input<Option<String>>
@@ -201,6 +205,7 @@ crate::attributes! {
         /// Authorizer that checks each request before API Gateway calls the function: a key of `faas_authorizers`. By
         /// default, the route has no authorizer.
         authorizer_name: Input<Option<String>> = optional().in_place(),
+        ..settings: RouteSettings
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod domains;
 mod logs;
+mod settings;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -9,6 +9,7 @@ mod logs;
 #[cfg(test)]
 mod properties;
 mod routes;
+mod settings;
 #[cfg(test)]
 mod rules;
 
@@ -23,6 +24,7 @@ pub(super) fn validate(config: &GatewayConfig) -> Vec<Problem> {
     let mut problems = Problems::default();
     problems.api(config);
     problems.routes(config);
+    problems.settings(config);
     problems.authorizers(config);
     problems.cors(config);
     problems.access_logs(config);

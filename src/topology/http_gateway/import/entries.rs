@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::keys::gateway as keys;
-use crate::model::{ApiRoute, Authorizer, Cors, Integration, Key, Ref, Spec};
+use crate::model::{ApiRoute, Authorizer, Cors, Integration, Key, Ref, RouteSettings, Spec, Stage};
 use crate::plugin::Input;
 use crate::topology::http_gateway::config::{CorsConfig, FaasAuthorizer, RouteConfig};
 use crate::topology::mirrored::Found;
@@ -16,6 +16,16 @@ impl<'a> Found<'a> {
     fn integration(self, route: &ApiRoute) -> Option<&'a Integration> {
         let Some(Ref::Key(key)) = &route.integration else { return None };
         Integration::of(self.at(key)?)
+    }
+
+    /// The settings of routes without settings of their own.
+    pub(in crate::topology::http_gateway) fn default_settings(self) -> RouteSettings {
+        self.all(Stage::of).next().map(|stage| stage.default_settings.clone()).unwrap_or_default()
+    }
+
+    fn route_settings(self, route_key: &str) -> RouteSettings {
+        let settings = self.all(Stage::of).next().and_then(|stage| stage.route_settings.get(route_key));
+        settings.cloned().unwrap_or_default()
     }
 
     /// The name of a route's authorizer, `Some(None)` without one. `None` if the authorizer is unmanaged.
@@ -47,6 +57,7 @@ impl RouteConfig {
             payload_format_version: payload_format(&integration.payload_format_version),
             timeout_milliseconds: integration.timeout_in_millis.clone(),
             authorizer_name: found.authorizer_name(route)?.into(),
+            settings: found.route_settings(&route.route_key),
         })
     }
 }

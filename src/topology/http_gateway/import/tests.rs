@@ -186,7 +186,8 @@ fn import_writes_the_shortest_configuration() {
         "name": "shop", "description": "ours", "api_version": null, "api_tags": { "team": "web" },
         "route_config": { "GET /": {
             "faas_function_arn": ORDERS, "description": null, "payload_format_version": "2.0",
-            "timeout_milliseconds": 30_000, "authorizer_name": "token",
+            "timeout_milliseconds": 30_000, "authorizer_name": "token", "throttling_rate_limit": null,
+            "throttling_burst_limit": null, "detailed_metrics_enabled": null,
         } },
         "faas_authorizers": { "token": {
             "authorizer_name": "guard:live", "authorizer_uri": null, "authorizer_payload_format_version": "1.0",
