@@ -175,6 +175,8 @@ impl Api {
             description: Input::default(),
             version: Input::default(),
             cors: Input::default(),
+            disable_endpoint: Input::default(),
+            ip_address_type: text(Api::IPV4),
             tags: Input::default(),
         }
     }
@@ -273,6 +275,7 @@ impl DomainName {
             certificate_arn: text("cert1"),
             endpoint_type: DomainName::REGIONAL.into(),
             security_policy: DomainName::TLS_1_2.into(),
+            ip_address_type: text(Api::IPV4),
             tags: Input::default(),
         }
     }
@@ -295,6 +298,7 @@ impl DnsRecord {
             zone_id: text("Z1"),
             name: text("api.example.com"),
             target: Ref::Key(Key::new("domain")),
+            record_type: DnsRecord::A.into(),
             evaluate_target_health: false,
         }
     }

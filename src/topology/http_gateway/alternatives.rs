@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::config::{FaasAuthorizer, GatewayConfig, RouteConfig};
-use crate::model::{RouteSettings, Scope};
+use crate::model::{Api, RouteSettings, Scope};
 use crate::plugin::Input;
 use crate::topology::Context;
 use crate::topology::alternatives::{Change, combined, each};
@@ -34,6 +34,10 @@ pub(super) fn alternatives(context: &Context<'_, GatewayConfig>) -> Vec<GatewayC
         let names = [None, Some("unknown.example.com".to_string())];
         let names = before(|config| &config.domain_name).cloned().into_iter().chain(names).map(Input::Known);
         choices.push(each(|config| &mut config.domain_name, names));
+    }
+    if !config.ip_address_type.is_known() {
+        let types = [Api::IPV4, Api::DUALSTACK].map(|it| Input::Known(it.to_string()));
+        choices.push(each(|config| &mut config.ip_address_type, types));
     }
     if !config.create_dns_entry.is_known() {
         choices.push(each(|config| &mut config.create_dns_entry, [false, true].map(Input::Known)));

@@ -13,7 +13,7 @@ pub(super) use authorizers::{default_ttl, uri as authorizer_uri};
 pub(super) use domain::certificate_domain;
 
 use super::config::{CorsConfig, GatewayConfig, RouteConfig};
-use super::warnings::{deploys_again, warnings};
+use super::warnings::{deploys_again, enables_endpoint, warnings};
 use crate::model::keys::gateway as keys;
 use crate::model::{
     AccessLog, Api, ApiRoute, Caller, Cors, Facts, FunctionArn, Inventory, Key, LambdaPermission, MOST_TAGS, Object,
@@ -33,7 +33,11 @@ pub(super) fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprin
         api: keys::api(),
         objects: Vec::new(),
         protections: BTreeMap::new(),
-        warnings: warnings(context.config).into_iter().chain(deploys_again(context)).collect(),
+        warnings: warnings(context.config)
+            .into_iter()
+            .chain(deploys_again(context))
+            .chain(enables_endpoint(context))
+            .collect(),
         missing: Vec::new(),
         // CloudWatch Logs accepts every tag that API Gateway accepts.
         problems: context.scope.default_tag_problems(TaggingService::ApiGateway, &AttributePath::new("api_tags")),
@@ -99,6 +103,8 @@ impl<'a> Draft<'a> {
             description: absent_if_empty(&config.description),
             version: absent_if_empty(&config.api_version),
             cors: cors(&config.cors_configuration),
+            disable_endpoint: config.disable_execute_api_endpoint.clone(),
+            ip_address_type: config.ip_address_type.clone(),
             tags: self.tags("api_tags", &config.api_tags),
         };
         self.add(self.api.clone(), Spec::Api(spec), vec![]);

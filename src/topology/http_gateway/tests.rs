@@ -1,6 +1,7 @@
 //! Tests of the whole gateway: waves, unknown inputs, and properties of every configuration.
 
 mod domains;
+mod endpoints;
 mod logs;
 mod settings;
 

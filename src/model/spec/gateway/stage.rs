@@ -66,7 +66,7 @@ impl Kind for Stage {
     }
 
     fn needs(&self) -> Vec<Need> {
-        let mut needs = vec![Need::new(&self.api, Restrict)];
+        let mut needs = vec![Need::of_id(&self.api, Restrict)];
         needs.extend(self.access_log.iter().flat_map(|log| Need::of(&log.log_group, Restrict)));
         needs
     }
