@@ -185,7 +185,7 @@ pub(crate) fn is_domain_name_taken(failure: &Failure) -> bool {
     is_conflict(failure) || (is_rejected && failure.message.contains("domain name you provided already exists"))
 }
 
-/// API Gateway: the key of a missing route whose settings the stage still has, so that AWS rejects those of others. The
+/// API Gateway: the key of a missing route whose settings the stage still has, so that AWS rejects those of all routes. The
 /// text is that of hashicorp/terraform-provider-aws#16094.
 pub(crate) fn is_stale_route_settings(failure: &Failure) -> Option<&str> {
     let text = failure.message.split_once("Unable to find Route by key ")?.1;

@@ -13,7 +13,8 @@ crate::attributes! {
     pub struct RouteSettings: Encode {
         /// Number of requests per second that a route accepts on average, such as `10` or `0.5`. It rejects others with
         /// the status 429. API Gateway does not guarantee the limit, and the limits of the account apply too. Requires
-        /// `throttling_burst_limit`.
+        /// `throttling_burst_limit`. A route that sets one of these three attributes takes the others from
+        /// `default_route_settings`.
         throttling_rate_limit: Input<Option<f64>> = optional().check(above_zero()).in_place(),
         /// Number of requests that a route accepts at once. Requires `throttling_rate_limit`.
         throttling_burst_limit: Input<Option<i64>> = optional().check(above_zero()).in_place(),
@@ -40,7 +41,7 @@ impl RouteSettings {
         *self == RouteSettings::default()
     }
 
-    /// The settings with those members of others that they lack.
+    /// The settings with the members that they lack from other ones.
     #[must_use]
     pub fn or(&self, others: &RouteSettings) -> RouteSettings {
         RouteSettings {
@@ -50,13 +51,13 @@ impl RouteSettings {
         }
     }
 
-    /// The members that others have too.
+    /// The members that other settings have too.
     #[must_use]
     pub fn only(&self, others: &RouteSettings) -> RouteSettings {
         self.selected(others, true)
     }
 
-    /// The members that others lack.
+    /// The members that other settings lack.
     #[must_use]
     pub fn without(&self, others: &RouteSettings) -> RouteSettings {
         self.selected(others, false)

@@ -9,7 +9,7 @@ use crate::reconcile::{Plan, plan};
 use crate::topology::Topology;
 use crate::topology::http_gateway::HttpGateway;
 
-use super::{all_created, config, decided, existing, objects, scope, with};
+use super::{ORDERS, USERS, all_created, config, decided, existing, objects, scope, with};
 
 /// A domain with records.
 fn domain(more: Json) -> Json {
@@ -42,8 +42,15 @@ fn follows(plan: &Plan, operation: &str, other: &str) -> bool {
 
 #[test]
 fn the_endpoint_is_disabled_when_the_domain_serves_the_api() {
-    let plan =
-        change(json!({}), domain(json!({ "disable_execute_api_endpoint": true, "ip_address_type": "dualstack" })));
+    // Objects of all kinds are created with it, and none of them waits for the update of the API.
+    let others = json!({
+        "faas_authorizers": { "a": { "authorizer_name": "auth" } },
+        "route_config": { "GET /a": { "faas_function_arn": ORDERS, "authorizer_name": "a" } },
+        "access_log_logservice_group_name": "/http/shop",
+        "access_log_logservice_group_subscription_destination_arn": USERS,
+    });
+    let disabled = domain(json!({ "disable_execute_api_endpoint": true, "ip_address_type": "dualstack" }));
+    let plan = change(json!({}), with(others, disabled));
     for other in ["domain", "api_mapping", "dns_record", "dns_record_aaaa"] {
         assert!(follows(&plan, "updating api", &format!("creating {other}")), "{other}: {:?}", ops(&plan));
     }

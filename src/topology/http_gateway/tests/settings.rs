@@ -81,8 +81,8 @@ fn default_limits_of_an_apply_cannot_be_removed() {
 fn unmanaged_settings_of_missing_routes_are_an_error_if_they_block() {
     let mut existing = entries(objects(&config(with(json!(null), json!({})))));
     stage_of(&mut existing).learned.route_settings = FoundSettings {
-        routes: [("GET /gone".to_string(), limits(1.0, 1))].into(),
-        stale: ["GET /gone".to_string()].into(),
+        routes: [("GET /missing".to_string(), limits(1.0, 1))].into(),
+        stale: ["GET /missing".to_string()].into(),
         ..FoundSettings::default()
     };
     let throttled = json!({ "throttling_rate_limit": 1, "throttling_burst_limit": 1 });

@@ -1,5 +1,5 @@
-//! Throttling and metrics of routes, as members of a stage. ministack replaces what an update sends, accepts settings of
-//! routes that do not exist, and deletes the stage with the settings of a route.
+//! Throttling and metrics of routes, as members of a stage. ministack replaces what an update sends, accepts settings
+//! of routes that do not exist, and deletes the stage with the settings of a route.
 
 use serde_json::{Value, json};
 

@@ -130,7 +130,7 @@ async fn default_metrics_that_are_removed_are_turned_off() {
 
 #[tokio::test(start_paused = true)]
 async fn stale_settings_are_reported_with_the_command_that_deletes_them() {
-    let text = "Unable to find Route by key GET /gone within the provided RouteSettings";
+    let text = "Unable to find Route by key GET /missing within the provided RouteSettings";
     let aws = Recorded::default()
         .on(GET, Answer::Json(200, json!({})))
         .on(PATCH, Answer::Error(404, "NotFoundException", text));
@@ -139,7 +139,7 @@ async fn stale_settings_are_reported_with_the_command_that_deletes_them() {
     let call = async |it: &Operation<'_>| update(it, DEFAULT, Some(&Stage::test()), &to).await;
     let failure = run(&session, &Key::new("stage"), &ids(), call).await.0.unwrap_err();
     let command =
-        "aws apigatewayv2 delete-route-settings --api-id api1 --stage-name '$default' --route-key 'GET /gone'";
+        "aws apigatewayv2 delete-route-settings --api-id api1 --stage-name '$default' --route-key 'GET /missing'";
     assert!(failure.text().contains(command), "{}", failure.text());
 }
 
