@@ -185,8 +185,8 @@ pub(crate) fn is_domain_name_taken(failure: &Failure) -> bool {
     is_conflict(failure) || (is_rejected && failure.message.contains("domain name you provided already exists"))
 }
 
-/// API Gateway: the key of a missing route whose settings the stage still has, so that AWS rejects those of all routes. The
-/// text is that of hashicorp/terraform-provider-aws#16094.
+/// API Gateway: the key of a missing route whose settings the stage still has, so that AWS rejects those of all routes.
+/// The text is that of hashicorp/terraform-provider-aws#16094.
 pub(crate) fn is_stale_route_settings(failure: &Failure) -> Option<&str> {
     let text = failure.message.split_once("Unable to find Route by key ")?.1;
     let key = text.split_once(" within the provided RouteSettings")?.0;

@@ -158,8 +158,9 @@ crate::attributes! {
         /// without `domain_name`.
         certificate_domain: Input<Option<String>> = optional_computed().in_place(),
         /// Whether to create a DNS record for `domain_name`: an alias record of type A in `hosted_zone_id` that routes
-        /// to the custom domain, and one of type AAAA if `ip_address_type` is `dualstack`. The provider never overwrites
-        /// an existing record with this name: if it routes elsewhere, the apply fails. Requires `domain_name`.
+        /// to the custom domain, and one of type AAAA if `ip_address_type` is `dualstack`. The provider never
+        /// overwrites an existing record with this name: if it routes elsewhere, the apply fails. Requires
+        /// `domain_name`.
         create_dns_entry: Input<bool> = default(false).change(PlanEffect::PartialReplace("creates or deletes the record")),
         /// ID of the Route 53 hosted zone for the DNS record, such as `Z0123456789ABCDEFGHIJ`. Required if
         /// `create_dns_entry` is `true`; otherwise, it has no effect.

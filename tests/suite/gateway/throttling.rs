@@ -259,5 +259,15 @@ fn an_import_proposes_the_found_limits_and_changes_none() {
     assert_eq!((&metrics["detailed_metrics_enabled"], &metrics["throttling_rate_limit"]), (&json!(true), &Value::Null));
     env.workspace.assert_nothing_to_do();
     assert_eq!(env.stage(), shown);
+
+    // Limits that no apply has set need not be taken over.
+    let to_orders = |key: &str| (key.to_owned(), env.to("orders"));
+    let routes: serde_json::Map<String, Value> =
+        ["GET /own", "GET /metrics", "GET /default"].map(to_orders).into_iter().collect();
+    env.workspace.reimport(super::THIS);
+    env.apply(&json!({ "route_config": routes, "description": "new" }));
+    assert_eq!(env.proxy.mutations().len(), 1, "the limits stay");
+    assert_eq!(env.stage(), shown);
+    assert_eq!(env.unmanaged().as_object().expect("a map").len(), 3);
     env.destroy();
 }

@@ -3,7 +3,7 @@
 //! - `UpdateStage` merges the default settings, the map of those of routes, and the members of each. It cannot remove a
 //!   member; `DeleteRouteSettings` removes all settings of one route.
 //! - The settings of a route outlive it. As long as a stage has settings of a missing route, AWS rejects an
-//!   `UpdateStage` with settings of any route (hashicorp/terraform-provider-aws#16094), so they are deleted before their
+//!   `UpdateStage` with settings of any route (hashicorp/terraform-provider-aws#16094), so they are deleted before the
 //!   route.
 //! - Without an entry, a route has the default settings of the stage. With one, an absent member has the value of the
 //!   account.

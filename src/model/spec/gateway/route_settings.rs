@@ -27,9 +27,8 @@ crate::attributes! {
 fn above_zero() -> Check {
     Check::new("a number above 0", |value| match value {
         Value::Number(number) if number.as_f64() <= 0.0 => {
-            let what =
-                "with which API Gateway rejects every request. Without a value, the limit of the account applies";
-            Err(format!("{value} is a limit {what}."))
+            let effect = "API Gateway would reject every request. Without a value, the limit of the account applies";
+            Err(format!("{value} is not above 0: {effect}."))
         }
         _ => Ok(()),
     })
