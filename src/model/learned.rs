@@ -24,7 +24,7 @@ pub struct Learned {
     pub network_acl_id: Option<String>,
     /// Of a stage: the settings of its routes.
     #[serde(default, skip_serializing_if = "FoundSettings::is_empty")]
-    pub route_settings: FoundSettings,
+    pub route_settings: Box<FoundSettings>,
 }
 
 impl Learned {

@@ -84,7 +84,7 @@ pub(super) fn read(
         Some(applied) => settings::keep_known(&mut spec, applied),
         None => settings::keep_effective(&mut spec),
     }
-    let learned = Learned { route_settings: found, ..Learned::new() };
+    let learned = Learned { route_settings: found.into(), ..Learned::new() };
     Observed { id: DEFAULT.to_string(), key, spec: Spec::Stage(spec), learned }
 }
 
@@ -134,6 +134,9 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Stage) -> Result<()
         answer => answer.map_err(with_log_advice).map_err(|failure| settings::with_advice(failure, api_id))?,
     }
     record_id(operation, api_id);
+    if default_settings.is_some() || route_settings.is_some() {
+        settings::learn(operation, api_id).await?;
+    }
     Ok(())
 }
 
@@ -148,16 +151,16 @@ pub(crate) async fn update(
     let session = operation.session;
     let api_id = operation.id(&to.api)?;
     let wanted = access_log(operation, to)?;
-    let mut settings = settings::Changes::of(operation, api_id, from, to).await?;
-    for key in std::mem::take(&mut settings.deleted) {
-        settings::delete(operation, api_id, &key).await?;
+    let settings = settings::Changes::of(operation, api_id, from, to).await?;
+    for key in &settings.deleted {
+        settings::delete(operation, api_id, key).await?;
     }
     let (_lock, change) = change(operation, api_id, "UpdateStage").await;
     let logs_differ = from.is_none_or(|from| from.access_log != to.access_log);
     // After a failed deployment the stage is updated even without a change, so that AWS deploys again.
     let deployment = |spec: &Stage| (spec.auto_deploy, spec.deployment_failure.clone());
     let deployment_differs = from.is_none_or(|from| deployment(from) != deployment(to));
-    if deployment_differs || (logs_differ && wanted.is_some()) || !settings.is_empty() {
+    if deployment_differs || (logs_differ && wanted.is_some()) || settings.are_sent() {
         change
             .send(|| async {
                 client(session)
@@ -194,6 +197,9 @@ pub(crate) async fn update(
             },
             answer => answer.map(|_| ())?,
         }
+    }
+    if settings.are_sent() || !settings.deleted.is_empty() {
+        settings::learn(operation, api_id).await?;
     }
     let arn = arn(session, api_id);
     let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;

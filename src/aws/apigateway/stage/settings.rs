@@ -18,7 +18,7 @@ use crate::aws::calls::Operation;
 use crate::aws::calls::codes::is_stale_route_settings;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::cloud::{Failure, Observed, Unmanaged};
-use crate::model::{FoundSettings, Input, RouteSettings, Stage};
+use crate::model::{FoundSettings, Input, Learned, RouteSettings, Stage};
 
 /// The settings of a stage. Metrics that are off are absent, as in a stage that never had settings.
 pub(super) fn found(shown: &Shown, route_keys: &BTreeSet<&str>) -> FoundSettings {
@@ -161,10 +161,19 @@ impl Changes {
         Ok(Changes { deleted, routes: of_routes(operation, &wanted)?, ..changes })
     }
 
-    /// Whether nothing is to be sent.
-    pub(super) fn is_empty(&self) -> bool {
-        self.default.is_none() && self.routes.is_none()
+    /// Whether an update contains settings.
+    pub(super) fn are_sent(&self) -> bool {
+        self.default.is_some() || self.routes.is_some()
     }
+}
+
+/// Records the settings of the stage after a change, as the next refresh does.
+pub(super) async fn learn(operation: &Operation<'_>, api_id: &str) -> Result<(), Failure> {
+    if let Some(shown) = get(operation.session, api_id).await? {
+        let route_keys = shown.route_settings.iter().flatten().map(|(key, _)| key.as_str()).collect();
+        operation.record_learned(Learned { route_settings: found(&shown, &route_keys).into(), ..Learned::new() });
+    }
+    Ok(())
 }
 
 /// The routes whose settings are deleted, and the settings that are sent afterwards. Members that are neither in

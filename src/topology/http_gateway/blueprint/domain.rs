@@ -60,7 +60,9 @@ impl Draft<'_> {
     fn disable_endpoint_after(&mut self, key: Key, config: &GatewayConfig) {
         if config.disable_execute_api_endpoint != Input::Known(false) {
             let api = self.objects.iter_mut().find(|object| object.key == self.api);
-            api.into_iter().for_each(|api| api.updated_after.push(key.clone()));
+            if let Some(api) = api {
+                api.updated_after.push(key);
+            }
         }
     }
 

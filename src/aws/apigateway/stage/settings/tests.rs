@@ -47,11 +47,16 @@ async fn updated(region: &str, from: &Stage, to: &Stage, found: Value) -> (Value
 
 #[tokio::test(start_paused = true)]
 async fn settings_with_metrics_only_contain_no_limit() {
-    let aws = Recorded::default().on("POST /v2/apis/api1/stages", Answer::Json(201, json!({})));
+    let shown = json!({ "defaultRouteSettings": { "detailedMetricsEnabled": true } });
+    let aws = Recorded::default()
+        .on("POST /v2/apis/api1/stages", Answer::Json(201, json!({})))
+        .on(GET, Answer::Json(200, shown));
     let session = aws.session("settings-metrics");
     let metrics = settings(None, None, Some(true));
-    let spec = stage(metrics.clone(), of_route("GET /a", metrics));
-    run(&session, &Key::new("stage"), &ids(), async |it| create(it, &spec).await).await.0.unwrap();
+    let spec = stage(metrics.clone(), of_route("GET /a", metrics.clone()));
+    let (answer, records) = run(&session, &Key::new("stage"), &ids(), async |it| create(it, &spec).await).await;
+    answer.unwrap();
+    assert_eq!(records.learned.route_settings.default, metrics, "a plan without a refresh knows them");
     let body = aws.body("POST /v2/apis/api1/stages");
     assert_eq!(body["defaultRouteSettings"], json!({ "detailedMetricsEnabled": true }));
     assert_eq!(body["routeSettings"], json!({ "GET /a": { "detailedMetricsEnabled": true } }));
@@ -73,7 +78,7 @@ async fn a_changed_limit_is_one_update_with_the_complete_entry() {
     let (body, calls) = updated("settings-changed", &of(10.0), &of(20.5), found).await;
     let entry = json!({ "throttlingRateLimit": 20.5, "throttlingBurstLimit": 5 });
     assert_eq!(body["routeSettings"], json!({ "GET /a": entry }));
-    assert_eq!(calls, [GET, PATCH]);
+    assert_eq!(calls, [GET, PATCH, GET]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -82,11 +87,11 @@ async fn removed_limits_are_deleted_and_what_stays_is_sent_again() {
     let found = json!({ "GET /a": { "throttlingRateLimit": 10.0, "throttlingBurstLimit": 5 } });
     let from = stage(NO_SETTINGS, of_route("GET /a", limits()));
     let (body, calls) = updated("settings-removed", &from, &stage(NO_SETTINGS, BTreeMap::new()), found.clone()).await;
-    assert_eq!((body, calls), (json!(null), vec![GET.to_string(), DELETE.to_string()]));
+    assert_eq!((body, calls), (json!(null), [GET, DELETE, GET].map(str::to_string).to_vec()));
     let metrics = of_route("GET /a", settings(None, None, Some(true)));
     let (body, calls) = updated("settings-metrics-stay", &from, &stage(NO_SETTINGS, metrics), found).await;
     assert_eq!(body["routeSettings"], json!({ "GET /a": { "detailedMetricsEnabled": true } }));
-    assert_eq!(calls, [GET, DELETE, PATCH]);
+    assert_eq!(calls, [GET, DELETE, PATCH, GET]);
 }
 
 #[test]
@@ -112,7 +117,7 @@ fn members_that_are_not_managed_stay() {
         // Already as wanted.
         (none.clone(), limits(), both(), false, none.clone()),
         // Deleted outside Terraform.
-        (limits(), none.clone(), none.clone(), false, none.clone()),
+        (limits(), none.clone(), none.clone(), false, none),
     ] {
         let keys: Vec<String> = deleted.then(|| "GET /a".to_string()).into_iter().collect();
         assert_eq!(of_all_routes(&before, &to, &found), (keys, sent), "{before:?} {to:?} {found:?}");
@@ -125,7 +130,7 @@ async fn default_metrics_that_are_removed_are_turned_off() {
     let (body, calls) = updated("settings-off", &of(Some(true)), &of(None), json!({})).await;
     let expected = json!({ "throttlingRateLimit": 10.0, "throttlingBurstLimit": 5, "detailedMetricsEnabled": false });
     assert_eq!((&body["defaultRouteSettings"], body.get("routeSettings")), (&expected, None));
-    assert_eq!(calls, [PATCH]);
+    assert_eq!(calls, [PATCH, GET]);
 }
 
 #[tokio::test(start_paused = true)]
