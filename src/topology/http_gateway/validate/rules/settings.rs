@@ -52,9 +52,9 @@ pub(super) fn settings() -> Vec<Rule> {
             json!({"ip_address_type": "dualstack"}),
         ),
     ];
-    for limit in [json!(0), json!(-1)] {
+    for (name, limit) in [("a rate is not 0", json!(0)), ("a rate is not negative", json!(-1))] {
         rules.push((
-            "a rate is above 0",
+            name,
             of_route(with(both(), json!({"throttling_rate_limit": limit}))),
             &["route_config[\"GET /a\"].throttling_rate_limit"],
             &["is not above 0", "the limit of the account"],
