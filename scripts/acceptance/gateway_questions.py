@@ -192,6 +192,24 @@ def stage_tags(ask):
     ask.observe("stage-tags", text, accepted and "Team" in shown and "Team" not in after)
 
 
+def route_settings(ask):
+    api = ask.http_api()
+    ask.route(api)
+    route = ask.route(api, "GET /b")
+    ask.stage(api)
+    limits = {"ThrottlingRateLimit": 5, "ThrottlingBurstLimit": 5}
+    stage = {"ApiId": api, "StageName": "$default"}
+    ask.api("update_stage", **stage, DefaultRouteSettings=limits, RouteSettings={"GET /b": limits})
+    ask.api("delete_route", ApiId=api, RouteId=route)
+    blocked = ask.attempt("apigatewayv2", "update_stage", **stage, RouteSettings={"GET /a": limits})
+    ask.observe("settings-stale", str(blocked), blocked.code == "NotFoundException" and "GET /b" in blocked.text)
+    other = ask.attempt("apigatewayv2", "update_stage", **stage, Description="without settings")
+    ask.observe("settings-stale-other", str(other), not other.code)
+    empty = ask.attempt("apigatewayv2", "update_stage", **stage, DefaultRouteSettings={})
+    after = ask.api("get_stage", **stage)["DefaultRouteSettings"]
+    ask.observe("settings-kept", f"{empty}, then {after}", "ThrottlingRateLimit" in after)
+
+
 def mappings(ask):
     name = f"{ask.run.name('question')}.{ask.run.settings.domain}"
     certificate = ask.run.fixtures.certificate_arn()
@@ -326,8 +344,16 @@ QUESTIONS = [
             "yes", "src/aws/apigateway/stage.rs"),
     ], stage_tags),
     Question([
+        Row("settings-stale", "What does UpdateStage return for settings of a route if those of a missing one exist?",
+            "NotFoundException with the key of the missing one", "src/aws/apigateway/stage/settings.rs"),
+        Row("settings-stale-other", "Does AWS accept an UpdateStage without settings of routes then?",
+            "yes", "src/aws/apigateway/stage/settings.rs"),
+        Row("settings-kept", "Does UpdateStage with empty default settings keep the limits?",
+            "yes, so the provider cannot remove them", "src/topology/http_gateway/blueprint/settings.rs"),
+    ], route_settings),
+    Question([
         Row("domain-dualstack", "Does UpdateDomainName without IpAddressType keep dualstack?",
-            "unknown; the provider does not send it", "src/aws/apigateway/domain_name.rs"),
+            "unknown; the provider always sends it", "src/aws/apigateway/domain_name.rs"),
         Row("mapping-exists", "What does CreateApiMapping return if the key is mapped?",
             'ConflictException with "already exists"', CODES),
         Row("mapping-in-use", "What do DeleteStage and DeleteApi return while a domain maps to them?",

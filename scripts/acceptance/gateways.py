@@ -22,6 +22,7 @@ SUMMARIES = {
     "production": "routes, authorizers, CORS, access logs",
     "resource": "one function",
     "tokens": "a JWT authorizer, and a route for signed requests",
+    "throttling": "throttling, metrics, IPv6, and a custom domain as the only endpoint",
 }
 
 
@@ -35,8 +36,11 @@ def plans():
         needs_domain = "hosted_zone_id" in file.read_text()
         minutes = 4 if needs_domain else 2
         found.append(Plan("gateway", f"gateway-{file.stem}", summary, run, minutes, needs_domain=needs_domain))
-    summary = "changes of a gateway: routes, functions, authorizers, tokens, signatures, CORS, access logs, tags, import, calls over HTTP"
-    found.append(Plan("gateway", "gateway-change", summary, change, 8))
+    summary = (
+        "changes of a gateway: routes, functions, authorizers, tokens, signatures, throttling, IP addresses, CORS, access logs, "
+        "tags, import, calls over HTTP"
+    )
+    found.append(Plan("gateway", "gateway-change", summary, change, 11))
     return found
 
 
@@ -137,6 +141,20 @@ def change(scenario):
     answers(scenario, "/moved/7", 403)
     apply("move it back", faas_authorizers={"guard": authorizer}, route_config=guarded)
     answers(scenario, "/moved/7", 200, KEY)
+    limits = {"throttling_rate_limit": 100, "throttling_burst_limit": 50, "detailed_metrics_enabled": True}
+    apply("throttle all routes", default_route_settings=limits)
+    strict = {HELLO: {"faas_function_arn": hello, "throttling_rate_limit": 20, "throttling_burst_limit": 10}}
+    apply("throttle one route more", route_config=guarded | strict)
+    answers(scenario, "/hello", 200)
+    renamed = {"GET /moved/{name}": guarded[MOVED] | {"throttling_rate_limit": 20, "throttling_burst_limit": 10}}
+    apply("throttle a route and rename its variable", route_config=strict | renamed)
+    apply("remove the limits of routes", route_config=guarded)
+    answers(scenario, "/hello", 200)
+    apply("use the default limits of most accounts", default_route_settings={
+        "throttling_rate_limit": 10000, "throttling_burst_limit": 5000,
+    })
+    apply("use IPv4 and IPv6", ip_address_type="dualstack")
+    apply("use IPv4 only", ip_address_type="ipv4")
     cors = {"allow_origins": ["https://shop.example.com"], "allow_methods": ["GET"], "max_age": 300}
     apply("enable CORS", cors_configuration=cors)
     apply("remove the maximum age of CORS", cors_configuration=cors | {"max_age": None})

@@ -320,6 +320,9 @@ fn route(function_name: &str, authorizer: Option<&str>) -> Value {
         ("authorizer_name", authorizer.map(str::to_string).into()),
         ("authorization_type", Value::Null),
         ("authorization_scopes", Value::Null),
+        ("throttling_rate_limit", Value::Null),
+        ("throttling_burst_limit", Value::Null),
+        ("detailed_metrics_enabled", Value::Null),
     ])
 }
 

@@ -87,8 +87,10 @@ pub enum Claim {
         /// The domain.
         domain: Key,
     },
-    /// A DNS record of type A.
+    /// A DNS record.
     Record {
+        /// Its type.
+        record_type: String,
         /// The hosted zone.
         zone_id: Input<String>,
         /// Its name.

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::FoundSettings;
+
 /// What is known of an object besides its ID and its inputs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Learned {
     /// The attributes that AWS computed, by name, such as `public_ip` and `owner_id`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -23,6 +25,9 @@ pub struct Learned {
     /// Of an interface endpoint: its addresses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<EndpointAddresses>,
+    /// Of a stage: the settings of its routes.
+    #[serde(default, skip_serializing_if = "FoundSettings::is_empty")]
+    pub route_settings: Box<FoundSettings>,
 }
 
 /// What AWS created for an interface endpoint in its subnets.

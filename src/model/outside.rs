@@ -46,6 +46,8 @@ pub enum Outside {
         zone_id: String,
         /// The name of the record.
         name: String,
+        /// Its type.
+        record_type: String,
     },
 }
 
@@ -95,7 +97,7 @@ impl Outside {
             | Outside::LogGroup { name: id, .. }
             | Outside::Domain(id) => id.clone(),
             Outside::Function(arn) => arn.to_string(),
-            Outside::Record { zone_id, name } => format!("{zone_id}_{name}_A"),
+            Outside::Record { zone_id, name, record_type } => format!("{zone_id}_{name}_{record_type}"),
         }
     }
 
@@ -143,8 +145,8 @@ impl Outside {
             (Outside::HostedZone { id, .. }, Spec::DnsRecord(it)) => it.zone_id.known() == Some(id),
             (Outside::LogGroup { name, .. }, Spec::LogGroup(it)) => it.name.known() == Some(name),
             (Outside::Domain(name), Spec::DomainName(it)) => it.domain_name.known() == Some(name),
-            (Outside::Record { zone_id, name }, Spec::DnsRecord(it)) => {
-                it.zone_id.known() == Some(zone_id) && it.name.known() == Some(name)
+            (Outside::Record { zone_id, name, record_type }, Spec::DnsRecord(it)) => {
+                it.zone_id.known() == Some(zone_id) && it.name.known() == Some(name) && it.record_type == *record_type
             }
             _ => false,
         }
@@ -186,7 +188,9 @@ impl fmt::Display for Outside {
             Outside::HostedZone { id, .. } => write!(f, "hosted zone {id}"),
             Outside::LogGroup { name, .. } => write!(f, "log group {name:?}"),
             Outside::Domain(name) => write!(f, "custom domain {name:?}"),
-            Outside::Record { zone_id, name } => write!(f, "record {name:?} in hosted zone {zone_id}"),
+            Outside::Record { zone_id, name, record_type } => {
+                write!(f, "{record_type} record {name:?} in hosted zone {zone_id}")
+            }
         }
     }
 }

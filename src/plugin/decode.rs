@@ -305,6 +305,19 @@ impl FromValue for i64 {
     }
 }
 
+impl FromValue for f64 {
+    fn attribute_type() -> AttributeType {
+        AttributeType::Plain(Type::Number)
+    }
+
+    fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<f64> {
+        match value {
+            Value::Number(number) => Some(number.as_f64()),
+            other => type_mismatch(other, path, problems),
+        }
+    }
+}
+
 impl FromValue for String {
     fn attribute_type() -> AttributeType {
         AttributeType::Plain(Type::String)

@@ -34,6 +34,13 @@ pub(super) fn from_u64(number: u64) -> Number {
     i64::try_from(number).map_or_else(|_| Number::Decimal(number.to_string()), Number::Int)
 }
 
+impl From<f64> for Number {
+    /// The shortest decimal number that is read as this `f64`: 0.1 and not the fraction that equals it.
+    fn from(number: f64) -> Number {
+        parse(&number.to_string()).unwrap_or(Number::Float(number))
+    }
+}
+
 /// Sign, digits without leading and trailing zeros, and the power of ten of the last digit, which are equal for equal
 /// numbers. An exponent that does not fit an `i64` becomes one that no double has.
 fn significant(text: &str) -> (bool, String, i64) {

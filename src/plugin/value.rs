@@ -173,6 +173,15 @@ impl Number {
             Number::Float(_) | Number::Decimal(_) => None,
         }
     }
+
+    /// The nearest `f64`.
+    pub fn as_f64(&self) -> f64 {
+        match self {
+            Number::Int(number) => *number as f64,
+            Number::Float(number) => *number,
+            Number::Decimal(text) => text.parse().unwrap_or(f64::NAN),
+        }
+    }
 }
 
 impl std::fmt::Display for Number {
@@ -221,6 +230,12 @@ impl From<bool> for Value {
 impl From<i64> for Value {
     fn from(value: i64) -> Value {
         Value::Number(Number::Int(value))
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Value {
+        Value::Number(Number::from(value))
     }
 }
 

@@ -124,11 +124,13 @@ impl<'a> Ordering<'a> {
         }
     }
 
-    /// Lets a late update, which removes references to deleted objects, wait for the deletion of the dependents of
-    /// these objects, and the deletion of the objects for the update.
+    /// Lets a late update wait for the deletion of the dependents of its object. It may remove references to deleted
+    /// objects: then it waits for the deletion of their dependents too, and the deletion of the objects for the update.
     fn order_late_updates(&mut self) {
         for &late in self.late {
             let Action::Update { before, to, .. } = &self.actions[late] else { continue };
+            let dependents = self.deletes_of_dependents(&to.key);
+            self.depends_on[late].extend(dependents);
             let kept = to.spec.needs();
             for need in before.needs().into_iter().filter(|need| !kept.contains(need)) {
                 let dependents = self.deletes_of_dependents(&need.key);

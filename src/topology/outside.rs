@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Finding, Outside, Reference, Scope, Spec};
+use crate::model::{DnsRecord, Finding, Outside, Reference, Scope, Spec};
 use crate::plugin::{AttributePath, Problem, Severity, Step};
 
 /// The circumstances of a plan.
@@ -49,7 +49,8 @@ pub fn problems(
             other_zone(id, zone, name, paths[0])
         }
         (Finding::Exists { detail, .. }, Outside::Record { .. }) => {
-            let target = detail.strip_prefix("A ").unwrap_or_default();
+            let is_alias = |kind: &str| kind == DnsRecord::A || kind == DnsRecord::AAAA;
+            let target = detail.split_once(' ').filter(|(kind, _)| is_alias(kind)).map_or("", |(_, target)| target);
             let is_ours = replaced.contains(&target) || (circumstances.has_target)(target);
             (!is_ours).then(|| (Severity::Error, taken(to, detail, paths[0], circumstances)))
         }
@@ -123,9 +124,9 @@ fn other_zone(id: &str, zone: &str, name: &str, path: &AttributePath) -> Option<
 fn taken(to: &Outside, detail: &str, path: &AttributePath, circumstances: &Circumstances<'_>) -> Problem {
     let unmanaged = format!("The {to} exists already and is not managed by this resource, so the apply would fail.");
     let (message, hint) = match (to, circumstances.is_create) {
-        (Outside::Record { zone_id, name }, _) => {
+        (Outside::Record { zone_id, name, .. }, _) => {
             let (kind, target) = detail.split_once(' ').unwrap_or((detail, "another target"));
-            let article = if kind == "A" { "an" } else { "a" };
+            let article = if kind.starts_with('A') { "an" } else { "a" };
             (
                 format!("{name:?} already has {article} {kind} record in hosted zone {zone_id}, which points to {target}."),
                 "To keep it, set create_dns_entry to false. Otherwise delete it first: the provider never overwrites a \
@@ -288,7 +289,8 @@ mod tests {
 
     #[test]
     fn a_record_is_an_error_unless_it_routes_to_the_domain() {
-        let record = Outside::Record { zone_id: "Z1".into(), name: "api.example.com".into() };
+        let record =
+            Outside::Record { zone_id: "Z1".into(), name: "api.example.com".into(), record_type: DnsRecord::A.into() };
         let at = |detail: &str| found(&record, AttributePath::new("domain_name"), exists(None, detail));
         for (detail, part) in [
             ("A 192.0.2.1", "already has an A record in hosted zone Z1, which points to 192.0.2.1"),

@@ -73,6 +73,8 @@ mod scale;
 mod settings;
 #[path = "gateway/shared_objects.rs"]
 mod shared_objects;
+#[path = "gateway/throttling.rs"]
+mod throttling;
 #[path = "gateway/together.rs"]
 mod together;
 #[path = "gateway/load_client.rs"]

@@ -14,6 +14,8 @@ mod host;
 mod instrument;
 #[path = "testbed/ipv6.rs"]
 mod ipv6;
+#[path = "testbed/route_settings.rs"]
+mod route_settings;
 #[path = "testbed/terraform.rs"]
 mod terraform;
 #[path = "testbed/zones.rs"]
@@ -569,22 +571,6 @@ fn a_gateway_answers_and_runs_new_code_after_an_update() {
     assert_eq!((get().status, get().json()), (201, json!({"a": 2})));
     let other = http::gateway(account, &gateway.api, "POST", "/hello").body("x").send().expect("a response");
     assert_eq!(other.status, 404);
-}
-
-#[test]
-fn deleting_log_or_route_settings_keeps_the_stage() {
-    let gateway = Gateway::new();
-    gateway.call("update_stage", json!({"StageName": "$default", "AccessLogSettings": {}}));
-    assert_eq!(gateway.stage()["AccessLogSettings"]["Format"], "$context.requestId");
-    gateway.call("delete_access_log_settings", json!({"StageName": "$default"}));
-    let stage = gateway.stage();
-    assert!(stage["AccessLogSettings"]["Format"].is_null(), "{stage}");
-    assert_eq!(stage["RouteSettings"]["GET /hello"]["ThrottlingBurstLimit"], 5);
-    let settings = json!({"StageName": "$default", "RouteKey": "GET /hello"});
-    gateway.call("delete_route_settings", settings.clone());
-    assert!(gateway.stage()["RouteSettings"]["GET /hello"].is_null());
-    assert_eq!(gateway.stage()["AutoDeploy"], true);
-    assert_eq!(gateway.rejected("delete_route_settings", settings), "NotFoundException");
 }
 
 #[test]

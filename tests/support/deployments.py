@@ -1,4 +1,4 @@
-"""Runs ministack with three behaviors of API Gateway that it lacks.
+"""Runs ministack with six behaviors of API Gateway that it lacks.
 
 1. A stage with automatic deployment serves a snapshot of its API. Each change of a route, an integration, an authorizer
    or the CORS configuration causes a deployment, which ends some time after the answer to the change. Until then, the
@@ -8,6 +8,11 @@
    answers 500.
 3. A route with authorization type AWS_IAM answers only requests with a valid signature (SigV4). The secret access key
    of every account is `test`.
+4. It throttles routes: a token bucket for each route, with the limits of the route or, if the route has no settings of
+   its own, the default ones of the stage. Limits that are not set are those of the account. That settings take effect
+   at once, without a deployment, is an assumption.
+5. An API whose own endpoint is disabled answers 404 there, once that is deployed.
+6. APIs and custom domains have an IP address type, which an update keeps if it does not contain one.
 
 `PUT /v2/apis/_deployments` changes the settings of the account of its credential, see `Settings`.
 `GET /v2/apis/_deployments` returns the time, the number of deployments that have not ended, and the early deletions: those of
@@ -34,6 +39,9 @@ from ministack.services import apigateway, lambda_svc
 SERVED = contextvars.ContextVar("served", default=None)
 
 TABLES = ("_apis", "_routes", "_integrations", "_authorizers")
+
+# AWS's default limits of an account: requests per second, and the burst.
+RATE, BURST = 10_000, 5_000
 
 # AWS's message about a deployment without a route.
 NO_ROUTES = "Unable to deploy API because no valid routes exist in this API"
@@ -84,6 +92,8 @@ pending = {}
 created = {}
 # The early deletions, by account.
 early = {}
+# The limits, the tokens and the time of the last request of each route.
+buckets = {}
 
 
 def scope_of(api_id):
@@ -259,14 +269,42 @@ def is_signed(method, path, headers, body):
     return hmac.compare_digest(hmac.digest(key, text.encode(), "sha256").hex(), signature)
 
 
+def limits(scope, stage, route_key):
+    """The rate and the burst of a route. AWS gives an entry of a route that lacks a limit the one of the account."""
+    stage = apigateway._stages.get_scoped(*scope, {}).get(stage, {})
+    own = stage.get("routeSettings", {}).get(route_key)
+    limits = stage.get("defaultRouteSettings", {}) if own is None else own
+    return limits.get("throttlingRateLimit", RATE), limits.get("throttlingBurstLimit", BURST)
+
+
+def is_throttled(scope, stage, route):
+    """Takes a token of a route. Its bucket is full after a change of the limits."""
+    if route is None:
+        return False
+    key = (scope, stage, route["routeKey"])
+    now, (rate, burst) = time.monotonic(), limits(*key)
+    known, tokens, at = buckets.get(key, (None, burst, now))
+    tokens = min(burst, tokens + (now - at) * rate) if known == (rate, burst) else burst
+    is_free = rate > 0 and tokens >= 1
+    buckets[key] = ((rate, burst), tokens - 1 if is_free else tokens, now)
+    return not is_free
+
+
 async def handle_execute_in_scope(api_id, stage, path, method, headers, body, *args, **kwargs):
-    definition = served.get(scope_of(api_id))
+    scope = scope_of(api_id)
+    definition = served.get(scope)
     if definition is None:
         return apigateway._http_api_not_found()
     token = SERVED.set(definition)
     try:
-        route = apigateway._match_route(api_id, method, path) or {}
-        if route.get("authorizationType") == "AWS_IAM" and not is_signed(method, path, headers, body):
+        host = next((value for name, value in headers.items() if name.lower() == "host"), "")
+        is_own_endpoint = host.startswith(f"{api_id}.execute-api.")
+        if is_own_endpoint and apigateway._apis.get(api_id, {}).get("disableExecuteApiEndpoint"):
+            return apigateway._http_api_not_found()
+        route = apigateway._match_route(api_id, method, "/" + path.lstrip("/"))
+        if is_throttled(scope, stage, route):
+            return 429, {"Content-Type": "application/json"}, b'{"message":"Too Many Requests"}'
+        if (route or {}).get("authorizationType") == "AWS_IAM" and not is_signed(method, path, headers, body):
             return apigateway._jwt_forbidden()
         return await data_plane(api_id, stage, path, method, headers, body, *args, **kwargs)
     finally:
@@ -311,6 +349,28 @@ async def invoke_authorizer(authorizer, event, account, region):
     return await call_authorizer(authorizer, event, account, region)
 
 
+def create_api(data):
+    answer = new_api(data)
+    return with_address_type(json.loads(answer[2])["apiId"], data, "ipv4") if answer[0] < 300 else answer
+
+
+def update_api(api_id, data):
+    answer = changed_api(api_id, data)
+    return with_address_type(api_id, data, None) if answer[0] < 300 else answer
+
+
+def with_address_type(api_id, data, default):
+    """Stores the IP address type of an API, and returns the API."""
+    api = apigateway._apis.get(api_id)
+    api["ipAddressType"] = data.get("ipAddressType", default or api["ipAddressType"])
+    return apigateway._apigw_response(api, 201)
+
+
+def apply_domain_configuration(record, configurations):
+    kept = record.get("endpointConfiguration", {}).get("ipAddressType", "ipv4")
+    configure_domain(record, [{"ipAddressType": kept, **it} for it in configurations or [{}]])
+
+
 for table_name in TABLES:
     table = Table()
     table.name = table_name
@@ -322,6 +382,10 @@ data_plane, apigateway._handle_execute_in_scope = apigateway._handle_execute_in_
 call_function, apigateway._invoke_lambda_proxy = apigateway._invoke_lambda_proxy, invoke_lambda_proxy
 call_authorizer = apigateway._invoke_request_authorizer_lambda
 apigateway._invoke_request_authorizer_lambda = invoke_authorizer
+new_api, apigateway._create_api = apigateway._create_api, create_api
+changed_api, apigateway._update_api = apigateway._update_api, update_api
+configure_domain = apigateway._apply_domain_configuration
+apigateway._apply_domain_configuration = apply_domain_configuration
 
 if __name__ == "__main__":
     from ministack.app import main

@@ -138,7 +138,7 @@ impl Condition {
                     "route53:ChangeResourceRecordSetsNormalizedRecordNames",
                     vec!["api.example.com"],
                 ),
-                ("ForAllValues:StringEquals", "route53:ChangeResourceRecordSetsRecordTypes", vec!["A"]),
+                ("ForAllValues:StringEquals", "route53:ChangeResourceRecordSetsRecordTypes", vec!["A", "AAAA"]),
             ],
             Self::ServiceLinkedRole => {
                 vec![("StringEquals", "iam:AWSServiceName", vec!["ops.apigateway.amazonaws.com"])]

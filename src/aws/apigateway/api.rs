@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use aws_sdk_apigatewayv2::types::{Api as Shown, Cors as ShownCors, ProtocolType};
+use aws_sdk_apigatewayv2::types::{Api as Shown, Cors as ShownCors, IpAddressType, ProtocolType};
 
 use super::{
     PAGE, api_arn, change, client, deleted, is_absent, no_id, pages, route, small, tag, text, unmapped, untag,
@@ -31,6 +31,8 @@ pub(super) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>
                 .set_description(it.description)
                 .set_version(it.version)
                 .set_cors_configuration(it.cors_configuration)
+                .set_disable_execute_api_endpoint(it.disable_execute_api_endpoint)
+                .set_ip_address_type(it.ip_address_type)
                 .set_api_endpoint(it.api_endpoint)
                 .set_created_date(it.created_date)
                 .set_protocol_type(it.protocol_type)
@@ -54,12 +56,28 @@ pub(super) fn read(shown: &Shown, api_id: &str, key: Key, applied: Option<&Api>)
             // AWS may not store a configuration without effect.
             None => applied_cors.filter(|cors| has_no_effect(cors)).cloned(),
         }),
+        disable_endpoint: Input::Known(shown.disable_execute_api_endpoint.unwrap_or(false)),
+        ip_address_type: read_ip_address_type(shown.ip_address_type.as_ref()),
         tags: tag_changes::shown(shown.tags.iter().flatten()),
     };
     let mut learned = learned(shown.api_endpoint.clone());
     let resource = shown.tags.as_ref().and_then(|tags| tags.get(ownership::RESOURCE));
     learned.extend(resource.map(|resource| (RESOURCE.to_string(), resource.clone())));
     Observed { id: api_id.to_string(), key, spec: Spec::Api(spec), learned }
+}
+
+/// The IP address type of an endpoint. An omitted one is AWS's default.
+pub(super) fn read_ip_address_type(shown: Option<&IpAddressType>) -> Input<String> {
+    Input::Known(shown.map_or(Api::IPV4, IpAddressType::as_str).to_string())
+}
+
+/// The IP address type of a new endpoint, which is not sent if it is the default of AWS.
+pub(super) fn of_new_endpoint(
+    operation: &Operation<'_>,
+    wanted: &Input<String>,
+) -> Result<Option<IpAddressType>, Failure> {
+    let wanted = operation.known(wanted)?;
+    Ok(Some(IpAddressType::from(wanted.as_str())).filter(|_| wanted != Api::IPV4))
 }
 
 /// Creates an API without a quick-create target, because AWS manages the objects that quick create adds.
@@ -71,6 +89,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Api) -> Result<(), 
     let description = operation.known(&spec.description)?;
     let version = operation.known(&spec.version)?;
     let cors = operation.known(&spec.cors)?.as_ref().map(cors);
+    let disable = Some(*operation.known(&spec.disable_endpoint)?).filter(|disable| *disable);
+    let ip_address_type = of_new_endpoint(operation, &spec.ip_address_type)?;
     let (deadlines, is_busy) = (&operation.work.deadlines, super::is_busy);
     let (unknown_until, search, parent) = (None, Search::TWO_POLLS, None);
     let change = Mutation { action: "CreateApi", deadlines, is_busy, unknown_until, search, parent };
@@ -85,6 +105,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Api) -> Result<(), 
                     .set_description(description.clone())
                     .set_version(version.clone())
                     .set_cors_configuration(cors.clone())
+                    .set_disable_execute_api_endpoint(disable)
+                    .set_ip_address_type(ip_address_type.clone())
                     .set_tags(Some(tags.clone().into_iter().collect()))
                     .customize()
                     .config_override(session.once_apigateway())
@@ -119,7 +141,11 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ap
         (&from.name, &from.description, &from.version) == (&to.name, &to.description, &to.version)
             && (from.cors == to.cors || wanted_cors.is_none())
     });
-    if !unchanged {
+    let disable = *operation.known(&to.disable_endpoint)?;
+    let disable = from.is_none_or(|from| from.disable_endpoint != to.disable_endpoint).then_some(disable);
+    let ip_address_type = operation.known(&to.ip_address_type)?.as_str();
+    let ip_address_type = from.is_none_or(|from| from.ip_address_type != to.ip_address_type).then_some(ip_address_type);
+    if !unchanged || disable.is_some() || ip_address_type.is_some() {
         let description = operation.known(&to.description)?.clone().unwrap_or_default();
         let version = operation.known(&to.version)?.clone().unwrap_or_default();
         // AWS documents no way to remove the maximum age alone, and may keep the old value if it is omitted. With 0,
@@ -142,10 +168,15 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ap
                     .description(&description)
                     .version(&version)
                     .set_cors_configuration(wanted_cors.clone())
+                    .set_disable_execute_api_endpoint(disable)
+                    .set_ip_address_type(ip_address_type.map(IpAddressType::from))
                     .send()
                     .await
             })
             .await?;
+    }
+    if disable.is_some() {
+        session.process.deployed_changes.add(&session.scope.region, id, false, None);
     }
     if wanted_cors.is_none() && from.is_none_or(|from| from.cors != Input::Known(None)) {
         let change = Mutation { action: "DeleteCorsConfiguration", ..change };

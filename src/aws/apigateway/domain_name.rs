@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use aws_sdk_apigatewayv2::types::{
-    DomainName as Shown, DomainNameConfiguration, DomainNameStatus, EndpointType, SecurityPolicy,
+    DomainName as Shown, DomainNameConfiguration, DomainNameStatus, EndpointType, IpAddressType, SecurityPolicy,
 };
 use tokio::sync::OwnedMutexGuard;
 
 use super::{
-    PAGE, api_mapping, client, deleted, domain_lock, is_absent, is_busy, note_unmapped, pages, tag,
+    PAGE, api, api_mapping, client, deleted, domain_lock, is_absent, is_busy, note_unmapped, pages, tag,
     throttle_domain_call, untag,
 };
 use crate::aws::Session;
@@ -24,10 +24,11 @@ use crate::aws::calls::tag_changes::TagChanges;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{Operation, OrFailure};
+use crate::aws::route53::record;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::Scope;
-use crate::model::{DomainName, Entry, Key, Learned, Spec};
+use crate::model::{Api, DomainName, Entry, Key, Learned, Spec};
 
 /// How long AWS may take to set up a new domain.
 const SET_UP: Duration = Duration::from_secs(10 * 60);
@@ -85,6 +86,7 @@ pub(super) fn read(shown: &Shown, api: Key, key: Key) -> Option<Observed> {
             configuration.and_then(|it| it.security_policy.as_ref()).map(SecurityPolicy::as_str),
             DomainName::TLS_1_2,
         ),
+        ip_address_type: api::read_ip_address_type(configuration.and_then(|it| it.ip_address_type.as_ref())),
         tags: tag_changes::shown(shown.tags.iter().flatten()),
     };
     Some(Observed { id: name, key, spec: Spec::DomainName(spec), learned: learned(shown) })
@@ -177,9 +179,14 @@ pub(crate) async fn update(
     to: &DomainName,
 ) -> Result<(), Failure> {
     let session = operation.session;
-    let settings =
-        |spec: &DomainName| (spec.certificate_arn.clone(), spec.endpoint_type.clone(), spec.security_policy.clone());
+    let settings = |spec: &DomainName| {
+        let addresses = spec.ip_address_type.clone();
+        (spec.certificate_arn.clone(), spec.endpoint_type.clone(), spec.security_policy.clone(), addresses)
+    };
     if from.is_none_or(|from| settings(from) != settings(to)) {
+        if to.ip_address_type == Input::Known(Api::IPV4.to_string()) {
+            record::until_forgotten(operation, name).await?;
+        }
         let found = wait_until_idle(operation, name).await?;
         let wanted = with_unmanaged(wanted(operation, to)?, found.as_ref());
         let (lock, change) = change(operation, name, "UpdateDomainName").await?;
@@ -360,6 +367,7 @@ fn configuration(shown: &Shown) -> Option<&DomainNameConfiguration> {
 fn wanted(operation: &Operation<'_>, spec: &DomainName) -> Result<DomainNameConfiguration, Failure> {
     Ok(DomainNameConfiguration::builder()
         .certificate_arn(operation.known(&spec.certificate_arn)?)
+        .ip_address_type(IpAddressType::from(operation.known(&spec.ip_address_type)?.as_str()))
         .endpoint_type(EndpointType::from(spec.endpoint_type.as_str()))
         .security_policy(SecurityPolicy::from(spec.security_policy.as_str()))
         .build())
@@ -368,7 +376,6 @@ fn wanted(operation: &Operation<'_>, spec: &DomainName) -> Result<DomainNameConf
 /// The configuration with the settings of the regional endpoint that this provider does not manage.
 fn with_unmanaged(mut wanted: DomainNameConfiguration, found: Option<&Shown>) -> DomainNameConfiguration {
     let found = found.and_then(configuration).filter(|it| it.endpoint_type != Some(EndpointType::Edge));
-    wanted.ip_address_type = found.and_then(|it| it.ip_address_type.clone());
     wanted.ownership_verification_certificate_arn =
         found.and_then(|it| it.ownership_verification_certificate_arn.clone());
     wanted

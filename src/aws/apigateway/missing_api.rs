@@ -79,10 +79,11 @@ mod tests {
     async fn child_of_a_missing_api_counts_as_deleted() {
         let delete = "DELETE /v2/apis/api1/routes/r1";
         let routes = "GET /v2/apis/api1/routes";
-        let aws = Recorded::default().on(delete, busy()).on(API, missing()).on(routes, missing());
+        let stage = "GET /v2/apis/api1/stages/%24default";
+        let aws = Recorded::default().on(delete, busy()).on(API, missing()).on(routes, missing()).on(stage, missing());
         let entry = Entry::new(Key::new("route"), "r1", Spec::ApiRoute(spec()));
         on(&aws, async |it| route::delete(it, &entry).await).await.unwrap();
-        assert_eq!(aws.calls(), [delete, delete, delete, API, routes]);
+        assert_eq!(aws.calls(), [stage, delete, delete, delete, API, routes]);
     }
 
     #[tokio::test(start_paused = true)]

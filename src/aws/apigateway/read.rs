@@ -29,7 +29,9 @@ use crate::aws::lambda::permission;
 use crate::aws::lambda::permission::{CallerId, FunctionPolicy, statement_id};
 use crate::cloud::{Failure, Known, Namesake, Observed, Root, RootState, Seen, Unmanaged};
 use crate::model::keys::gateway as keys;
-use crate::model::{Api, Authorizer, Caller, Classification, Entry, Key, LambdaPermission, Learned, Object, Ref, Spec};
+use crate::model::{
+    Api, Authorizer, Caller, Classification, Entry, Key, LambdaPermission, Learned, Object, Ref, Spec, Stage,
+};
 use crate::model::{FunctionArn, Input, Scope, TopologyKind};
 
 /// Reads a gateway. `None` only if AWS reports that neither the API nor any known object that outlives it exists.
@@ -167,6 +169,7 @@ impl<'a> View<'a> {
         objects.extend(dns::of_unknown_domains(session, known, &objects).await?);
         let mut unmanaged = domain::unmanaged(&self.domains, known, self.root_id);
         unmanaged.extend_from_slice(self.logs.unmanaged());
+        unmanaged.extend(objects.iter().flat_map(|object| stage::settings::unmanaged(object, self.root_id)));
         let requires = required_authorizers(&objects, known);
         let mut seen = Seen { objects, unmanaged, requires, ..Seen::default() };
         if let Some(consented) = consented {
@@ -243,10 +246,9 @@ impl<'a> View<'a> {
                     .iter()
                     .find(|it| it.route_id.as_deref() == Some(id))
                     .and_then(|shown| route::read(shown, api_key.clone(), key, &ours)),
-                Spec::Stage(_) => self
-                    .stage
-                    .as_ref()
-                    .map(|shown| stage::read(shown, api_key.clone(), key, |arn| reference_to_group(known, arn))),
+                Spec::Stage(applied) => self.stage.as_ref().map(|shown| {
+                    self.read_stage(shown, (api_key.clone(), key), Some(applied), |arn| reference_to_group(known, arn))
+                }),
                 Spec::DomainName(_) | Spec::ApiMapping(_) => domain::read(&self.domains, entry, self.root_id, &api_key),
                 _ => None,
             };
@@ -346,7 +348,18 @@ impl<'a> View<'a> {
         let is_managed_by_aws = |shown: &types::Stage| shown.api_gateway_managed == Some(true);
         let is_own = |shown: &&types::Stage| self.owner.accepts(shown.tags.as_ref(), None) && !is_managed_by_aws(shown);
         let shown = self.stage.as_ref().filter(is_own)?;
-        Some(stage::read(shown, api_key.clone(), keys::stage(), log_group))
+        Some(self.read_stage(shown, (api_key.clone(), keys::stage()), None, log_group))
+    }
+
+    fn read_stage(
+        &self,
+        shown: &types::Stage,
+        keys: (Key, Key),
+        applied: Option<&Stage>,
+        log_group: impl Fn(&str) -> Ref,
+    ) -> Observed {
+        let route_keys = self.routes.iter().filter_map(|route| route.route_key.as_deref()).collect();
+        stage::read(shown, keys, applied, &route_keys, log_group)
     }
 
     fn api(&self, known: &[Entry]) -> (Key, Vec<Observed>) {

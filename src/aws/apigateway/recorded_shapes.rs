@@ -1,6 +1,8 @@
 //! Reads answers with the fields that AWS returns, in its spelling on the wire. A comment names the source of each
 //! shape. AWS omits empty lists and unset texts, and returns empty maps of tags.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::{api, api_mapping, authorizer, dependents, domain_name, integration, route, stage};
@@ -219,7 +221,9 @@ async fn stages_are_read_in_each_state() {
         let aws =
             Recorded::default().on("GET /v2/apis/api1/stages/%24default", ok(shown_stage("$default", further.clone())));
         let shown = stage::get(&aws.session("shapes"), "api1").await.unwrap().expect("it exists");
-        let Spec::Stage(spec) = stage::read(&shown, keys::api(), keys::stage(), |arn| Ref::Id(arn.into())).spec else {
+        let Spec::Stage(spec) =
+            stage::read(&shown, (keys::api(), keys::stage()), None, &BTreeSet::new(), |arn| Ref::Id(arn.into())).spec
+        else {
             panic!("it is a stage")
         };
         assert_eq!((spec.auto_deploy, spec.deployment_failure.as_deref()), (auto_deploy, failure), "{further}");

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use aws_sdk_apigatewayv2::types::{AuthorizationType as SdkType, Route as Shown};
 
 use super::deployment::before_deletion;
+use super::stage::settings;
 use super::{
     PAGE, change, client, deleted, holds, is_conflict, is_managed, is_unclear, no_id, pages, root_id, text,
     with_quota_advice,
@@ -102,6 +103,10 @@ pub(crate) async fn update(
     let api_id = operation.id(&to.api)?;
     let wanted = WantedRoute::of(operation, to)?;
     let route_key = from.is_none_or(|from| from.route_key != to.route_key).then(|| to.route_key.clone());
+    let old_key = operation.work.before.and_then(ApiRoute::of).map(|before| before.route_key.as_str());
+    if let Some(old_key) = old_key.filter(|old_key| *old_key != to.route_key) {
+        settings::forget(operation, api_id, old_key).await?;
+    }
     let (_lock, change) = change(operation, api_id, "UpdateRoute").await;
     change
         .send(|| async {
@@ -126,6 +131,9 @@ pub(crate) async fn update(
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let api_id = root_id(operation)?;
     before_deletion(operation, api_id, Awaited::CreatesAndUpdates, entry).await?;
+    if let Spec::ApiRoute(route) = entry.spec() {
+        settings::forget(operation, api_id, &route.route_key).await?;
+    }
     let (_lock, change) = change(operation, api_id, "DeleteRoute").await;
     let delete =
         || async { client(operation.session).await.delete_route().api_id(api_id).route_id(&entry.id).send().await };
@@ -370,6 +378,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn missing_route_counts_as_deleted() {
         let aws = Recorded::default()
+            .on("GET /v2/apis/api1/stages/%24default", Answer::Json(200, json!({})))
             .on("DELETE /v2/apis/api1/routes/r1", Answer::Error(404, "NotFoundException", "Invalid route"))
             .on(LIST, Answer::Json(200, json!({ "items": [] })));
         let entry = Entry::new(Key::new("route.GET /orders"), "r1", Spec::ApiRoute(spec()));

@@ -1,6 +1,8 @@
 //! The stage `$default`, which AWS deploys automatically after every change.
 
-use std::collections::BTreeMap;
+pub(super) mod settings;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use aws_sdk_apigatewayv2::types::{AccessLogSettings, Stage as Shown};
 
@@ -30,6 +32,8 @@ pub(super) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>
                 .set_api_gateway_managed(it.api_gateway_managed)
                 .set_access_log_settings(it.access_log_settings)
                 .set_auto_deploy(it.auto_deploy)
+                .set_default_route_settings(it.default_route_settings)
+                .set_route_settings(it.route_settings)
                 .set_deployment_id(it.deployment_id)
                 .set_last_deployment_status_message(it.last_deployment_status_message)
                 .set_tags(it.tags)
@@ -51,9 +55,18 @@ pub(super) async fn others(session: &Session, api_id: &str) -> Result<Vec<String
     Ok(names.filter(|name| name != DEFAULT).collect())
 }
 
-/// Converts the stage that AWS returned to an observation. `log_group` turns the ARN of a log group into a reference.
-pub(super) fn read(shown: &Shown, api: Key, key: Key, log_group: impl Fn(&str) -> Ref) -> Observed {
-    let spec = Stage {
+/// Converts the stage that AWS returned to an observation. `log_group` turns the ARN of a log group into a reference,
+/// and `route_keys` are those of all routes of the API. Of the settings of routes, the spec contains only those of the
+/// last apply.
+pub(super) fn read(
+    shown: &Shown,
+    (api, key): (Key, Key),
+    applied: Option<&Stage>,
+    route_keys: &BTreeSet<&str>,
+    log_group: impl Fn(&str) -> Ref,
+) -> Observed {
+    let found = settings::found(shown, route_keys);
+    let mut spec = Stage {
         api,
         auto_deploy: shown.auto_deploy.unwrap_or(false),
         deployment_failure: deployment_failure(shown).map(str::to_string),
@@ -63,9 +76,16 @@ pub(super) fn read(shown: &Shown, api: Key, key: Key, log_group: impl Fn(&str) -
                 shown.access_log_settings.as_ref().and_then(|it| it.format.clone()).unwrap_or_default(),
             ),
         }),
+        default_settings: found.default.clone(),
+        route_settings: found.routes.clone(),
         tags: tag_changes::shown(shown.tags.iter().flatten()),
     };
-    Observed { id: DEFAULT.to_string(), key, spec: Spec::Stage(spec), learned: Learned::new() }
+    match applied {
+        Some(applied) => settings::keep_known(&mut spec, applied),
+        None => settings::keep_effective(&mut spec),
+    }
+    let learned = Learned { route_settings: found.into(), ..Learned::new() };
+    Observed { id: DEFAULT.to_string(), key, spec: Spec::Stage(spec), learned }
 }
 
 /// Creates the stage. An existing one is an error, unless this very call has created it and its answer was lost.
@@ -75,6 +95,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Stage) -> Result<()
     let mut tags = ownership::tags_on_create(operation, &spec.tags)?;
     let request = ownership::add_request(&mut tags);
     let access_log = access_log(operation, spec)?;
+    let (default_settings, route_settings) = settings::of_new_stage(operation, spec)?;
     let find = || async {
         match get(session, api_id).await? {
             Some(existing) if ownership::is_of_request(existing.tags.as_ref(), &request) => Ok(Some(())),
@@ -94,6 +115,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Stage) -> Result<()
                         .stage_name(DEFAULT)
                         .auto_deploy(spec.auto_deploy)
                         .set_access_log_settings(access_log.clone())
+                        .set_default_route_settings(default_settings.clone())
+                        .set_route_settings(route_settings.clone())
                         .set_tags(Some(tags.clone().into_iter().collect()))
                         .customize()
                         .config_override(session.once_apigateway())
@@ -108,9 +131,12 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Stage) -> Result<()
     };
     match answer {
         Err(failure) if is_conflict(&failure) => find().await?.ok_or(failure)?,
-        answer => answer.map_err(with_log_advice)?,
+        answer => answer.map_err(with_log_advice).map_err(|failure| settings::with_advice(failure, api_id))?,
     }
     record_id(operation, api_id);
+    if default_settings.is_some() || route_settings.is_some() {
+        settings::learn(operation, api_id).await?;
+    }
     Ok(())
 }
 
@@ -125,12 +151,16 @@ pub(crate) async fn update(
     let session = operation.session;
     let api_id = operation.id(&to.api)?;
     let wanted = access_log(operation, to)?;
+    let settings = settings::Changes::of(operation, api_id, from, to).await?;
+    for key in &settings.deleted {
+        settings::delete(operation, api_id, key).await?;
+    }
     let (_lock, change) = change(operation, api_id, "UpdateStage").await;
     let logs_differ = from.is_none_or(|from| from.access_log != to.access_log);
     // After a failed deployment the stage is updated even without a change, so that AWS deploys again.
     let deployment = |spec: &Stage| (spec.auto_deploy, spec.deployment_failure.clone());
     let deployment_differs = from.is_none_or(|from| deployment(from) != deployment(to));
-    if deployment_differs || (logs_differ && wanted.is_some()) {
+    if deployment_differs || (logs_differ && wanted.is_some()) || settings.are_sent() {
         change
             .send(|| async {
                 client(session)
@@ -140,11 +170,14 @@ pub(crate) async fn update(
                     .stage_name(DEFAULT)
                     .auto_deploy(to.auto_deploy)
                     .set_access_log_settings(wanted.clone())
+                    .set_default_route_settings(settings.default.clone())
+                    .set_route_settings(settings.routes.clone())
                     .send()
                     .await
             })
             .await
-            .map_err(with_log_advice)?;
+            .map_err(with_log_advice)
+            .map_err(|failure| settings::with_advice(failure, api_id))?;
     }
     if deployment_differs {
         session.process.deployed_changes.add(&session.scope.region, api_id, false, None);
@@ -164,6 +197,9 @@ pub(crate) async fn update(
             },
             answer => answer.map(|_| ())?,
         }
+    }
+    if settings.are_sent() || !settings.deleted.is_empty() {
+        settings::learn(operation, api_id).await?;
     }
     let arn = arn(session, api_id);
     let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
@@ -406,7 +442,8 @@ mod tests {
     async fn failed_deployment_is_drift_and_update_deploys_again() {
         let message = "Deployment attempt failed: Unable to deploy API";
         let shown = Shown::builder().auto_deploy(true).last_deployment_status_message(message).build();
-        let Spec::Stage(failed) = read(&shown, Key::new("api"), Key::new("stage"), |arn| Ref::Id(arn.into())).spec
+        let Spec::Stage(failed) =
+            read(&shown, (Key::new("api"), Key::new("stage")), None, &BTreeSet::new(), |arn| Ref::Id(arn.into())).spec
         else {
             panic!("it is a stage")
         };

@@ -192,6 +192,14 @@ pub(crate) fn is_domain_name_taken(failure: &Failure) -> bool {
     is_conflict(failure) || (is_rejected && failure.message.contains("domain name you provided already exists"))
 }
 
+/// API Gateway: the key of a missing route whose settings the stage still has, so that AWS rejects those of all routes.
+/// The text is that of hashicorp/terraform-provider-aws#16094.
+pub(crate) fn is_stale_route_settings(failure: &Failure) -> Option<&str> {
+    let text = failure.message.split_once("Unable to find Route by key ")?.1;
+    let key = text.split_once(" within the provided RouteSettings")?.0;
+    has_code(failure, &["NotFoundException"]).then_some(key)
+}
+
 /// API Gateway: an API has as many objects of a type as its quota allows. The status of this conflict is 429, as of a
 /// throttled call, but it is permanent: "Maximum number of Authorizers for this API has been reached. Please contact
 /// AWS if you need additional Authorizers." (anomalyco/sst#4522)

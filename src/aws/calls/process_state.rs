@@ -1,7 +1,8 @@
 //! State that all provider configurations of one process share. AWS limits the calls of an account, and two
 //! configurations may change the same function, so this state does not belong to a single session.
 
-use std::sync::{Arc, LazyLock};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::SystemTime;
 
 use super::deployed_changes::DeployedChanges;
@@ -33,6 +34,8 @@ pub(crate) struct ProcessState {
     pub(crate) created: Recent,
     /// The APIs, as `<Region> <ID>`, whose mappings this process has deleted.
     pub(crate) unmapped: Recent,
+    /// The IDs of the changes by which this process has deleted records of type AAAA, by name.
+    pub(crate) withdrawn: Mutex<HashMap<String, String>>,
     /// The changes that this process has made to APIs, which AWS deploys.
     pub(crate) deployed_changes: Arc<DeployedChanges>,
 }

@@ -125,13 +125,14 @@ fn of_api() -> Vec<Deletion> {
 fn of_routes() -> Vec<Deletion> {
     let integration = Integration { function_arn: Input::Known(FUNCTION.into()), ..Integration::test() };
     let list = |path: &str, item| vec![(format!("GET /v2/apis/api1/{path}"), items(item))];
+    let no_settings = ("GET /v2/apis/api1/stages/%24default".to_string(), Answer::Json(200, json!({})));
     vec![
         of_api_gateway(
             "route",
             "DELETE /v2/apis/api1/routes/r1",
             &[],
             Entry::new(keys::route("GET /a"), "r1", Spec::ApiRoute(ApiRoute::test())),
-            list("routes", json!({ "routeId": "r1", "routeKey": "GET /a" })),
+            [list("routes", json!({ "routeId": "r1", "routeKey": "GET /a" })), vec![no_settings]].concat(),
         ),
         of_api_gateway(
             "integration",

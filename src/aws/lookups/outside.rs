@@ -57,7 +57,9 @@ async fn other(session: &Session, outside: &Outside) -> Result<Option<Finding>, 
                 .await?
                 .map(|it| Finding::Exists { owner: it.owner, detail: it.target }),
         ),
-        Outside::Record { zone_id, name } => found(record::occupied(session, zone_id, name).await?.map(unowned)),
+        Outside::Record { zone_id, name, record_type } => {
+            found(record::occupied(session, zone_id, name, record_type).await?.map(unowned))
+        }
         Outside::Address(_)
         | Outside::VpnGateway(_)
         | Outside::PrefixList(_)
@@ -188,7 +190,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn only_a_and_cname_records_of_the_name_exclude_the_record() {
-        let wanted = Outside::Record { zone_id: "Z1".into(), name: "api.example.com".into() };
+        let wanted = Outside::Record { zone_id: "Z1".into(), name: "api.example.com".into(), record_type: "A".into() };
         let call = "GET /2013-04-01/hostedzone/Z1/rrset?name=api.example.com&maxitems=10";
         let found = async |sets: String| finding_of(&Recorded::default().on(call, records(&sets)), &wanted).await;
         assert_eq!(found(plain("api.example.com", "A", "192.0.2.1")).await, exists("A 192.0.2.1"));

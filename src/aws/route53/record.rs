@@ -5,6 +5,8 @@
 //! - A zone accepts one change at a time.
 //! - Names are returned in lower case, with a trailing dot, and with `\052` instead of `*`.
 //! - Set identifiers distinguish records with the same name and type. A record without one excludes such records.
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use aws_sdk_route53::Client;
@@ -21,7 +23,7 @@ use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::operation::NEW_INPUT;
 use crate::aws::calls::rate_limit::{Limit, LimitKey};
-use crate::aws::calls::wait::{MINUTES, Poll, until};
+use crate::aws::calls::wait::{Backoff, MINUTES, Poll, WaitEnded, until};
 use crate::aws::calls::{Operation, OrFailure};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
@@ -50,15 +52,21 @@ pub(crate) async fn client(session: &Session) -> &Client {
     &session.route53
 }
 
-/// Finds the record of type A with this name, or the first of several with set identifiers. `None` if the record or the
+/// Finds the record with this type and name, or the first of several with set identifiers. `None` if the record or the
 /// zone does not exist.
-pub(crate) async fn find(session: &Session, zone_id: &str, name: &str) -> Result<Option<ResourceRecordSet>, Failure> {
+pub(crate) async fn find(
+    session: &Session,
+    zone_id: &str,
+    name: &str,
+    record_type: &str,
+) -> Result<Option<ResourceRecordSet>, Failure> {
+    let record_type = RrType::from(record_type);
     let answer = client(session)
         .await
         .list_resource_record_sets()
         .hosted_zone_id(zone_id)
         .start_record_name(name)
-        .start_record_type(RrType::A)
+        .start_record_type(record_type.clone())
         .max_items(1)
         .send()
         .await;
@@ -68,7 +76,7 @@ pub(crate) async fn find(session: &Session, zone_id: &str, name: &str) -> Result
         Err(failure) => return Err(failure),
     };
     // If this record is missing, the list starts with the next one.
-    Ok(listed.into_iter().find(|it| it.r#type == RrType::A && plain(&it.name) == plain(name)))
+    Ok(listed.into_iter().find(|it| it.r#type == record_type && plain(&it.name) == plain(name)))
 }
 
 /// The name of a hosted zone, without the trailing dot. `None` if the zone does not exist.
@@ -81,18 +89,25 @@ pub(crate) async fn zone_name(session: &Session, zone_id: &str) -> Result<Option
     }
 }
 
-/// Finds the record with this name that excludes a new one of type A, and describes it. `None` if there is none, or no
+/// Finds the record with this name that excludes a new one of a type, and describes it. `None` if there is none, or no
 /// zone.
-pub(crate) async fn occupied(session: &Session, zone_id: &str, name: &str) -> Result<Option<String>, Failure> {
-    // Without a type, the list starts with the first record of the name, and A and CNAME are among the first types.
+pub(crate) async fn occupied(
+    session: &Session,
+    zone_id: &str,
+    name: &str,
+    record_type: &str,
+) -> Result<Option<String>, Failure> {
+    // Without a type, the list starts with the first record of the name, and these are among the first types.
     let call = client(session).await.list_resource_record_sets().hosted_zone_id(zone_id).start_record_name(name);
     let listed = match call.max_items(10).send().await.or_failure("ListResourceRecordSets") {
         Ok(answer) => answer.resource_record_sets,
         Err(failure) if codes::is_no_zone(&failure) => return Ok(None),
         Err(failure) => return Err(failure),
     };
-    let excludes =
-        |it: &&ResourceRecordSet| matches!(it.r#type, RrType::A | RrType::Cname) && plain(&it.name) == plain(name);
+    let excludes = |it: &&ResourceRecordSet| {
+        let is_of_type = it.r#type == RrType::from(record_type) || it.r#type == RrType::Cname;
+        is_of_type && plain(&it.name) == plain(name)
+    };
     Ok(listed.iter().find(excludes).map(|it| format!("{} {}", it.r#type.as_str(), routed_text(it))))
 }
 
@@ -112,11 +127,12 @@ pub(crate) fn read(
     let spec = DnsRecord {
         zone_id: Input::Known(zone_id.to_string()),
         name: Input::Known(name.to_string()),
+        record_type: shown.r#type.as_str().to_string(),
         target: domain.map_or_else(|| Ref::Id(target_text(shown)), |(key, _)| Ref::Key(key.clone())),
         evaluate_target_health: shown.alias_target.as_ref().is_some_and(|it| it.evaluate_target_health),
     };
     let learned = domain.map(|(_, target)| target.learned()).unwrap_or_default();
-    Some(Observed { id: id(zone_id, name), key, spec: Spec::DnsRecord(spec), learned })
+    Some(Observed { id: id(zone_id, name, shown.r#type.as_str()), key, spec: Spec::DnsRecord(spec), learned })
 }
 
 /// Creates a record. An existing one is adopted only if it is the required alias, because only this resource has a
@@ -127,7 +143,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DnsRecord) -> Resul
     let target = target(operation, spec)?;
     let batch = batch(ChangeAction::Create, alias(&place, &target, spec.evaluate_target_health)?)?;
     let find_ours = || async {
-        match find(session, place.zone_id, place.name).await? {
+        match find(session, place.zone_id, place.name, place.record_type).await? {
             Some(existing) if is_alias_to(&existing, &target, spec) => Ok(Some(None)),
             Some(existing) => Err(taken(&place, &existing, &target)),
             None => Ok(None),
@@ -155,10 +171,10 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DnsRecord) -> Resul
         }
     })
     .await?;
-    operation.record_id(&id(place.zone_id, place.name));
+    operation.record_id(&id(place.zone_id, place.name, place.record_type));
     operation.record_learned(target.learned());
     match created {
-        Some(sent) => wait_until_in_sync(operation, sent).await,
+        Some(sent) => wait_until_in_sync(operation, &sent).await,
         // Only the answer to a change contains the ID by which to wait for it.
         None => update(operation, "", None, spec).await,
     }
@@ -180,7 +196,7 @@ pub(crate) async fn update(
         sent => sent?,
     };
     operation.record_learned(target.learned());
-    wait_until_in_sync(operation, sent).await
+    wait_until_in_sync(operation, &sent).await
 }
 
 /// Deletes a record. A record that was changed outside Terraform to point elsewhere remains, because its name has
@@ -189,17 +205,25 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let spec = operation.of_its_kind(DnsRecord::of(&entry.applied))?;
     let session = operation.session;
     let place = RecordId::of(operation, spec)?;
-    let Some(mut listed) = find(session, place.zone_id, place.name).await? else { return Ok(()) };
+    let Some(mut listed) = find(session, place.zone_id, place.name, place.record_type).await? else { return Ok(()) };
     if is_routed(&listed) || DomainTarget::of(&entry.learned).is_some_and(|target| !target.is_target_of(&listed)) {
         tracing::warn!("DNS record {} now points to {}, so it was not deleted", entry.id, target_text(&listed));
         return Ok(());
     }
     // Route 53 returns an empty list for some aliases, but rejects it in a change.
     listed.resource_records = listed.resource_records.filter(|records| !records.is_empty());
-    let Err(failure) = send(operation, &place, ChangeAction::Delete, listed).await else { return Ok(()) };
+    let failure = match send(operation, &place, ChangeAction::Delete, listed).await {
+        Ok(sent) => {
+            if place.record_type == DnsRecord::AAAA {
+                lock(&session.process.withdrawn).insert(place.name.to_string(), sent.id);
+            }
+            return Ok(());
+        }
+        Err(failure) => failure,
+    };
     // The record may have been deleted or changed in the meantime, also by a call whose answer was lost.
     // A zone that does not exist has no records, but the answer may be about another one.
-    let is_deleted = matches!(find(session, place.zone_id, place.name).await, Ok(None));
+    let is_deleted = matches!(find(session, place.zone_id, place.name, place.record_type).await, Ok(None));
     if is_deleted { Ok(()) } else { Err(failure) }
 }
 
@@ -212,9 +236,30 @@ pub(crate) fn plain(name: &str) -> String {
     }
 }
 
-/// The ID of the record of type A with this zone and name: `<zone ID>_<name>_A`.
-pub(crate) fn id(zone_id: &str, name: &str) -> String {
-    format!("{zone_id}_{name}_A")
+/// The ID of the record with this zone, name and type: `<zone ID>_<name>_<type>`.
+pub(crate) fn id(zone_id: &str, name: &str, record_type: &str) -> String {
+    format!("{zone_id}_{name}_{record_type}")
+}
+
+/// How long resolvers cache an alias to a custom domain.
+const ALIAS_TTL: Duration = Duration::from_secs(60);
+
+/// Waits until clients no longer use the IPv6 addresses of a name whose record of type AAAA this process has deleted.
+pub(crate) async fn until_forgotten(operation: &Operation<'_>, name: &str) -> Result<(), Failure> {
+    let Some(change) = lock(&operation.session.process.withdrawn).remove(name) else { return Ok(()) };
+    wait_until(operation, &change).await?;
+    let (mut pause, start) = (Backoff::starting_at(ALIAS_TTL, ALIAS_TTL), Instant::now());
+    let ended =
+        |ended: WaitEnded, pause: &Backoff| ended.failure("Waiting for resolvers", pause, "the alias is cached");
+    while start.elapsed() < ALIAS_TTL {
+        let waited = pause.pause(&operation.work.deadlines, None).await;
+        waited.map_err(|it| ended(it, &pause))?;
+    }
+    Ok(())
+}
+
+fn lock(withdrawn: &Mutex<HashMap<String, String>>) -> MutexGuard<'_, HashMap<String, String>> {
+    withdrawn.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl DomainTarget {
@@ -246,15 +291,17 @@ pub(crate) fn is_routed(shown: &ResourceRecordSet) -> bool {
 
 const ACTION: &str = "ChangeResourceRecordSets";
 
-/// The zone and the name of a record.
+/// The zone, the name and the type of a record.
 struct RecordId<'a> {
     zone_id: &'a str,
     name: &'a str,
+    record_type: &'a str,
 }
 
 impl<'a> RecordId<'a> {
     fn of(operation: &'a Operation<'_>, spec: &'a DnsRecord) -> Result<RecordId<'a>, Failure> {
-        Ok(RecordId { zone_id: operation.known(&spec.zone_id)?, name: operation.known(&spec.name)? })
+        let (zone_id, name) = (operation.known(&spec.zone_id)?, operation.known(&spec.name)?);
+        Ok(RecordId { zone_id, name, record_type: &spec.record_type })
     }
 }
 
@@ -282,7 +329,8 @@ fn alias(
         .evaluate_target_health(evaluate_target_health)
         .build()
         .map_err(unbuilt)?;
-    ResourceRecordSet::builder().name(place.name).r#type(RrType::A).alias_target(target).build().map_err(unbuilt)
+    let record_type = RrType::from(place.record_type);
+    ResourceRecordSet::builder().name(place.name).r#type(record_type).alias_target(target).build().map_err(unbuilt)
 }
 
 fn is_alias_to(shown: &ResourceRecordSet, target: &DomainTarget, spec: &DnsRecord) -> bool {
@@ -331,12 +379,16 @@ async fn send(
 }
 
 /// Waits until a change has reached all name servers of Route 53.
-async fn wait_until_in_sync(operation: &Operation<'_>, sent: ChangeInfo) -> Result<(), Failure> {
-    if sent.status == ChangeStatus::Insync {
-        return Ok(());
+async fn wait_until_in_sync(operation: &Operation<'_>, sent: &ChangeInfo) -> Result<(), Failure> {
+    match sent.status {
+        ChangeStatus::Insync => Ok(()),
+        _ => wait_until(operation, &sent.id).await,
     }
+}
+
+async fn wait_until(operation: &Operation<'_>, change: &str) -> Result<(), Failure> {
     until("Waiting for the Route 53 name servers", &operation.deadlines(SPREAD), MINUTES, || async {
-        let answer = client(operation.session).await.get_change().id(&sent.id).send().await;
+        let answer = client(operation.session).await.get_change().id(change).send().await;
         let status = match answer.or_failure("GetChange") {
             Ok(answer) => answer.change_info.map(|change| change.status),
             Err(failure) if codes::is_no_change(&failure) => None,
@@ -344,8 +396,8 @@ async fn wait_until_in_sync(operation: &Operation<'_>, sent: ChangeInfo) -> Resu
         };
         Ok(match status {
             Some(ChangeStatus::Insync) => Poll::Done(()),
-            Some(status) => Poll::Pending(format!("change {} is {}", sent.id, status.as_str())),
-            None => Poll::Pending(format!("change {} was not found", sent.id)),
+            Some(status) => Poll::Pending(format!("change {change} is {}", status.as_str())),
+            None => Poll::Pending(format!("change {change} was not found")),
         })
     })
     .await
@@ -369,13 +421,13 @@ fn routed_text(shown: &ResourceRecordSet) -> String {
 }
 
 fn taken(place: &RecordId<'_>, existing: &ResourceRecordSet, target: &DomainTarget) -> Failure {
-    let RecordId { zone_id, name } = place;
+    let RecordId { zone_id, name, record_type } = place;
     let points_to = routed_text(existing);
     Failure::new(
         Cause::Exists,
         ACTION,
         format!(
-            "{name} already has an unmanaged A record in hosted zone {zone_id}, which was not changed. It points to \
+            "{name} already has an unmanaged {record_type} record in hosted zone {zone_id}, which was not changed. It points to \
              {points_to}. To keep it, set create_dns_entry = false. Otherwise delete it, or replace it with an alias \
              to {} in zone {}, which this resource adopts, then apply again.",
             target.name, target.zone_id
@@ -384,7 +436,7 @@ fn taken(place: &RecordId<'_>, existing: &ResourceRecordSet, target: &DomainTarg
 }
 
 /// Adds the requirements to the rejection of a name that is not in the zone or has a conflicting record.
-fn rejected(failure: Failure, RecordId { zone_id, name }: &RecordId<'_>) -> Failure {
+fn rejected(failure: Failure, RecordId { zone_id, name, .. }: &RecordId<'_>) -> Failure {
     let message = format!(
         "{}. hosted_zone_id ({zone_id}) must be the zone of {name} or of a parent domain, and {name} must not have a \
          CNAME record there.",

@@ -17,6 +17,9 @@ pub(super) fn as_known(spec: &Spec, known: Option<&Entry>) -> Spec {
         let shown = Entry { origin: Origin::Found, ..Entry::new(known.key.clone(), known.id.clone(), spec) };
         return shown.normalized_against(&known.applied);
     }
+    if let (Spec::Stage(stage), Some(Entry { applied: Spec::Stage(applied), .. })) = (&mut spec, known) {
+        stage.keep_settings_of(applied);
+    }
     if let (Spec::DefaultNetworkAcl(acl), Some(Entry { applied: Spec::DefaultNetworkAcl(applied), .. })) =
         (&mut spec, known)
     {

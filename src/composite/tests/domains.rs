@@ -12,7 +12,10 @@ pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
     let zones = prop::option::of(prop::sample::select(vec!["Z0123456789A", "Z0123456789B"]));
     // The certificate is looked up by the name, looked up by another domain, or given.
     let domain = prop::option::of((names, zones, 0..3));
-    (super::properties::some_gateway(), domain).prop_map(|(mut gateway, domain)| {
+    let endpoint = (any::<bool>(), prop::bool::weighted(0.3));
+    (super::properties::some_gateway(), domain, endpoint).prop_map(|(mut gateway, domain, (dualstack, disabled))| {
+        gateway.set("ip_address_type", if dualstack { "dualstack" } else { "ipv4" }.into());
+        gateway.set("disable_execute_api_endpoint", disabled.into());
         if let Some((name, zone, certificate)) = domain {
             let given = |number, text: &str| (certificate == number).then(|| text.to_string()).into();
             gateway.set("domain_name", name.into());

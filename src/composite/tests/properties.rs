@@ -154,16 +154,21 @@ fn listed_zones(listed: [bool; 3], zones: i64) -> Option<Value> {
     (!ids.is_empty()).then(|| ids.into())
 }
 
+/// Settings of routes: the rate, and whether there are metrics.
+const SETTINGS: [(Option<f64>, Option<bool>); 5] =
+    [(Some(10.0), None), (Some(0.1), None), (None, Some(true)), (Some(10.0), Some(true)), (None, Some(false))];
+
 pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
     let keys = ["GET /a", "POST /a", "ANY /b/{proxy+}", "GET /c/{id}", "$default"];
-    let some_route = (0..3_usize, 0..5_usize, any::<bool>());
+    let some_route = (0..3_usize, 0..5_usize, any::<bool>(), 0..8_usize);
     let routes = proptest::collection::btree_map(prop::sample::select(keys.to_vec()), some_route, 1..5);
     let logs = access_logs::some_logs();
+    let switches = (prop::option::of(any::<bool>()), prop::option::of(any::<bool>()));
     // The second authorizer calls one of two functions, or accepts tokens of one of two issuers.
-    (routes, 0..4_usize, logs, prop::option::of(any::<bool>())).prop_map(|(routes, second, logs, cors)| {
+    (routes, 0..4_usize, logs, switches).prop_map(|(routes, second, logs, (cors, metrics))| {
         let routes: Vec<(&str, Value)> = routes
             .into_iter()
-            .map(|(key, (number, guard, newer))| {
+            .map(|(key, (number, guard, newer, settings))| {
                 let mut route =
                     route(["a", "b", "c"][number], [None, Some("first"), Some("second"), None, Some("second")][guard]);
                 match guard {
@@ -173,6 +178,11 @@ pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
                 }
                 if newer {
                     route.set("payload_format_version", "2.0".into());
+                }
+                if let Some((rate, metrics)) = SETTINGS.get(settings) {
+                    route.set("throttling_rate_limit", Value::from(*rate));
+                    route.set("throttling_burst_limit", Value::from(rate.map(|_| 5_i64)));
+                    route.set("detailed_metrics_enabled", Value::from(*metrics));
                 }
                 (key, route)
             })
@@ -195,6 +205,9 @@ pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
             cors.set("allow_origins", Value::from(vec!["https://example.com"]));
             pairs.push(("cors_configuration", cors));
         }
+        // Default limits cannot be removed.
+        let metrics = metrics.map(|is_on| Value::map([("detailed_metrics_enabled", is_on.into())]));
+        pairs.extend(metrics.map(|settings| ("default_route_settings", settings)));
         gateway(&routes, &authorizers, &pairs)
     })
 }

@@ -2,8 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::model::FunctionArn;
-use crate::model::{Key, Spec};
+use crate::model::{DnsRecord, FunctionArn, Key, Spec};
 use crate::plugin::Input;
 
 /// The slot of the API, the root of a gateway.
@@ -14,6 +13,9 @@ pub const LOG_GROUP: &str = "log_group";
 
 /// The slot of the custom domain.
 pub const DOMAIN: &str = "domain";
+
+/// The slot of the DNS record of type AAAA.
+pub const DNS_RECORD_AAAA: &str = "dns_record_aaaa";
 
 /// The name under which an API's entry stores the value of its tag `fgw:resource` in `learned`.
 pub(crate) const RESOURCE: &str = "resource";
@@ -34,6 +36,7 @@ pub fn slots() -> Vec<String> {
         DOMAIN,
         "api_mapping",
         "dns_record",
+        DNS_RECORD_AAAA,
     ];
     slots.map(str::to_string).into()
 }
@@ -131,13 +134,13 @@ pub fn api_mapping(domain: &Key) -> Key {
     Key::fixed("api_mapping", domain.fixed.clone())
 }
 
-/// `dns_record`, fixed by zone and name.
-pub fn dns_record(zone_id: &Input<String>, name: &Input<String>) -> Key {
+/// `dns_record` for the type A and `dns_record_aaaa` for AAAA, fixed by zone and name.
+pub fn dns_record(record_type: &str, zone_id: &Input<String>, name: &Input<String>) -> Key {
     let fixed = match (zone_id, name) {
         (Input::Known(zone_id), Input::Known(name)) => Input::Known(format!("{zone_id} {name}")),
         _ => Input::Unknown,
     };
-    Key::fixed("dns_record", fixed)
+    Key::fixed(if record_type == DnsRecord::AAAA { DNS_RECORD_AAAA } else { "dns_record" }, fixed)
 }
 
 fn function_and_qualifier(function: &FunctionArn) -> String {

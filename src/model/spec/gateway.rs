@@ -12,6 +12,7 @@ mod jwt_authorizer;
 mod lambda_permission;
 mod log_group;
 mod log_subscription;
+mod route_settings;
 mod stage;
 
 pub use api::*;
@@ -26,6 +27,7 @@ pub use jwt_authorizer::*;
 pub use lambda_permission::*;
 pub use log_group::*;
 pub use log_subscription::*;
+pub use route_settings::*;
 pub use stage::*;
 
 fn in_order(items: &[String], text: fn(&str) -> String) -> Vec<String> {

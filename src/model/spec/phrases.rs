@@ -43,6 +43,7 @@ impl NetworkAclRule {
 pub(super) fn differences(field: &str, mine: &Value, other: &Value) -> Vec<String> {
     match (field, mine, other) {
         ("tags", ..) => of_tags(mine, other),
+        ("default_settings" | "route_settings", ..) => of_members(field, mine, other),
         (_, Value::Array(mine), Value::Array(others)) if of_elements(field, mine, others).is_some() => {
             Vec::from_iter(of_elements(field, mine, others))
         }
@@ -58,6 +59,21 @@ fn of_elements(field: &str, mine: &[Value], others: &[Value]) -> Option<String> 
     };
     let elements = [only("+", others, mine), only("-", mine, others)].concat();
     (!elements.is_empty()).then(|| format!("{field}: {}", elements.join(", ")))
+}
+
+/// The members that differ, in maps of any depth.
+fn of_members(path: &str, mine: &Value, other: &Value) -> Vec<String> {
+    let names: BTreeSet<&String> = [mine, other].into_iter().filter_map(Value::as_object).flat_map(Map::keys).collect();
+    if names.is_empty() {
+        return vec![format!("{path} is {} instead of {}", phrase(path, other), phrase(path, mine))];
+    }
+    let differing = names.into_iter().filter(|name| mine.get(*name) != other.get(*name));
+    let member = |value: &Value, name: &str| value.get(name).cloned().unwrap_or_default();
+    let of = |name: &String| {
+        let (mine, other) = (member(mine, name), member(other, name));
+        if mine == other { Vec::new() } else { of_members(&format!("{path} {}", printable(name)), &mine, &other) }
+    };
+    differing.flat_map(of).collect()
 }
 
 fn of_tags(mine: &Value, other: &Value) -> Vec<String> {

@@ -4,9 +4,12 @@
 use super::{
     Api, ApiMapping, ApiRoute, Authorization, Authorizer, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord,
     DomainName, Eip, Integration, InterfaceEndpoint, InterfaceEndpointSettings, InternetGateway, Ipv6Source,
-    JwtAuthorizer, LambdaPermission, LogGroup, LogSubscription, NatGateway, NetworkAclRule, Route, RouteTable,
-    RouteTableAssociation, RuleSource, SecurityGroupRule, Stage, Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
+    JwtAuthorizer, LambdaPermission, LogGroup, LogSubscription, NatGateway, NetworkAclRule, Route, RouteSettings,
+    RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Stage, Subnet, Tier, Vpc, VpcEndpoint,
+    VpcIpv6Block,
 };
+use std::collections::BTreeMap;
+
 use crate::model::{Caller, Key, Ref};
 use crate::plugin::Input;
 
@@ -195,6 +198,8 @@ impl Api {
             description: Input::default(),
             version: Input::default(),
             cors: Input::default(),
+            disable_endpoint: Input::default(),
+            ip_address_type: text(Api::IPV4),
             tags: Input::default(),
         }
     }
@@ -285,7 +290,15 @@ impl LogSubscription {
 
 impl Stage {
     pub(crate) fn test() -> Stage {
-        Stage { api: api(), auto_deploy: true, deployment_failure: None, access_log: None, tags: Input::default() }
+        Stage {
+            api: api(),
+            auto_deploy: true,
+            deployment_failure: None,
+            access_log: None,
+            default_settings: RouteSettings::default(),
+            route_settings: BTreeMap::new(),
+            tags: Input::default(),
+        }
     }
 }
 
@@ -297,6 +310,7 @@ impl DomainName {
             certificate_arn: text("cert1"),
             endpoint_type: DomainName::REGIONAL.into(),
             security_policy: DomainName::TLS_1_2.into(),
+            ip_address_type: text(Api::IPV4),
             tags: Input::default(),
         }
     }
@@ -319,6 +333,7 @@ impl DnsRecord {
             zone_id: text("Z1"),
             name: text("api.example.com"),
             target: Ref::Key(Key::new("domain")),
+            record_type: DnsRecord::A.into(),
             evaluate_target_health: false,
         }
     }

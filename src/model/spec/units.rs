@@ -25,6 +25,9 @@ const TOGETHER: [&[&str]; 4] = [
     &["payload_format_version", "enable_simple_responses"],
 ];
 
+/// The properties that are maps, of which each entry is a unit.
+const MAPS: [&str; 3] = ["tags", "default_settings", "route_settings"];
+
 /// The prefix of the properties of a CORS configuration.
 const CORS: &str = "cors.";
 
@@ -110,12 +113,12 @@ fn is_unknown(value: &Value) -> bool {
     value.get(UNKNOWN) == Some(&Value::Bool(true))
 }
 
-/// The units of specs of one kind. A property is divided if it is a set, or a map of tags, in each of them.
+/// The units of specs of one kind. A property is divided if it is a set, or a map, in each of them.
 fn units<const N: usize>(all: &[Fields; N]) -> [Units; N] {
     let is_divided = |field: &str| {
         all.iter().all(|fields| match fields.get(field) {
             Some(Value::Array(_)) => true,
-            Some(tags @ Value::Object(_)) => field == "tags" && !is_unknown(tags),
+            Some(map @ Value::Object(_)) => MAPS.contains(&field) && !is_unknown(map),
             _ => false,
         })
     };
@@ -188,6 +191,9 @@ fn overwriting((field, element): &Unit, found: Option<&Value>, required: Option<
     match element {
         _ if found.is_array() && required.is_null() => None,
         Some(key) if field == "tags" => Some(format!("tag {}", printable(key))),
+        Some(key) if MAPS.contains(&field.as_str()) => {
+            Some(format!("{field} {} {} becomes {}", printable(key), phrase(field, found), phrase(field, required)))
+        }
         _ => Some(format!("{field} {} becomes {}", phrase(field, found), phrase(field, required))),
     }
 }

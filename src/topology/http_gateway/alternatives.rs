@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::config::{FaasAuthorizer, GatewayConfig, RouteConfig};
-use crate::model::Scope;
+use crate::model::{Api, RouteSettings, Scope};
 use crate::plugin::Input;
 use crate::topology::Context;
 use crate::topology::alternatives::{Change, combined, each};
@@ -44,6 +44,10 @@ pub(super) fn alternatives(context: &Context<'_, GatewayConfig>) -> Vec<GatewayC
         let names = [None, Some("unknown.example.com".to_string())];
         let names = before(|config| &config.domain_name).cloned().into_iter().chain(names).map(Input::Known);
         choices.push(each(|config| &mut config.domain_name, names));
+    }
+    if !config.ip_address_type.is_known() {
+        let types = [Api::IPV4, Api::DUALSTACK].map(|it| Input::Known(it.to_string()));
+        choices.push(each(|config| &mut config.ip_address_type, types));
     }
     if !config.create_dns_entry.is_known() {
         choices.push(each(|config| &mut config.create_dns_entry, [false, true].map(Input::Known)));
@@ -132,6 +136,8 @@ fn is_known(route: &RouteConfig) -> bool {
         authorizer_name,
         authorization_type,
         authorization_scopes: _,
+        // No object and no output depends on them.
+        settings: _,
     } = route;
     faas_function_arn.is_known()
         && description.is_known()
@@ -169,6 +175,7 @@ fn filled(
             Values::Before | Values::Distinct | Values::Of(_) => "AWS_IAM".to_string(),
         })),
         authorization_scopes: Input::Unknown,
+        settings: RouteSettings::default(),
     };
     let source = match values {
         Values::Before => before.filter(|before| is_known(before)).unwrap_or(&new),

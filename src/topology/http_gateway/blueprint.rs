@@ -5,6 +5,7 @@ mod domain;
 mod exposure;
 mod integrations;
 mod logs;
+mod settings;
 mod unmanaged;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +15,7 @@ pub(super) use domain::certificate_domain;
 
 use super::authorization::Required;
 use super::config::{CorsConfig, GatewayConfig, RouteConfig};
-use super::warnings::{deploys_again, warnings};
+use super::warnings::{deploys_again, enables_endpoint, warnings};
 use crate::model::keys::gateway as keys;
 use crate::model::{
     AccessLog, Api, ApiRoute, Authorization, AuthorizationType, Caller, Cors, Facts, FunctionArn, Inventory, Key,
@@ -35,7 +36,11 @@ pub(super) fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprin
         api: keys::api(),
         objects: Vec::new(),
         protections: BTreeMap::new(),
-        warnings: warnings(context.config).into_iter().chain(deploys_again(context)).collect(),
+        warnings: warnings(context.config)
+            .into_iter()
+            .chain(deploys_again(context))
+            .chain(enables_endpoint(context))
+            .collect(),
         missing: Vec::new(),
         // CloudWatch Logs accepts every tag that API Gateway accepts.
         problems: context.scope.default_tag_problems(TaggingService::ApiGateway, &AttributePath::new("api_tags")),
@@ -101,6 +106,8 @@ impl<'a> Draft<'a> {
             description: absent_if_empty(&config.description),
             version: absent_if_empty(&config.api_version),
             cors: cors(&config.cors_configuration),
+            disable_endpoint: config.disable_execute_api_endpoint.clone(),
+            ip_address_type: config.ip_address_type.clone(),
             tags: self.tags("api_tags", &config.api_tags),
         };
         self.add(self.api.clone(), Spec::Api(spec), vec![]);
@@ -203,8 +210,11 @@ impl<'a> Draft<'a> {
             auto_deploy: true,
             deployment_failure: None,
             access_log: log_group.map(|key| AccessLog { log_group: Ref::Key(key), format }),
+            default_settings: settings::default(config),
+            route_settings: settings::of_routes(config),
             tags: self.tags("stage_tags", &config.stage_tags),
         };
+        self.check_settings(&spec);
         self.add(keys::stage(), Spec::Stage(spec), routes);
     }
 

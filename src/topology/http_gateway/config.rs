@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::jwt_authorizers::JwtConfig;
-use crate::model::{KmsKey, LogGroup, OperationTimeouts, Tags, role};
+use crate::model::{Api, KmsKey, LogGroup, OperationTimeouts, RouteSettings, Tags, role};
 use crate::plugin::{Check, Input, PlanEffect, Value};
 use crate::topology::NOT_YET_RUN;
 
@@ -86,6 +86,22 @@ crate::attributes! {
         /// need no scope.
         default_authorization_scopes: Input<Option<BTreeSet<Input<String>>>>
             = optional().only_if_set("default_authorizer_name").in_place(),
+        /// Throttling and metrics of the routes that set none of them. By default, they are not managed: the provider
+        /// leaves those of an existing stage as they are, and a new one has the limits of the account. API Gateway has
+        /// no call that removes limits from a stage, so a plan that would do so is an error.
+        default_route_settings: Input<Option<RouteSettings>> = optional().in_place(),
+        /// Whether to disable the API's own endpoint (`api_endpoint`), so that clients reach the API through its custom
+        /// domain only. The domain, its mapping and its record are complete before the endpoint is disabled. AWS does
+        /// that with a deployment, some seconds after the apply. Without a custom domain, `invoke_url` is null.
+        disable_execute_api_endpoint: Input<bool> = default(false).in_place(),
+        /// IP addresses of the API's endpoint and of the custom domain: `ipv4`, or `dualstack` for IPv4 and IPv6. With
+        /// `dualstack` and `create_dns_entry`, the domain also has a record of type AAAA. Policies and functions that
+        /// compare source addresses (`aws:SourceIp`) then see IPv6 addresses. Changing it to `ipv4` deletes the record,
+        /// and changes the domain a minute later, when resolvers have forgotten the record.
+        ip_address_type: Input<String>
+            = default(Api::IPV4).check(Check::one_of(&[Api::IPV4, Api::DUALSTACK])).change(PlanEffect::PartialReplace(
+                "updates the API and the custom domain in place, and creates or deletes the record of type AAAA"
+            )),
         /// Name of the log group that the provider creates for access logs. By default, access logs are off. Names that
         /// begin with `/aws/vendedlogs/` avoid the size limit of the policy by which AWS allows log delivery.
         access_log_logservice_group_name: Input<Option<String>>
@@ -163,8 +179,9 @@ crate::attributes! {
         /// without `domain_name`.
         certificate_domain: Input<Option<String>> = optional_computed().in_place(),
         /// Whether to create a DNS record for `domain_name`: an alias record of type A in `hosted_zone_id` that routes
-        /// to the custom domain. The provider never overwrites an existing record with this name: if it routes
-        /// elsewhere, the apply fails. Requires `domain_name`.
+        /// to the custom domain, and one of type AAAA if `ip_address_type` is `dualstack`. The provider never
+        /// overwrites an existing record with this name: if it routes elsewhere, the apply fails. Requires
+        /// `domain_name`.
         create_dns_entry: Input<bool> = default(false).change(PlanEffect::PartialReplace("creates or deletes the record")),
         /// ID of the Route 53 hosted zone for the DNS record, such as `Z0123456789ABCDEFGHIJ`. Required if
         /// `create_dns_entry` is `true`; otherwise, it has no effect.
@@ -232,6 +249,7 @@ crate::attributes! {
         /// authorizer. Without scopes, the authorizer accepts every valid token, including ID tokens. Defaults to
         /// `default_authorization_scopes` if the route has the default authorizer by default, and to none otherwise.
         authorization_scopes: Input<Option<BTreeSet<Input<String>>>> = optional().in_place(),
+        ..settings: RouteSettings
     }
 }
 

@@ -4,6 +4,7 @@
 //! these objects counts as equal.
 
 mod entries;
+mod settings;
 
 pub(super) use entries::{authorizers, jwt_authorizers, routes};
 
@@ -42,8 +43,16 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     if let Input::Known(Some(found)) = &api.cors {
         attributes.set("cors_configuration", CorsConfig::of(found).encode());
     }
-    let routes = routes(found).into_iter().filter_map(|(key, entry)| Some((key.to_string(), shortest_route(entry?))));
+    let default = settings::of_stage(found);
+    let routes = routes(found).into_iter().filter_map(|(key, entry)| {
+        let mut entry = entry?;
+        entry.settings = settings::shortest(&entry.settings, &default);
+        Some((key.to_string(), shortest_route(entry)))
+    });
     attributes.set("route_config", Value::map(routes));
+    if !default.is_empty() {
+        attributes.set("default_route_settings", default.encode());
+    }
     let authorizers = authorizers(found).into_iter();
     let authorizers = authorizers.map(|(name, spec)| (name.to_string(), shortest(spec, scope).encode()));
     attributes.set("faas_authorizers", Value::map(authorizers));

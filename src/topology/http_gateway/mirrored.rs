@@ -10,6 +10,11 @@ pub(super) const MIRRORED: &[Mirrored] = &[
     Mirrored::new("name", |it| it.each(Api::of, |api| &api.name)),
     Mirrored::new("description", |it| it.each(Api::of, |api| &api.description)),
     Mirrored::new("api_version", |it| it.each(Api::of, |api| &api.version)),
+    Mirrored::new("disable_execute_api_endpoint", |it| it.each(Api::of, |api| &api.disable_endpoint)),
+    Mirrored::new("ip_address_type", |it| {
+        let of_domain = it.each(DomainName::of, |domain| &domain.ip_address_type);
+        it.each(Api::of, |api| &api.ip_address_type).into_iter().chain(of_domain).collect()
+    }),
     // A log group that this resource does not manage cannot be expressed: its name in the configuration would create a
     // group.
     Mirrored::new("access_log_logservice_group_name", |it| it.each(LogGroup::of, |group| &group.name))

@@ -29,7 +29,8 @@ pub(super) fn schema() -> Vec<Attribute> {
         Attribute::computed(
             "invoke_url",
             Type::String,
-            "URL of the gateway: the URL of the custom domain, or `api_endpoint` if there is none or it is a wildcard.",
+            "URL of the gateway: the URL of the custom domain, or `api_endpoint` if there is none or it is a wildcard. \
+             Null if that endpoint is disabled.",
         ),
         Attribute::computed("default_stage_id", Type::String, "ID of the stage, which is always `$default`."),
         Attribute::computed("stage_arn", Type::String, "ARN of the stage."),
@@ -156,11 +157,16 @@ fn access_log_group_arn(config: &GatewayConfig, ids: &Ids, scope: Option<&Scope>
 
 /// The URL of the custom domain if there is one, otherwise the endpoint of the API.
 fn invoke_url(config: &GatewayConfig, endpoint: &Value) -> Value {
+    let endpoint = match &config.disable_execute_api_endpoint {
+        Input::Unknown => Value::Unknown,
+        Input::Known(true) => Value::Null,
+        Input::Known(false) => endpoint.clone(),
+    };
     match &config.domain_name {
         Input::Unknown => Value::Unknown,
-        Input::Known(None) => endpoint.clone(),
+        Input::Known(None) => endpoint,
         // A wildcard is not a name that a client can call.
-        Input::Known(Some(domain)) if domain.starts_with("*.") => endpoint.clone(),
+        Input::Known(Some(domain)) if domain.starts_with("*.") => endpoint,
         Input::Known(Some(domain)) => format!("https://{domain}").into(),
     }
 }

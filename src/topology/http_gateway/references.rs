@@ -3,7 +3,7 @@
 use super::blueprint::authorizer_uri;
 use super::config::GatewayConfig;
 use crate::model::keys::gateway::LOG_GROUP;
-use crate::model::{Arn, Destination, FunctionArn, KmsKey, Outside, Reference, Scope};
+use crate::model::{Api, Arn, Destination, DnsRecord, FunctionArn, KmsKey, Outside, Reference, Scope};
 use crate::plugin::{AttributePath, Input};
 
 /// The references of all inputs that have an effect and are known.
@@ -77,7 +77,11 @@ fn of_domain(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
     if let (Input::Known(true), Input::Known(Some(zone_id))) = (&config.create_dns_entry, &config.hosted_zone_id) {
         let zone = Outside::HostedZone { id: zone_id.clone(), name: name.clone() };
         all.push(Reference::new(zone, AttributePath::new("hosted_zone_id")));
-        all.push(Reference::new(Outside::Record { zone_id: zone_id.clone(), name: name.clone() }, path));
+        let is_dualstack = config.ip_address_type == Input::Known(Api::DUALSTACK.to_string());
+        for record_type in [DnsRecord::A, DnsRecord::AAAA].into_iter().take(if is_dualstack { 2 } else { 1 }) {
+            let (zone_id, name, record_type) = (zone_id.clone(), name.clone(), record_type.to_string());
+            all.push(Reference::new(Outside::Record { zone_id, name, record_type }, path.clone()));
+        }
     }
     all
 }

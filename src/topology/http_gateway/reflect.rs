@@ -24,6 +24,7 @@ pub(super) fn write_drift(state: &mut Value, inventory: &Inventory) {
     if let (Spec::Api(applied), Some(Spec::Api(found))) = (&root.applied, root.drifted()) {
         write_cors(state, applied, found);
     }
+    write_settings(state, inventory);
     write_routes(state, inventory);
     write_authorizers(state, inventory);
     write_jwt_authorizers(state, inventory);
@@ -45,6 +46,16 @@ fn write_cors(state: &mut Value, applied: &Api, found: &Api) {
     };
     set_differences(&mut value, &before, &now);
     state.set("cors_configuration", value);
+}
+
+fn write_settings(state: &mut Value, inventory: &Inventory) {
+    let (applied, now) = views(inventory);
+    let (before, now) = (applied.default_settings().encode(), now.default_settings().encode());
+    let mut value = state.get("default_route_settings").clone();
+    if before != now && !value.is_null() {
+        set_differences(&mut value, &before, &now);
+        state.set("default_route_settings", value);
+    }
 }
 
 fn write_routes(state: &mut Value, inventory: &Inventory) {

@@ -1,8 +1,10 @@
 //! Tests of the whole gateway: waves, unknown inputs, and properties of every configuration.
 
 mod domains;
+mod endpoints;
 mod logs;
 mod unknown;
+mod settings;
 
 use std::collections::{BTreeMap, BTreeSet};
 

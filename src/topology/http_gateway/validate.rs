@@ -9,6 +9,7 @@ mod logs;
 #[cfg(test)]
 mod properties;
 mod routes;
+mod settings;
 #[cfg(test)]
 mod rules;
 
@@ -24,6 +25,7 @@ pub(super) fn validate(config: &GatewayConfig) -> Vec<Problem> {
     let mut problems = Problems::default();
     problems.api(config);
     problems.routes(config);
+    problems.settings(config);
     problems.authorizers(config);
     problems.0.extend(authorization::problems(config));
     problems.0.extend(jwt_authorizers::problems(&config.jwt_authorizers, &config.faas_authorizers));

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::authorization::used_authorizers;
 use super::config::GatewayConfig;
 use crate::model::keys::gateway as keys;
-use crate::model::{Destination, Spec};
+use crate::model::{Api, Destination, Spec};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::{Context, IgnoredDrift};
 
@@ -55,7 +55,29 @@ pub(super) fn warnings(config: &GatewayConfig) -> Vec<Problem> {
         warnings.push(no_effect("hosted_zone_id", "create_dns_entry is false", "Set create_dns_entry to true"));
     }
     warnings.extend(unused_authorizers(config));
+    if let (Input::Known(true), Input::Known(None)) = (&config.disable_execute_api_endpoint, &config.domain_name) {
+        warnings.push(Problem::new(
+            AttributePath::new("disable_execute_api_endpoint"),
+            "No request reaches the API unless another configuration maps a domain to it.",
+            "Set domain_name, or map a domain to the stage elsewhere.",
+        ));
+    }
     warnings
+}
+
+/// The warning that the apply enables the endpoint of the API again.
+pub(super) fn enables_endpoint(context: &Context<'_, GatewayConfig>) -> Option<Problem> {
+    let entry = context.existing.at(keys::API).filter(|entry| entry.is_present())?;
+    let is_disabled = Api::of(entry.spec())?.disable_endpoint == Input::Known(true);
+    let is_enabled = context.config.disable_execute_api_endpoint == Input::Known(false);
+    let endpoint = entry.learned.get("api_endpoint").map_or("its own endpoint", String::as_str);
+    (is_disabled && is_enabled).then(|| {
+        Problem::new(
+            AttributePath::new("disable_execute_api_endpoint"),
+            format!("The apply enables the endpoint of the API again: clients can reach it at {endpoint}."),
+            "To keep the endpoint disabled, set disable_execute_api_endpoint = true.",
+        )
+    })
 }
 
 /// Authorizers that no route uses. A misspelled attribute of a route, which Terraform drops, leaves the route public.

@@ -267,7 +267,10 @@ fn value(json: &Json) -> Value {
     match json {
         Json::Null => Value::Null,
         Json::Bool(value) => Value::Bool(*value),
-        Json::Number(number) => number.as_i64().expect("examples use whole numbers").into(),
+        Json::Number(number) => match number.as_i64() {
+            Some(number) => number.into(),
+            None => number.as_f64().expect("examples use no larger numbers").into(),
+        },
         Json::String(text) => Value::String(text.clone()),
         Json::Array(items) => Value::List(items.iter().map(value).collect()),
         Json::Object(fields) => Value::Map(fields.iter().map(|(key, it)| (key.clone(), value(it))).collect()),

@@ -70,12 +70,17 @@ fn people() -> Json {
 fn bases() -> Vec<Json> {
     // Two routes share an integration, and one of them changes.
     let both = json!({ "GET /orders": route(json!({})), "PUT /orders": route(json!({})) });
+    let limits = json!({
+        "throttling_rate_limit": 10, "throttling_burst_limit": 5, "detailed_metrics_enabled": false,
+    });
     let shared = |more: Json| with(&both, &json!({ "GET /orders": route(more) }));
     let of = |more: Json| json!({ "route_config": { "GET /orders": route(more) } });
     vec![
         json!({ "route_config": shared(json!({ "description": "Orders." })) }),
         json!({ "route_config": shared(json!({ "payload_format_version": "2.0" })) }),
         json!({ "route_config": shared(json!({ "timeout_milliseconds": 1000 })) }),
+        json!({ "route_config": { "GET /orders": route(limits.clone()) } }),
+        json!({ "default_route_settings": limits }),
         json!({ "faas_authorizers": { "staff": authorizer(json!({})) } }),
         of(json!({ "authorizer_name": null, "authorization_type": null })),
         of(json!({ "authorizer_name": "people", "authorization_scopes": null })),
@@ -108,6 +113,11 @@ fn values() -> Values {
     vec![
         ("cors_configuration", json!({}), json!({ "allow_origins": ["https://a.example"] })),
         ("cors_configuration", none.clone(), json!({ "allow_origins": ["https://a.example"] })),
+        ("default_route_settings", none.clone(), json!({ "detailed_metrics_enabled": true })),
+        ("*.throttling_rate_limit", json!(10), json!(0.5)),
+        ("*.throttling_burst_limit", json!(5), json!(6)),
+        ("*.detailed_metrics_enabled", json!(false), json!(true)),
+        ("ip_address_type", json!("ipv4"), json!("dualstack")),
         ("*.allow_headers", none.clone(), json!(["x-key"])),
         ("*.allow_methods", none.clone(), json!(["GET"])),
         ("*.allow_origins", json!(["https://a.example"]), json!(["https://b.example"])),

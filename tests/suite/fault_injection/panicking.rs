@@ -46,6 +46,7 @@ const OF_GATEWAY: &[&str] = &[
     "subscription_permission",
     "domain",
     "dns_record",
+    "dns_record_aaaa",
     "api_mapping",
 ];
 

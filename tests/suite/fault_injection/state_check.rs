@@ -44,8 +44,11 @@ pub(super) fn existing(account: &Account) -> BTreeSet<String> {
     }
     // A hosted zone of a campaign contains only its own two records and those of the provider.
     for zone in list(&all["hosted_zones"]) {
-        let records = list(&zone["records"]).filter(|record| record["Type"] == "A");
-        let id = |it: &Value| format!("{}_{}_A", text(&zone["Id"]), text(&it["Name"]).trim_end_matches('.'));
+        let records = list(&zone["records"]).filter(|record| record["Type"] == "A" || record["Type"] == "AAAA");
+        let id = |it: &Value| {
+            let name = text(&it["Name"]);
+            format!("{}_{}_{}", text(&zone["Id"]), name.trim_end_matches('.'), text(&it["Type"]))
+        };
         ids.extend(records.map(id));
     }
     ids

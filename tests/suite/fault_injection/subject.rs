@@ -252,7 +252,10 @@ impl Subject {
             "api_tags": { "team": "web" },
             "route_config": {
                 "GET /orders": { "faas_function_arn": self.arn("orders") },
-                "POST /orders": { "faas_function_arn": self.arn("orders"), "authorizer_name": "customers" },
+                "POST /orders": {
+                    "faas_function_arn": self.arn("orders"), "authorizer_name": "customers",
+                    "throttling_rate_limit": 10, "throttling_burst_limit": 5,
+                },
                 "GET /users/{proxy+}": { "faas_function_arn": self.arn("users"), "payload_format_version": "2.0" },
             },
             "faas_authorizers": { "customers": {
@@ -283,12 +286,15 @@ impl Subject {
                 "GET /more": {
                     "faas_function_arn": self.arn("orders"), "timeout_milliseconds": 9000, "authorizer_name": "people",
                     "authorization_scopes": ["read"],
+                    "detailed_metrics_enabled": true,
                 },
             },
             "jwt_authorizers": { "people": { "issuer": issuers().url("people"), "audience": ["shop"] } },
             "faas_authorizers": {
                 "staff": { "authorizer_name": "guard", "authorizer_payload_format_version": "1.0" },
             },
+            "disable_execute_api_endpoint": true,
+            "ip_address_type": "dualstack",
             "cors_configuration": null,
             "access_log_logservice_group_retention_in_days": null,
             "access_log_logservice_group_tags": { "kept": "long", "for": "audit" },

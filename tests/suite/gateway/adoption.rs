@@ -50,7 +50,13 @@ fn an_api_with_all_kinds_of_objects_is_adopted() {
     // Terraform generates jsonencode(), which writes this without spaces and in another order.
     let format = "{ \"status\": \"$context.status\", \"id\": \"$context.requestId\" }";
     let logs = json!({ "DestinationArn": group, "Format": format });
-    api.create("stage", json!({ "StageName": "$default", "AutoDeploy": true, "AccessLogSettings": logs }));
+    let limits = |rate: f64| json!({ "ThrottlingRateLimit": rate, "ThrottlingBurstLimit": 50 });
+    let settings = json!({ "GET /orders": limits(10.0), "ANY /users/{proxy+}": limits(0.0) });
+    api.create(
+        "stage",
+        json!({ "StageName": "$default", "AutoDeploy": true, "AccessLogSettings": logs,
+        "DefaultRouteSettings": limits(100.0), "RouteSettings": settings }),
+    );
     api.create("stage", json!({ "StageName": "test" }));
     api.domain();
 
@@ -79,6 +85,11 @@ fn an_api_with_all_kinds_of_objects_is_adopted() {
     assert_eq!(env.attribute("custom_access_log_format"), json!(format));
     let stage = account.boto("apigatewayv2", "get_stage", json!({ "ApiId": api.id, "StageName": "$default" }));
     assert_eq!(stage["AccessLogSettings"]["Format"], json!(format));
+    assert_eq!((&stage["DefaultRouteSettings"], &stage["RouteSettings"]), (&limits(100.0), &settings));
+    assert_eq!(env.attribute("default_route_settings")["throttling_rate_limit"], json!(100));
+    let throttled = env.attribute("route_config");
+    assert_eq!(throttled["GET /orders"]["throttling_rate_limit"], json!(10));
+    assert_eq!(throttled["ANY /users/{proxy+}"]["throttling_rate_limit"], json!(null), "no input expresses 0");
     assert_eq!(env.send("GET", "/orders", None).body, "orders /orders");
     let routes = account.boto("apigatewayv2", "get_routes", json!({ "ApiId": api.id })).to_string();
     assert!(routes.contains(&other), "a route that no input expresses stays: {routes}");

@@ -209,7 +209,7 @@ impl TestEnv {
         (env, without)
     }
 
-    fn stage(&self) -> Value {
+    pub(super) fn stage(&self) -> Value {
         self.api_call("get_stage", json!({ "StageName": "$default" }))
     }
 

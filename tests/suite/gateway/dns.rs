@@ -93,6 +93,54 @@ fn plain(name: &str, kind: &str, value: &str) -> Value {
 }
 
 #[test]
+fn a_dualstack_domain_has_a_record_of_each_type() {
+    let zone = Zone::new();
+    let env = &zone.env;
+    let of = |kind: &str| with(&zone.at("shop.example.com"), &json!({ "ip_address_type": kind }));
+    let types = || {
+        let domain = &env.proxy.account().list_of("domain_names")[0];
+        let api = env.api_call("get_api", json!({}));
+        [api["IpAddressType"].clone(), domain["DomainNameConfigurations"][0]["IpAddressType"].clone()]
+    };
+    env.apply(&of("ipv4"));
+    assert_eq!(types(), ["ipv4", "ipv4"]);
+    let client = env.load_client(("GET /a", "orders /a"), &[]);
+    let calls = env.change(&of("dualstack"));
+    assert_eq!(calls, ["UpdateApi", "UpdateDomainName shop.example.com", "ChangeResourceRecordSets"]);
+    assert_eq!(types(), ["dualstack", "dualstack"]);
+    let alias = zone.alias("shop.example.com");
+    assert_eq!(zone.ours(), [alias.clone(), with(&alias, &json!({ "Type": "AAAA" }))]);
+    assert_eq!(env.attribute("aws_objects")["dns_record_aaaa"], format!("{}_shop.example.com_AAAA", zone.id));
+
+    // An import finds both.
+    env.workspace.reimport(THIS);
+    assert_eq!(env.attribute("ip_address_type"), "dualstack");
+    assert_eq!(env.attribute("aws_objects")["dns_record_aaaa"], format!("{}_shop.example.com_AAAA", zone.id));
+    env.workspace.assert_nothing_to_do();
+
+    // A record that someone deletes is created again.
+    zone.put("DELETE", &with(&alias, &json!({ "Type": "AAAA" })));
+    assert_eq!(env.drift(), json!({ "dns_record_aaaa": format!("{}_shop.example.com_AAAA is missing", zone.id) }));
+    env.apply_config();
+    assert_eq!(zone.changes(), ["CREATE shop.example.com"]);
+
+    let calls = env.change(&of("ipv4"));
+    assert_eq!(calls, ["UpdateApi", "ChangeResourceRecordSets", "UpdateDomainName shop.example.com"]);
+    assert_eq!((types(), zone.ours()), (["ipv4".into(), "ipv4".into()], vec![alias]));
+    client.saw_no_error();
+    env.destroy();
+}
+
+#[test]
+fn a_record_of_ipv6_addresses_that_exists_is_reported_by_the_plan() {
+    let zone = Zone::new();
+    zone.env.config(&with(&zone.at("api.example.com"), &json!({ "ip_address_type": "dualstack" })));
+    let plan = zone.env.workspace.plan(&[]);
+    assert_eq!(plan.code, 1, "{plan}");
+    assert!(plan.says("already has an AAAA record"), "{plan}");
+}
+
+#[test]
 fn a_record_is_created_moved_with_the_domain_and_deleted() {
     let zone = Zone::new();
     let env = &zone.env;

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{THIS, TestEnv, text, with};
+use crate::support::deployments;
 use crate::support::http::{Answer, Request};
 use crate::support::proxy::fault::Fault;
 use crate::support::terraform::Workspace;
@@ -80,6 +81,43 @@ impl TestEnv {
         account.boto("apigatewayv2", "create_stage", json!({ "ApiId": api, "StageName": "prod" }));
         api
     }
+}
+
+#[test]
+fn a_disabled_endpoint_leaves_the_domain_only() {
+    let env = TestEnv::new();
+    let certificate = env.certificate("*.example.com");
+    let disabled = with(&env.with_domain(NAME), &json!({ "disable_execute_api_endpoint": true }));
+    env.apply(&env.without_domain());
+    let endpoint = env.attribute("api_endpoint");
+    let served = || (env.reach(NAME).status, env.send("GET", "/a", None).status);
+
+    let calls = env.change(&disabled);
+    assert_eq!(calls, [format!("CreateDomainName {NAME}"), format!("CreateApiMapping {NAME}"), "UpdateApi".to_owned()]);
+    assert_domain(&env, &certificate);
+    let url = format!("https://{NAME}");
+    assert_eq!((env.attribute("invoke_url"), env.attribute("api_endpoint")), (json!(url), endpoint.clone()));
+    deployments::wait(env.proxy.account());
+    assert_eq!(served(), (200, 404));
+
+    // Someone enables it again, which is drift.
+    env.api_call("update_api", json!({ "DisableExecuteApiEndpoint": false }));
+    assert_eq!(env.drift(), json!({ "api": "disable_endpoint is false instead of true" }));
+    env.apply_config();
+    deployments::wait(env.proxy.account());
+    assert_eq!(served(), (200, 404));
+    env.workspace.reimport(THIS);
+    assert_eq!(env.attribute("disable_execute_api_endpoint"), true);
+    env.workspace.assert_nothing_to_do();
+
+    env.config(&env.without_domain());
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says(&format!("clients can reach it at {}", text(&endpoint))), "{plan}");
+    let calls = env.change(&env.without_domain());
+    assert_eq!(calls[0], "UpdateApi", "{calls:?}");
+    assert_eq!(env.send("GET", "/a", None).status, 200);
+    assert_eq!(env.attribute("invoke_url"), endpoint);
+    env.destroy();
 }
 
 #[test]

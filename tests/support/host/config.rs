@@ -183,7 +183,9 @@ fn plain_of(kind: &Type, given: &Json, path: &str) -> Result<Value, String> {
         }
         (Type::Bool, Json::Bool(value)) => Ok(Value::Bool(*value)),
         (Type::Bool, Json::String(text)) => text.parse().map(Value::Bool).map_err(|_| wrong()),
-        (Type::Number, Json::Number(number)) => number.as_i64().map(Value::from).ok_or_else(wrong),
+        (Type::Number, Json::Number(number)) => {
+            number.as_i64().map(Value::from).or_else(|| number.as_f64().map(Value::from)).ok_or_else(wrong)
+        }
         (Type::Number, Json::String(text)) => text.parse::<i64>().map(Value::from).map_err(|_| wrong()),
         (Type::String, Json::String(text)) => Ok(Value::from(text.as_str())),
         (Type::String, Json::Number(_) | Json::Bool(_)) => Ok(Value::from(given.to_string())),

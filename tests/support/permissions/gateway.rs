@@ -159,8 +159,8 @@ const API: &[Calls] = &[
     (
         GatewayChange,
         "Gateway",
-        &["DeleteAccessLogSettings", "DeleteCorsConfiguration"],
-        &["/apis/*/cors", "/apis/*/stages/*/accesslogsettings"],
+        &["DeleteAccessLogSettings", "DeleteCorsConfiguration", "DeleteRouteSettings"],
+        &["/apis/*/cors", "/apis/*/stages/*/accesslogsettings", "/apis/*/stages/*/routesettings/*"],
         Always,
     ),
     (GatewayChange, "Tags", &["TagResource", "UntagResource"], TAGS_OF_APIS, Always),

@@ -7,6 +7,7 @@ mod lambda;
 mod logs;
 mod missing_api;
 mod route53;
+mod route_settings;
 
 use std::sync::OnceLock;
 
@@ -53,7 +54,7 @@ impl Repairs {
         }
         let answer = match call.action.as_str() {
             "DeleteAccessLogSettings" => Some(delete_access_log_settings(emulator, call, &message).await?),
-            "DeleteRouteSettings" => Some(delete_route_settings(emulator, call, &message).await?),
+            "DeleteRouteSettings" => Some(route_settings::deleted(emulator, call, &message).await?),
             "CreateApi" | "UpdateApi" => origin_rejected(call, &message),
             "CreateRoute" | "UpdateRoute" if path_rejected(call).is_some() => path_rejected(call),
             "CreateRoute" => match route_rejected(emulator, call, &message).await? {
@@ -67,7 +68,11 @@ impl Repairs {
                 rejected => rejected,
             },
             "UpdateAuthorizer" => authorizers::rejected(emulator, call, &message).await?,
-            "CreateStage" => stage_exists(emulator, call, &message).await?,
+            "CreateStage" => match stage_exists(emulator, call, &message).await? {
+                None => route_settings::rejected(emulator, call, &message).await?,
+                exists => exists,
+            },
+            "UpdateStage" => route_settings::rejected(emulator, call, &message).await?,
             "DeleteRoute" => absent(emulator, call, &message, "Route").await?,
             "DeleteIntegration" => match absent(emulator, call, &message, "Integration").await? {
                 None => integration_in_use(emulator, call, &message).await?,
@@ -86,7 +91,13 @@ impl Repairs {
         };
         Ok(match answer {
             Some(reply) => Before::Answer(reply),
-            None if call.action == "UpdateStage" => Before::Forward(keep_access_logs(message)),
+            None if call.action == "CreateStage" => {
+                Before::Forward(route_settings::completed(emulator, call, message).await?)
+            }
+            None if call.action == "UpdateStage" => {
+                let message = keep_access_logs(message);
+                Before::Forward(route_settings::completed(emulator, call, message).await?)
+            }
             None if call.action == "UpdateApi" => Before::Forward(keep_cors(emulator, call, message).await?),
             None => Before::Forward(message),
         })
@@ -155,22 +166,6 @@ fn body_of(reply: &Reply) -> Result<Value, String> {
 async fn delete_access_log_settings(emulator: &Upstream, call: &Call, message: &Message) -> Result<Reply, String> {
     let cleared = json!({"accessLogSettings": {}});
     let (status, body) = emulator.rest(message, "PATCH", &stage_path(call), Some(&cleared)).await?;
-    Ok(done(status, &body))
-}
-
-/// On AWS, this call removes the settings of one route from the stage; ministack deletes the stage.
-async fn delete_route_settings(emulator: &Upstream, call: &Call, message: &Message) -> Result<Reply, String> {
-    let (status, mut stage) = emulator.rest(message, "GET", &stage_path(call), None).await?;
-    if status != 200 {
-        return Ok(done(status, &stage));
-    }
-    let key = call.param("routeKey");
-    let mut settings = stage["routeSettings"].take();
-    if settings.as_object_mut().and_then(|settings| settings.remove(key)).is_none() {
-        return Ok(not_found(call, &format!("Unable to find Route Settings by key {key} within the provided Stage")));
-    }
-    let rest = json!({"routeSettings": settings});
-    let (status, body) = emulator.rest(message, "PATCH", &stage_path(call), Some(&rest)).await?;
     Ok(done(status, &body))
 }
 

@@ -70,7 +70,8 @@ async fn create_sets_regional_and_tls_1_2_and_records_the_dns_target() {
         without_request(aws.body(POST)),
         json!({ "domainName": NAME,
             "domainNameConfigurations": [
-                { "certificateArn": "cert1", "endpointType": "REGIONAL", "securityPolicy": "TLS_1_2" }],
+                { "certificateArn": "cert1", "endpointType": "REGIONAL", "securityPolicy": "TLS_1_2",
+                  "ipAddressType": "ipv4" }],
             "tags": { "team": "web", "fgw:resource": "http_gateway/api1", "fgw:object": "domain" } })
     );
     assert_eq!(reported.ids, [NAME]);
@@ -253,7 +254,8 @@ async fn certificate_changes_in_place_and_is_waited_for() {
     assert_eq!(
         aws.body(PATCH),
         json!({ "domainNameConfigurations": [
-            { "certificateArn": "cert2", "endpointType": "REGIONAL", "securityPolicy": "TLS_1_2" }] })
+            { "certificateArn": "cert2", "endpointType": "REGIONAL", "securityPolicy": "TLS_1_2",
+              "ipAddressType": "ipv4" }] })
     );
     assert_eq!(aws.calls(), [GET, GET, PATCH, GET, GET]);
 }
@@ -278,7 +280,8 @@ async fn update_sends_back_the_settings_that_others_made() {
         Answer::Json(200, body)
     };
     let aws = Recorded::default().on(GET, shown("cert1")).on(PATCH, shown("cert2"));
-    updated(&aws, "domain-settings", Some(&spec("cert1")), &spec("cert2")).await.unwrap();
+    let dualstack = |certificate| DomainName { ip_address_type: Input::Known("dualstack".into()), ..spec(certificate) };
+    updated(&aws, "domain-settings", Some(&dualstack("cert1")), &dualstack("cert2")).await.unwrap();
     let configuration = json!({ "certificateArn": "cert2", "endpointType": "REGIONAL", "securityPolicy": "TLS_1_2",
         "ipAddressType": "dualstack", "ownershipVerificationCertificateArn": "owner" });
     assert_eq!(aws.body(PATCH), json!({ "domainNameConfigurations": [configuration] }));

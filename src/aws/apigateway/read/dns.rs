@@ -12,7 +12,7 @@ use crate::aws::route53::record::DomainTarget;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::keys::gateway as keys;
-use crate::model::{Entry, Key, Spec};
+use crate::model::{Api, DnsRecord, Entry, Key, Spec};
 
 /// The record sets that Route 53 lists for the zones and names of the known records, keyed by the IDs of the records.
 pub(super) type Listed = BTreeMap<String, ResourceRecordSet>;
@@ -20,8 +20,8 @@ pub(super) type Listed = BTreeMap<String, ResourceRecordSet>;
 /// Reads the records in state, with one call for each.
 pub(super) async fn listed(session: &Session, known: &[Entry]) -> Result<Listed, Failure> {
     let find = async |entry: &Entry| {
-        let Some((zone_id, name)) = place(entry) else { return Ok(None) };
-        let found = record::find(session, zone_id, name).await?;
+        let Some((zone_id, name, record_type)) = place(entry) else { return Ok(None) };
+        let found = record::find(session, zone_id, name, record_type).await?;
         Ok(found.map(|found| (entry.id.clone(), found)))
     };
     let found = join_all(known.iter().filter(|entry| place(entry).is_some()).map(find)).await;
@@ -31,9 +31,10 @@ pub(super) async fn listed(session: &Session, known: &[Entry]) -> Result<Listed,
 /// The current observations of the known records. `seen` are the other objects, among them the custom domains to which
 /// records may point.
 pub(super) fn known(listed: &Listed, known: &[Entry], seen: &[Observed]) -> Vec<Observed> {
-    let domains: Vec<(Key, DomainTarget)> = domains(seen).map(|(key, _, target)| (key.clone(), target)).collect();
+    let domains: Vec<(Key, DomainTarget)> =
+        domains(seen).map(|(domain, _)| (domain.key.clone(), domain.target)).collect();
     let read = |entry: &Entry| {
-        let (zone_id, name) = place(entry)?;
+        let (zone_id, name, _) = place(entry)?;
         record::read(listed.get(&entry.id)?, entry.key.clone(), zone_id, name, &domains)
     };
     known.iter().filter_map(read).collect()
@@ -46,12 +47,12 @@ pub(super) async fn of_unknown_domains(
     known: &[Entry],
     seen: &[Observed],
 ) -> Result<Vec<Observed>, Failure> {
-    let zones: BTreeSet<&str> = known.iter().filter_map(place).map(|(zone_id, _)| zone_id).collect();
+    let zones: BTreeSet<&str> = known.iter().filter_map(place).map(|(zone_id, ..)| zone_id).collect();
     let is_known = |key: &Key| known.iter().any(|entry| entry.key == *key);
     let mut records = Vec::new();
-    for (key, name, target) in domains(seen).filter(|(key, ..)| !is_known(key)) {
+    for (domain, name) in domains(seen).filter(|(domain, _)| !is_known(domain.key)) {
         for zone_id in &zones {
-            records.extend(alias(session, zone_id, name, (key, &target)).await?);
+            records.extend(aliases(session, zone_id, name, &domain).await?);
         }
     }
     Ok(records)
@@ -61,8 +62,8 @@ pub(super) async fn of_unknown_domains(
 /// public zone of the domain's name or of a parent domain.
 pub(super) async fn imported(session: &Session, seen: &[Observed]) -> Result<Vec<Observed>, Failure> {
     let mut records = Vec::new();
-    for (key, name, target) in domains(seen) {
-        match nearest(session, name, (key, &target)).await {
+    for (domain, name) in domains(seen) {
+        match nearest(session, name, &domain).await {
             // An import succeeds without the permission to list zones: the plan creates the record, and create adopts
             // the existing one.
             Err(failure) if failure.cause == Cause::Denied => warn_of_skipped_search(name, &failure),
@@ -72,52 +73,64 @@ pub(super) async fn imported(session: &Session, seen: &[Observed]) -> Result<Vec
     Ok(records)
 }
 
-/// The alias to a domain in the most specific zone that has one.
-async fn nearest(session: &Session, name: &str, domain: (&Key, &DomainTarget)) -> Result<Option<Observed>, Failure> {
+/// The aliases to a domain in the most specific zone that has one.
+async fn nearest(session: &Session, name: &str, domain: &Domain<'_>) -> Result<Vec<Observed>, Failure> {
     for zone_name in zone_names(name) {
         for zone_id in public_zones(session, zone_name).await? {
-            match alias(session, &zone_id, name, domain).await {
+            match aliases(session, &zone_id, name, domain).await {
                 // A role may have access to one of the zones only.
                 Err(failure) if failure.cause == Cause::Denied => warn_of_skipped_search(name, &failure),
-                Ok(None) => {}
+                Ok(found) if found.is_empty() => {}
                 found => return found,
             }
         }
     }
-    Ok(None)
+    Ok(Vec::new())
 }
 
-/// The record with this zone and name, if it is an alias to the domain.
-async fn alias(
+/// The records with this zone and name that are aliases to the domain.
+async fn aliases(
     session: &Session,
     zone_id: &str,
     name: &str,
-    (key, target): (&Key, &DomainTarget),
-) -> Result<Option<Observed>, Failure> {
-    let found = record::find(session, zone_id, name).await?;
-    let Some(found) = found.filter(|found| target.is_target_of(found)) else { return Ok(None) };
-    let record = keys::dns_record(&zone_id.to_string().into(), &name.to_string().into());
-    Ok(record::read(&found, record, zone_id, name, &[(key.clone(), target.clone())]))
+    Domain { key, target, record_types }: &Domain<'_>,
+) -> Result<Vec<Observed>, Failure> {
+    let mut aliases = Vec::new();
+    for record_type in *record_types {
+        let found = record::find(session, zone_id, name, record_type).await?;
+        let Some(found) = found.filter(|found| target.is_target_of(found)) else { continue };
+        let record = keys::dns_record(record_type, &zone_id.to_string().into(), &name.to_string().into());
+        aliases.extend(record::read(&found, record, zone_id, name, &[((*key).clone(), target.clone())]));
+    }
+    Ok(aliases)
 }
 
 fn warn_of_skipped_search(name: &str, denied: &Failure) {
     tracing::warn!("Skipping the search for the DNS record of {name}: {denied}");
 }
 
-/// The zone ID and the name of a record.
-fn place(entry: &Entry) -> Option<(&str, &str)> {
+/// The zone ID, the name and the type of a record.
+fn place(entry: &Entry) -> Option<(&str, &str, &str)> {
     let Spec::DnsRecord(applied) = &entry.applied else { return None };
-    Some((applied.zone_id.known()?, applied.name.known()?))
+    Some((applied.zone_id.known()?, applied.name.known()?, &applied.record_type))
 }
 
-/// The custom domains with their names and DNS targets.
-fn domains(seen: &[Observed]) -> impl Iterator<Item = (&Key, &str, DomainTarget)> {
-    seen.iter().filter_map(|it| match &it.spec {
-        Spec::DomainName(domain) => match &domain.domain_name {
-            Input::Known(name) => Some((&it.key, name.as_str(), DomainTarget::of(&it.learned)?)),
-            Input::Unknown => None,
-        },
-        _ => None,
+/// A custom domain to which records may point.
+struct Domain<'a> {
+    key: &'a Key,
+    target: DomainTarget,
+    /// The types of the records that this provider creates for it.
+    record_types: &'static [&'static str],
+}
+
+/// The custom domains with their names.
+fn domains(seen: &[Observed]) -> impl Iterator<Item = (Domain<'_>, &str)> {
+    seen.iter().filter_map(|it| {
+        let Spec::DomainName(domain) = &it.spec else { return None };
+        let Input::Known(name) = &domain.domain_name else { return None };
+        let is_dualstack = domain.ip_address_type.known().is_some_and(|it| it == Api::DUALSTACK);
+        let record_types: &[&str] = if is_dualstack { &[DnsRecord::A, DnsRecord::AAAA] } else { &[DnsRecord::A] };
+        Some((Domain { key: &it.key, target: DomainTarget::of(&it.learned)?, record_types }, name.as_str()))
     })
 }
 
@@ -151,7 +164,7 @@ async fn public_zones(session: &Session, zone_name: &str) -> Result<Vec<String>,
 mod tests {
     use super::*;
     use crate::aws::recorded::{Answer, Recorded};
-    use crate::model::{DnsRecord, DomainName, Ref};
+    use crate::model::{DomainName, Ref};
 
     const NAME: &str = "api.shop.example.com";
 
@@ -217,7 +230,7 @@ mod tests {
         let (zone_id, name) = (Input::Known("Z1".to_string()), Input::Known(NAME.to_string()));
         Observed {
             id: format!("Z1_{NAME}_A"),
-            key: keys::dns_record(&zone_id, &name),
+            key: keys::dns_record(DnsRecord::A, &zone_id, &name),
             spec: Spec::DnsRecord(DnsRecord { zone_id, name, target, ..DnsRecord::test() }),
             learned,
         }
@@ -284,7 +297,7 @@ mod tests {
         // After an interrupted update only the zones of known records are searched.
         let entry = |it: &Observed| Entry::new(it.key.clone(), &it.id, it.spec.clone());
         let known_record = Entry::new(
-            keys::dns_record(&Input::Known("Z1".into()), &Input::Known("b".into())),
+            keys::dns_record(DnsRecord::A, &Input::Known("Z1".into()), &Input::Known("b".into())),
             "Z1_b_A",
             Spec::DnsRecord(DnsRecord {
                 name: Input::Known("b".into()),

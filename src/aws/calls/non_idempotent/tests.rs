@@ -140,12 +140,13 @@ fn cases() -> Vec<Case> {
 /// deletion has its own Region, because domains have a rate limit in each Region.
 async fn deleted(case: &Case, answer: Answer, then: &Answer, region: &str) -> Result<(), Failure> {
     let mut aws = Recorded::default().on(&case.delete, answer);
-    // Before the deletion, a read lists the mappings of a domain, finds the mapping to delete, or checks that a log
-    // group is not an unmanaged one.
+    // Before the deletion, a read lists the mappings of a domain, finds the mapping to delete or the settings of a
+    // route, or checks that a log group is not an unmanaged one.
     match &case.entry.applied {
         Spec::DomainName(_) => aws = aws.on(&format!("{}/apimappings", case.read), items("items", &[])),
         Spec::LogGroup(_) => aws = aws.on(&case.read, case.missing.clone()),
         Spec::ApiMapping(_) => aws = aws.on(&case.read, case.existing.clone()),
+        Spec::ApiRoute(_) => aws = aws.on("GET /v2/apis/api1/stages/%24default", shown(json!({}))),
         _ => {}
     }
     let aws = aws.on(&case.read, then.clone());

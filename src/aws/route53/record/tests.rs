@@ -18,7 +18,7 @@ fn spec() -> DnsRecord {
 
 fn entry() -> Entry {
     let learned = DomainTarget { name: TARGET.into(), zone_id: "ZAWS".into() }.learned();
-    Entry { learned, ..Entry::new(Key::new("dns_record"), id("Z1", NAME), Spec::DnsRecord(spec())) }
+    Entry { learned, ..Entry::new(Key::new("dns_record"), id("Z1", NAME, "A"), Spec::DnsRecord(spec())) }
 }
 
 /// Runs an operation with a custom domain whose target is [`TARGET`] in zone `ZAWS`.
@@ -102,6 +102,49 @@ async fn create_never_overwrites_and_waits_until_in_sync() {
     let alias = alias_to(TARGET, false);
     assert_eq!(changes(&aws), [("CREATE".into(), format!("<Name>{NAME}</Name><Type>A</Type>{alias}"))]);
     assert_eq!(aws.calls(), [CHANGE, STATUS, STATUS, STATUS]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_of_ipv6_addresses_is_a_record_of_its_own() {
+    let spec = DnsRecord { record_type: DnsRecord::AAAA.into(), ..spec() };
+    let aws = Recorded::default().on(CHANGE, sent("INSYNC"));
+    let (answer, reported) = on(&aws, async |it| create(it, &spec).await).await;
+    answer.unwrap();
+    assert_eq!(reported.ids, ["Z1_api.example.com_AAAA"]);
+    let alias = alias_to(TARGET, false);
+    assert_eq!(changes(&aws), [("CREATE".into(), format!("<Name>{NAME}</Name><Type>AAAA</Type>{alias}"))]);
+
+    let list = LIST.replace("type=A", "type=AAAA");
+    let other = set(NAME, &alias_to("elsewhere.example.net", false)).replace("<Type>A<", "<Type>AAAA<");
+    let aws = Recorded::default().on(CHANGE, rejection(EXISTS)).on(&list, listed(&other));
+    let failure = on(&aws, async |it| create(it, &spec).await).await.0.unwrap_err();
+    assert!(failure.message.contains("already has an unmanaged AAAA record"), "{failure}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_domain_keeps_its_ipv6_addresses_until_the_record_is_forgotten() {
+    let list = LIST.replace("type=A", "type=AAAA");
+    let found = set(NAME, &alias_to(TARGET, false)).replace("<Type>A<", "<Type>AAAA<");
+    let aws = Recorded::default()
+        .on(&list, listed(&found))
+        .on(CHANGE, sent("PENDING"))
+        .on(STATUS, now("PENDING"))
+        .on(STATUS, now("INSYNC"));
+    let entry =
+        || Entry { applied: Spec::DnsRecord(DnsRecord { record_type: DnsRecord::AAAA.into(), ..spec() }), ..entry() };
+    let call = async |it: &Operation<'_>| {
+        let start = Instant::now();
+        delete(it, &entry()).await?;
+        assert_eq!(start.elapsed(), Duration::ZERO, "a deletion does not wait");
+        until_forgotten(it, NAME).await?;
+        assert!(start.elapsed() >= ALIAS_TTL, "resolvers cache the record");
+        let start = Instant::now();
+        until_forgotten(it, NAME).await?;
+        assert_eq!(start.elapsed(), Duration::ZERO, "once");
+        Ok(())
+    };
+    on(&aws, call).await.0.unwrap();
+    assert_eq!(aws.calls(), [list.as_str(), CHANGE, STATUS, STATUS]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -307,7 +350,7 @@ async fn records_are_read_in_their_recorded_shapes() {
     let weighted = format!("<SetIdentifier>region-1</SetIdentifier><Weight>255</Weight>{}", alias_to("other.", false));
     let read_from = async |sets: &str, next: &str| {
         let aws = Recorded::default().on(LIST, answer(sets, next));
-        let found = find(&aws.session("dns"), "Z1", NAME).await.unwrap()?;
+        let found = find(&aws.session("dns"), "Z1", NAME, "A").await.unwrap()?;
         let domains = [(domain(), DomainTarget { name: TARGET.into(), zone_id: "ZAWS".into() })];
         read(&found, Key::new("dns_record"), "Z1", NAME, &domains)
     };
@@ -351,7 +394,7 @@ async fn answers_to_changes_are_read_in_their_recorded_shapes() {
     assert_eq!(on(&aws, async |it| create(it, &spec()).await).await.0, Ok(()), "an equal alias is adopted");
     let no_zone = refused(404, "NoSuchHostedZone", "No hosted zone found with ID: Z1");
     let aws = Recorded::default().on(LIST, no_zone.clone()).on(CHANGE, no_zone);
-    assert_eq!(find(&aws.session("dns"), "Z1", NAME).await, Ok(None));
+    assert_eq!(find(&aws.session("dns"), "Z1", NAME, "A").await, Ok(None));
     let failure = on(&aws, async |it| update(it, "", None, &spec()).await).await.0.unwrap_err();
     assert_eq!(failure.code.as_deref(), Some("NoSuchHostedZone"));
     assert!(failure.message.contains("No hosted zone found with ID: Z1"), "{failure}");

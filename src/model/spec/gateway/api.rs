@@ -18,6 +18,12 @@ pub struct Api {
     pub version: Input<Option<String>>,
     /// CORS configuration.
     pub cors: Input<Option<Cors>>,
+    /// Whether its own endpoint is disabled.
+    #[serde(default)]
+    pub disable_endpoint: Input<bool>,
+    /// [`Api::IPV4`] or [`Api::DUALSTACK`].
+    #[serde(default = "Api::ipv4")]
+    pub ip_address_type: Input<String>,
     /// Tags.
     pub tags: Tags,
 }
@@ -54,6 +60,8 @@ impl Kind for Api {
                 ("description", &["description"]),
                 ("version", &["version"]),
                 ("cors", &["cors_configuration"]),
+                ("disable_endpoint", &["disable_execute_api_endpoint"]),
+                ("ip_address_type", &["ip_address_type"]),
                 ("tags", &["tags"]),
             ],
         }
@@ -77,6 +85,18 @@ impl Kind for Api {
         {
             self.cors = wanted.cors.clone();
         }
+    }
+}
+
+impl Api {
+    /// The IP address type of endpoints with IPv4 addresses only.
+    pub const IPV4: &'static str = "ipv4";
+    /// The IP address type of endpoints with IPv4 and IPv6 addresses.
+    pub const DUALSTACK: &'static str = "dualstack";
+
+    /// The type of an endpoint in a state from before there was a choice.
+    pub(super) fn ipv4() -> Input<String> {
+        Input::Known(Api::IPV4.to_string())
     }
 }
 

@@ -39,7 +39,7 @@ impl Kind for ApiMapping {
     }
 
     fn needs(&self) -> Vec<Need> {
-        let mut needs = vec![Need::new(&self.api, Restrict), Need::new(&self.domain, Restrict)];
+        let mut needs = vec![Need::of_id(&self.api, Restrict), Need::new(&self.domain, Restrict)];
         needs.extend(Need::of(&self.stage, Restrict));
         needs
     }

@@ -42,7 +42,7 @@ impl Kind for ApiRoute {
     }
 
     fn needs(&self) -> Vec<Need> {
-        let mut needs = vec![Need::new(&self.api, Restrict)];
+        let mut needs = vec![Need::of_id(&self.api, Restrict)];
         needs.extend(self.integration.iter().flat_map(|target| Need::of(target, Restrict)));
         needs.extend(self.authorization.authorizer.iter().flat_map(|target| Need::of(target, Restrict)));
         needs

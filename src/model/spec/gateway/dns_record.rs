@@ -7,7 +7,8 @@ use crate::model::spec::kind::{Counterpart, Kind};
 use crate::model::{Claim, Need, Ref};
 use crate::plugin::Input;
 
-/// An alias record of type A in Route 53. Key `dns_record`, fixed by zone and name. Its ID is `<zone>_<name>_A`.
+/// An alias record in Route 53. Key `dns_record` or `dns_record_aaaa`, fixed by zone and name. Its ID is
+/// `<zone>_<name>_<type>`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DnsRecord {
     /// ID of the hosted zone.
@@ -16,6 +17,9 @@ pub struct DnsRecord {
     pub name: Input<String>,
     /// The custom domain that it routes to, or the name of an unmanaged target.
     pub target: Ref,
+    /// [`DnsRecord::A`] or [`DnsRecord::AAAA`].
+    #[serde(default = "DnsRecord::a")]
+    pub record_type: String,
     /// Whether Route 53 evaluates the health of the target; always false in a blueprint.
     pub evaluate_target_health: bool,
 }
@@ -27,12 +31,14 @@ impl Kind for DnsRecord {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
-            description: "The alias record of type A that resolves the custom domain.",
+            description: "The alias record that resolves the custom domain: one of type A and, for IPv6, one of type \
+                          AAAA.",
             resource: "aws_route53_record",
             import_id: "ZONE_ID_NAME_TYPE",
             attributes: &[
                 ("zone_id", &["zone_id"]),
                 ("name", &["name"]),
+                ("record_type", &["type"]),
                 ("target", &["alias.name", "alias.zone_id"]),
                 ("evaluate_target_health", &["alias.evaluate_target_health"]),
             ],
@@ -44,7 +50,11 @@ impl Kind for DnsRecord {
     }
 
     fn claims(&self) -> Vec<Claim> {
-        vec![Claim::Record { zone_id: self.zone_id.clone(), name: self.name.clone() }]
+        vec![Claim::Record {
+            zone_id: self.zone_id.clone(),
+            name: self.name.clone(),
+            record_type: self.record_type.clone(),
+        }]
     }
 
     fn references_mut(&mut self) -> Vec<&mut Ref> {
@@ -53,5 +63,17 @@ impl Kind for DnsRecord {
 
     fn leads_to(&self) -> Vec<&Ref> {
         vec![&self.target]
+    }
+}
+
+impl DnsRecord {
+    /// The type of a record of IPv4 addresses.
+    pub const A: &'static str = "A";
+    /// The type of a record of IPv6 addresses.
+    pub const AAAA: &'static str = "AAAA";
+
+    /// The type of a record in a state from before there was another.
+    fn a() -> String {
+        DnsRecord::A.to_string()
     }
 }

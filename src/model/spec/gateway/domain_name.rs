@@ -1,9 +1,13 @@
 //! Custom domains.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
+use super::Api;
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, tagged};
+use crate::model::keys::gateway::DNS_RECORD_AAAA;
+use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
 use crate::model::{Claim, Key, Need, Tags};
 use crate::plugin::Input;
 
@@ -20,6 +24,9 @@ pub struct DomainName {
     pub endpoint_type: String,
     /// [`DomainName::TLS_1_2`], unless it was changed outside Terraform.
     pub security_policy: String,
+    /// [`Api::IPV4`] or [`Api::DUALSTACK`].
+    #[serde(default = "Api::ipv4")]
+    pub ip_address_type: Input<String>,
     /// Tags.
     pub tags: Tags,
 }
@@ -40,6 +47,7 @@ impl Kind for DomainName {
                 ("certificate_arn", &["domain_name_configuration.certificate_arn"]),
                 ("endpoint_type", &["domain_name_configuration.endpoint_type"]),
                 ("security_policy", &["domain_name_configuration.security_policy"]),
+                ("ip_address_type", &["domain_name_configuration.ip_address_type"]),
                 ("tags", &["tags"]),
             ],
         }
@@ -47,7 +55,7 @@ impl Kind for DomainName {
 
     /// AWS rejects the deletion of an API to which a path of a domain is mapped, and there may be unmanaged mappings.
     fn needs(&self) -> Vec<Need> {
-        vec![Need::new(&self.api, Restrict)]
+        vec![Need::of_id(&self.api, Restrict)]
     }
 
     fn claims(&self) -> Vec<Claim> {
@@ -55,6 +63,14 @@ impl Kind for DomainName {
     }
 
     tagged!();
+
+    /// Clients that use a record of type AAAA would find no endpoint.
+    fn keep_references(&mut self, before: &dyn Kind, keys: &BTreeSet<Key>) {
+        let has_record = keys.iter().any(|key| key.slot == DNS_RECORD_AAAA);
+        if let (true, Some(before)) = (has_record, of::<DomainName>(before)) {
+            self.ip_address_type.clone_from(&before.ip_address_type);
+        }
+    }
 
     fn holds_api_mappings(&self) -> bool {
         true

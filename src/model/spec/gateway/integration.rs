@@ -47,7 +47,7 @@ impl Kind for Integration {
     }
 
     fn needs(&self) -> Vec<Need> {
-        let mut needs = vec![Need::new(&self.api, Restrict)];
+        let mut needs = vec![Need::of_id(&self.api, Restrict)];
         needs.extend(self.permission.iter().map(|permission| Need::new(permission, Restrict)));
         needs
     }

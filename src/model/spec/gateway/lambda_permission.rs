@@ -52,7 +52,7 @@ impl Kind for LambdaPermission {
     }
 
     fn needs(&self) -> Vec<Need> {
-        let mut needs = vec![Need::new(&self.api, NoAction)];
+        let mut needs = vec![Need::of_id(&self.api, NoAction)];
         needs.extend(match &self.caller {
             Caller::Routes => None,
             // The statement contains the ID of the authorizer. An update of the authorizer may require the statement.

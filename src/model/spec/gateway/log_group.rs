@@ -99,7 +99,7 @@ impl Kind for LogGroup {
     }
 
     fn needs(&self) -> Vec<Need> {
-        vec![Need::new(&self.root, NoAction)]
+        vec![Need::of_id(&self.root, NoAction)]
     }
 
     fn claims(&self) -> Vec<Claim> {

@@ -1,10 +1,13 @@
 //! The stage of an API.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use super::RouteSettings;
 use crate::model::OnDelete::Restrict;
 use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
-use crate::model::{Claim, Key, Need, Ref, Tags, is_same_format};
+use crate::model::{Claim, Key, Learned, Need, Ref, Tags, is_same_format};
 use crate::plugin::Input;
 
 /// The stage `$default`, deployed automatically. Key `stage`.
@@ -21,6 +24,12 @@ pub struct Stage {
     pub deployment_failure: Option<String>,
     /// The access logs; `None` if they are off.
     pub access_log: Option<AccessLog>,
+    /// The settings of routes without settings of their own.
+    #[serde(default)]
+    pub default_settings: RouteSettings,
+    /// The settings of routes by route key. Those of other routes are not managed.
+    #[serde(default)]
+    pub route_settings: BTreeMap<String, RouteSettings>,
     /// Tags.
     pub tags: Tags,
 }
@@ -49,13 +58,15 @@ impl Kind for Stage {
                 ("auto_deploy", &["auto_deploy"]),
                 ("deployment_failure", &[]),
                 ("access_log", &["access_log_settings.destination_arn", "access_log_settings.format"]),
+                ("default_settings", &["default_route_settings"]),
+                ("route_settings", &["route_settings"]),
                 ("tags", &["tags"]),
             ],
         }
     }
 
     fn needs(&self) -> Vec<Need> {
-        let mut needs = vec![Need::new(&self.api, Restrict)];
+        let mut needs = vec![Need::of_id(&self.api, Restrict)];
         needs.extend(self.access_log.iter().flat_map(|log| Need::of(&log.log_group, Restrict)));
         needs
     }
@@ -78,6 +89,30 @@ impl Kind for Stage {
         true
     }
 
+    fn mask_unowned(&mut self, wanted: &dyn Kind) {
+        if let Some(wanted) = of::<Stage>(wanted) {
+            self.keep_settings_of(wanted);
+        }
+    }
+
+    fn merge_owned(&mut self, other: &dyn Kind) {
+        let Some(other) = of::<Stage>(other) else { return };
+        self.default_settings = self.default_settings.or(&other.default_settings);
+        for (key, settings) in &other.route_settings {
+            let own = self.route_settings.entry(key.clone()).or_default();
+            *own = own.or(settings);
+        }
+    }
+
+    fn fault(&self, learned: &Learned) -> Option<String> {
+        let found = &learned.route_settings;
+        let routes = found.routes.iter().filter(|(_, settings)| settings.rejects_all()).map(|(key, _)| key.as_str());
+        let default = found.default.rejects_all().then_some("all routes without settings of their own");
+        let all: Vec<&str> = default.into_iter().chain(routes).collect();
+        let to = all.join(", ");
+        (!all.is_empty()).then(|| format!("rejects every request to {to} with the status 429, because a limit is 0"))
+    }
+
     fn mask_status(&mut self, wanted: &dyn Kind) {
         if let Some(wanted) = of::<Stage>(wanted) {
             self.deployment_failure.clone_from(&wanted.deployment_failure);
@@ -92,5 +127,19 @@ impl Kind for Stage {
         {
             format.clone_from(applied);
         }
+    }
+}
+
+impl Stage {
+    /// Removes the settings that another spec does not contain.
+    pub fn keep_settings_of(&mut self, other: &Stage) {
+        self.default_settings = self.default_settings.only(&other.default_settings);
+        self.route_settings.retain(|key, settings| match other.route_settings.get(key) {
+            Some(others) => {
+                *settings = settings.only(others);
+                true
+            }
+            None => false,
+        });
     }
 }

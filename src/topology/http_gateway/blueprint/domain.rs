@@ -2,7 +2,7 @@
 
 use super::Draft;
 use crate::model::keys::gateway as keys;
-use crate::model::{ApiMapping, Arn, Certificate, DnsRecord, DomainName, Ref, Spec, covers};
+use crate::model::{Api, ApiMapping, Arn, Certificate, DnsRecord, DomainName, Key, Ref, Spec, covers};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::http_gateway::config::GatewayConfig;
 
@@ -18,6 +18,7 @@ impl Draft<'_> {
             certificate_arn: self.certificate_arn(config, name),
             endpoint_type: DomainName::REGIONAL.to_string(),
             security_policy: DomainName::TLS_1_2.to_string(),
+            ip_address_type: config.ip_address_type.clone(),
             tags: self.scope.tags(&[]),
         };
         self.add(domain.clone(), Spec::DomainName(spec), vec![]);
@@ -29,6 +30,7 @@ impl Draft<'_> {
             mapping_key: String::new(),
         };
         self.add(mapping.clone(), Spec::ApiMapping(spec), vec![]);
+        self.disable_endpoint_after(mapping.clone(), config);
         if !*config.create_dns_entry.known()? {
             return Some(());
         }
@@ -37,12 +39,31 @@ impl Draft<'_> {
             // Validation has already reported a missing zone.
             Input::Known(zone_id) => Input::Known(zone_id.clone().unwrap_or_default()),
         };
-        let key = keys::dns_record(&zone_id, &domain_name);
-        let target = Ref::Key(domain);
-        let spec = DnsRecord { zone_id, name: domain_name, target, evaluate_target_health: false };
-        // The record depends on the mapping, so that requests to the name reach the API as soon as the record exists.
-        self.add(key, Spec::DnsRecord(spec), vec![mapping]);
+        let is_dualstack = config.ip_address_type.known()? == Api::DUALSTACK;
+        for record_type in [DnsRecord::A, DnsRecord::AAAA].into_iter().take(if is_dualstack { 2 } else { 1 }) {
+            let key = keys::dns_record(record_type, &zone_id, &domain_name);
+            let spec = DnsRecord {
+                zone_id: zone_id.clone(),
+                name: domain_name.clone(),
+                record_type: record_type.to_string(),
+                target: Ref::Key(domain.clone()),
+                evaluate_target_health: false,
+            };
+            // The record depends on the mapping, so that requests to the name reach the API as soon as it exists.
+            self.add(key.clone(), Spec::DnsRecord(spec), vec![mapping.clone()]);
+            self.disable_endpoint_after(key, config);
+        }
         Some(())
+    }
+
+    /// Lets the update that disables the endpoint of the API wait for what replaces it.
+    fn disable_endpoint_after(&mut self, key: Key, config: &GatewayConfig) {
+        if config.disable_execute_api_endpoint != Input::Known(false) {
+            let api = self.objects.iter_mut().find(|object| object.key == self.api);
+            if let Some(api) = api {
+                api.updated_after.push(key);
+            }
+        }
     }
 
     /// The configured certificate, or the best one that the lookup found.

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::model::keys::gateway as keys;
-use crate::model::{ApiRoute, Authorizer, Cors, Integration, JwtAuthorizer, Key, Ref, Spec, authorizer_name};
+use crate::model::{
+    ApiRoute, Authorizer, Cors, Integration, JwtAuthorizer, Key, Ref, RouteSettings, Spec, Stage, authorizer_name,
+};
 use crate::plugin::Input;
 use crate::topology::http_gateway::config::{CorsConfig, FaasAuthorizer, RouteConfig};
 use crate::topology::mirrored::Found;
@@ -16,6 +18,16 @@ impl<'a> Found<'a> {
     fn integration(self, route: &ApiRoute) -> Option<&'a Integration> {
         let Some(Ref::Key(key)) = &route.integration else { return None };
         Integration::of(self.at(key)?)
+    }
+
+    /// The settings of routes without settings of their own.
+    pub(in crate::topology::http_gateway) fn default_settings(self) -> RouteSettings {
+        self.all(Stage::of).next().map(|stage| stage.default_settings.clone()).unwrap_or_default()
+    }
+
+    fn route_settings(self, route_key: &str) -> RouteSettings {
+        let settings = self.all(Stage::of).next().and_then(|stage| stage.route_settings.get(route_key));
+        settings.cloned().unwrap_or_default()
     }
 
     /// The name of a route's authorizer, `Some(None)` without one. `None` if the authorizer is unmanaged.
@@ -53,6 +65,7 @@ impl RouteConfig {
                 .scopes
                 .clone()
                 .map(|scopes| Some(scopes.into_iter().map(Input::Known).collect())),
+            settings: found.route_settings(&route.route_key),
         })
     }
 }

@@ -199,14 +199,17 @@ fn import_writes_the_shortest_configuration() {
             "faas_function_arn": ORDERS, "description": null, "payload_format_version": "2.0",
             "timeout_milliseconds": 30_000, "authorizer_name": "token", "authorization_type": null,
             "authorization_scopes": null,
+            "throttling_rate_limit": null, "throttling_burst_limit": null, "detailed_metrics_enabled": null,
         }, "GET /iam": {
             "faas_function_arn": ORDERS, "description": null, "payload_format_version": "1.0",
             "timeout_milliseconds": 30_000, "authorizer_name": null, "authorization_type": "AWS_IAM",
             "authorization_scopes": null,
+            "throttling_rate_limit": null, "throttling_burst_limit": null, "detailed_metrics_enabled": null,
         }, "GET /scoped": {
             "faas_function_arn": ORDERS, "description": null, "payload_format_version": "1.0",
             "timeout_milliseconds": 30_000, "authorizer_name": "users", "authorization_type": null,
             "authorization_scopes": ["read"],
+            "throttling_rate_limit": null, "throttling_burst_limit": null, "detailed_metrics_enabled": null,
         } },
         "jwt_authorizers": { "users": {
             "issuer": "https://id.example.com/", "audience": ["desk", "shop"], "identity_sources": null,

@@ -3,6 +3,7 @@
 mod authorizers;
 mod logs;
 mod routes;
+mod settings;
 
 use serde_json::{Value as Json, json};
 
@@ -409,6 +410,7 @@ fn all() -> Vec<Rule> {
         logs::access_logs(),
         logs::subscriptions(),
         domains(),
+        settings::settings(),
     ]
     .concat()
 }
