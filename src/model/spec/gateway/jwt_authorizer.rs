@@ -45,7 +45,7 @@ impl Kind for JwtAuthorizer {
     }
 
     fn needs(&self) -> Vec<Need> {
-        vec![Need::new(&self.api, Restrict)]
+        vec![Need::of_id(&self.api, Restrict)]
     }
 
     fn parent(&self) -> Option<&Key> {
