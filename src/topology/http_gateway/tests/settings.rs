@@ -80,11 +80,11 @@ fn default_limits_of_an_apply_cannot_be_removed() {
 #[test]
 fn unmanaged_settings_of_missing_routes_are_an_error_if_they_block() {
     let mut existing = entries(objects(&config(with(json!(null), json!({})))));
-    stage_of(&mut existing).learned.route_settings = Box::new(FoundSettings {
+    *stage_of(&mut existing).learned.route_settings = FoundSettings {
         routes: [("GET /missing".to_string(), limits(1.0, 1))].into(),
         stale: ["GET /missing".to_string()].into(),
         ..FoundSettings::default()
-    });
+    };
     let throttled = json!({ "throttling_rate_limit": 1, "throttling_burst_limit": 1 });
     let problems = refused(&config(with(json!(null), throttled)), &existing);
     assert_eq!(problems.len(), 1, "{problems:?}");
