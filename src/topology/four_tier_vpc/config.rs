@@ -319,7 +319,7 @@ crate::attributes! {
             = default(empty_map()).change(PlanEffect::PartialReplace(FLOW_LOGS)),
         /// Interface endpoints, by a name of your choice of lowercase letters, digits, `.`, `_` and `-`. An endpoint
         /// makes an AWS service, or a service of a third party, reachable at private addresses. Without
-        /// `security_group_ids`, it uses a security group that this resource creates. AWS lets 20 be created in a minute.
+        /// `security_group_ids`, it uses a security group that this resource creates. Creating 20 takes a minute.
         interface_endpoints: Input<BTreeMap<String, Input<InterfaceEndpoint>>>
             = default(empty_map()).change(PlanEffect::PartialReplace(ENDPOINTS)),
         /// Tags for all objects. They override the provider's `default_tags` and the computed Name tag. More specific
