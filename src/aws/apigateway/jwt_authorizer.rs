@@ -16,7 +16,7 @@ use crate::cloud::retries::Retry;
 use crate::model::Input;
 use crate::model::{Entry, JwtAuthorizer, Key};
 
-/// How often AWS is asked to reach an issuer. It answers a permanent mistake with the same text as an outage.
+/// The number of attempts to reach an issuer. AWS returns the same text for a permanent mistake as for an outage.
 const TRIES: u32 = 3;
 
 /// The longest time for these calls.

@@ -125,11 +125,13 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     })
     .await?;
     let keys = tags::to_release(operation, entry)?;
-    tags::remove_if_exists(operation, MISSING, id, keys, || async {
-        let found = operation.session.ec2.describe_security_groups().filters(filter("group-id", id)).send().await;
-        Ok(!found.or_failure("DescribeSecurityGroups")?.security_groups().is_empty())
-    })
-    .await
+    tags::remove_if_exists(operation, MISSING, id, keys, || exists(operation.session, id)).await
+}
+
+/// Whether a security group exists.
+pub(super) async fn exists(session: &Session, id: &str) -> Result<bool, Failure> {
+    let found = session.ec2.describe_security_groups().filters(filter("group-id", id)).send().await;
+    Ok(!found.or_failure("DescribeSecurityGroups")?.security_groups().is_empty())
 }
 
 /// Revokes those of the group's rules that equal one of these ingress or egress rules.

@@ -9,14 +9,14 @@ use aws_sdk_ec2::types::{
 
 use super::claims::{Claims, Evidence, Ours};
 use super::observed::{Listed, Shown};
-use super::vpc_endpoint::{self, MISSING, READY, acquire, state};
+use super::vpc_endpoint::{self, MISSING, READY, acquire, last_error, resolve, state};
 use super::{client_token, guardduty, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes;
-use crate::aws::calls::errors::{incomplete_answer, item_failure};
+use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{Operation, OrFailure, ownership, wait};
-use crate::cloud::{Cause, Failure, Observed};
+use crate::cloud::{Failure, Observed};
 use crate::model::keys::{name_in, network as keys};
 use crate::model::{
     DnsEntry, ENDPOINT_STATE, EndpointAddresses, Entry, FULL_ACCESS, Input, InterfaceEndpoint,
@@ -376,11 +376,9 @@ async fn settled(operation: &Operation<'_>, action: &str, id: &str, subnets: &[S
                 Ok(Poll::Pending(format!("the endpoint has the subnets {}", endpoint.subnet_ids().join(", "))))
             }
             state @ ("failed" | "rejected" | "expired") => {
-                let error = endpoint.last_error();
-                let (code, message) = (error.and_then(|it| it.code()), error.and_then(|it| it.message()));
-                let failure = item_failure(action, code, message);
+                let failure = last_error(action, endpoint);
                 let message = format!("{id} is {state}: {}", failure.message);
-                Err(Failure { cause: Cause::Other, message, ..failure })
+                Err(Failure { message, ..failure })
             }
             other => Ok(Poll::Pending(format!("the endpoint is {other}"))),
         }
@@ -436,10 +434,6 @@ async fn until_deleted<'a>(
 pub(super) fn is_interface_of(interface: &NetworkInterface, is_endpoint: impl Fn(&str) -> bool) -> bool {
     let description = interface.description().unwrap_or_default();
     description.split_whitespace().any(|word| word.starts_with("vpce-") && is_endpoint(word))
-}
-
-fn resolve(operation: &Operation<'_>, references: &[Ref]) -> Result<Vec<String>, Failure> {
-    references.iter().map(|it| operation.resolve(it).map(str::to_string)).collect()
 }
 
 fn groups(operation: &Operation<'_>, spec: &InterfaceEndpoint) -> Result<Vec<String>, Failure> {

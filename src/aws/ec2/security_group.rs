@@ -3,7 +3,7 @@
 use aws_sdk_ec2::types::{ResourceType, SecurityGroup as Group, Tag};
 
 use super::claims::{Claims, Evidence, Ours};
-use super::default_security_group::MISSING;
+use super::default_security_group::{MISSING, exists};
 use super::network::Network;
 use super::observed::{List, Listed, Shown};
 use super::security_group_rules::of_permissions;
@@ -166,14 +166,15 @@ pub(crate) async fn update(
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
     let is_missing = |failure: &Failure| MISSING.match_failure(failure, id);
-    let is_there = || async {
-        let found = session.ec2.describe_security_groups().filters(filter("group-id", id)).send().await;
-        Ok(!found.or_failure("DescribeSecurityGroups")?.security_groups().is_empty())
-    };
-    wait::delete(&operation.work.deadlines, is_missing, is_there, || async {
-        let call = session.ec2.delete_security_group().group_id(id).send().await;
-        call.map(|_| ()).or_failure("DeleteSecurityGroup")
-    })
+    wait::delete(
+        &operation.work.deadlines,
+        is_missing,
+        || exists(session, id),
+        || async {
+            let call = session.ec2.delete_security_group().group_id(id).send().await;
+            call.map(|_| ()).or_failure("DeleteSecurityGroup")
+        },
+    )
     .await
 }
 

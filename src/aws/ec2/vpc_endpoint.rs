@@ -160,11 +160,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcEndpoint) -> Res
         };
         match state(endpoint).as_str() {
             "available" => Ok(Poll::Done(())),
-            "failed" | "rejected" | "expired" => {
-                let error = endpoint.last_error();
-                let (code, message) = (error.and_then(|it| it.code()), error.and_then(|it| it.message()));
-                Err(Failure { cause: Cause::Other, ..item_failure("CreateVpcEndpoint", code, message) })
-            }
+            "failed" | "rejected" | "expired" => Err(last_error("CreateVpcEndpoint", endpoint)),
             other => Ok(Poll::Pending(format!("the endpoint is {other}"))),
         }
     };
@@ -376,13 +372,21 @@ pub(super) async fn until_deleted(operation: &Operation<'_>, id: &str) -> Result
         .await
 }
 
+/// The failure that AWS shows in a failed endpoint.
+pub(super) fn last_error(action: &str, endpoint: &Endpoint) -> Failure {
+    let error = endpoint.last_error();
+    let (code, message) = (error.and_then(|it| it.code()), error.and_then(|it| it.message()));
+    Failure { cause: Cause::Other, ..item_failure(action, code, message) }
+}
+
 /// The state in lower case. The API model capitalizes states, but AWS returns them in lower case.
 pub(super) fn state(endpoint: &Endpoint) -> String {
     endpoint.state().map(|state| state.as_str().to_lowercase()).unwrap_or_default()
 }
 
-fn resolve(operation: &Operation<'_>, tables: &[Ref]) -> Result<Vec<String>, Failure> {
-    tables.iter().map(|table| operation.resolve(table).map(str::to_string)).collect()
+/// The IDs that references refer to.
+pub(super) fn resolve(operation: &Operation<'_>, references: &[Ref]) -> Result<Vec<String>, Failure> {
+    references.iter().map(|it| operation.resolve(it).map(str::to_string)).collect()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::*;
 use crate::aws::ec2::network::Network;
 use crate::aws::ec2::recorded::{Notes, OWNER, Recorded, VPC};
 use crate::aws::ec2::vpc_endpoint as gateway;
+use crate::cloud::Cause;
 use crate::model::{Key, VpcEndpoint};
 
 const KMS: &str = "com.amazonaws.us-east-1.kms";

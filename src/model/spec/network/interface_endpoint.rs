@@ -24,8 +24,8 @@ pub struct InterfaceEndpoint {
     pub security_groups: Input<Vec<Ref>>,
     /// Whether the names of the service resolve to its addresses inside the VPC.
     pub private_dns_enabled: Input<bool>,
-    /// Whether only names that are asked for from outside the VPC do. The others use the gateway endpoint of the
-    /// service. `None` for a service without one.
+    /// Whether only queries from outside the VPC do. Those from inside use the gateway endpoint of the service. `None`
+    /// for a service without one.
     pub private_dns_only_for_inbound_resolver_endpoint: Input<Option<bool>>,
     /// The gateway endpoint that AWS requires for that.
     pub gateway_endpoint: Option<Key>,

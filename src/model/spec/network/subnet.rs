@@ -101,7 +101,7 @@ impl Tier {
     pub const ALL: [Tier; 4] = [Tier::Public, Tier::PrivateApp, Tier::PrivatePersistence, Tier::Transit];
 
     /// The name in keys and outputs, such as `private_app`.
-    pub fn slot(self) -> &'static str {
+    pub const fn slot(self) -> &'static str {
         match self {
             Tier::Public => "public",
             Tier::PrivateApp => "private_app",

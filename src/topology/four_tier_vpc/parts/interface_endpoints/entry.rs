@@ -1,7 +1,7 @@
 //! The entry of an interface endpoint in the configuration.
 
 use crate::model::{self, Input, InterfaceEndpointSettings, Tier};
-use crate::plugin::{Check, Number, Value};
+use crate::plugin::{Check, Number, PlanEffect, Value};
 use crate::topology::four_tier_vpc::Strings;
 
 /// The port that most services use.
@@ -43,18 +43,19 @@ crate::attributes! {
 }
 
 /// The effect of another tier or other AZs.
-const MOVED: crate::plugin::PlanEffect = crate::plugin::PlanEffect::Disruptive(
+const MOVED: PlanEffect = PlanEffect::Disruptive(
     "the endpoint leaves its subnet in an AZ before it gets another one there, because AWS rejects two: its address in \
      this AZ does not answer for about a minute",
 );
 
 /// The effect of other security groups.
-const REGROUPED: crate::plugin::PlanEffect = crate::plugin::PlanEffect::PartialReplace(
+const REGROUPED: PlanEffect = PlanEffect::PartialReplace(
     "between null and a list creates or deletes the security group of this resource. The endpoint gets the new groups \
      and loses the old ones in one call",
 );
 
-const TIERS: [&str; 4] = ["public", "private_app", "private_persistence", "transit"];
+const TIERS: [&str; 4] =
+    [Tier::Public.slot(), Tier::PrivateApp.slot(), Tier::PrivatePersistence.slot(), Tier::Transit.slot()];
 
 fn service_name() -> Check {
     Check::text("a full name, such as com.amazonaws.eu-central-1.ecr.api", |name| match name.matches('.').count() {
