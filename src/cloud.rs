@@ -26,6 +26,11 @@ pub trait Cloud: Send + Sync + 'static {
     /// Returns the partition, region and account, and the tag settings of the provider.
     fn scope(&self) -> &Scope;
 
+    /// Terraform is about to read this root. Roots that are read at the same time share calls.
+    fn announce(&self, owner: TopologyKind, root_id: &str) {
+        let _ = (owner, root_id);
+    }
+
     /// Looks up the facts that a blueprint requires.
     async fn facts(&self, lookups: &[Lookup]) -> Result<Facts, Failure>;
 

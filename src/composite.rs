@@ -103,8 +103,9 @@ impl<P: Topology> Resource for Composite<P> {
     }
 
     fn note_state(&self, state: &Value) {
-        if let Some(root_id) = state.get("id").as_str() {
-            self.shared.managed_roots.add(root_id);
+        self.add_managed(state);
+        if let (Some(root_id), Connected::Ready(regions)) = (state.get("id").as_str(), self.connection.get()) {
+            location::cloud_of_state::<P>(&regions, state).announce(P::KIND, root_id);
         }
     }
 
@@ -117,19 +118,19 @@ impl<P: Topology> Resource for Composite<P> {
     }
 
     async fn read(&self, request: ReadRequest) -> ReadResponse {
-        self.note_state(&request.state);
+        self.add_managed(&request.state);
         self.shared.retry_limits().scope(self.read_now(request)).await
     }
 
     async fn plan(&self, request: PlanRequest) -> PlanResponse {
-        self.note_state(&request.prior);
+        self.add_managed(&request.prior);
         let roots =
             Roots { read: &self.read_roots, managed: &self.shared.managed_roots, not_adopted: &self.not_adopted };
         self.shared.retry_limits().scope(plan::plan::<P>(&self.connection, roots, request)).await
     }
 
     async fn apply(&self, request: ApplyRequest) -> ApplyResponse {
-        self.note_state(&request.prior);
+        self.add_managed(&request.prior);
         let mut response = self.shared.limits_of_apply().scope(self.apply_now(request)).await;
         self.shared.warn_of_progress(&mut response.diagnostics);
         response
@@ -162,6 +163,12 @@ impl<P: Topology> Resource for Composite<P> {
 }
 
 impl<P: Topology> Composite<P> {
+    fn add_managed(&self, state: &Value) {
+        if let Some(root_id) = state.get("id").as_str() {
+            self.shared.managed_roots.add(root_id);
+        }
+    }
+
     async fn read_now(&self, request: ReadRequest) -> ReadResponse {
         let mut diagnostics = Diagnostics::default();
         let unchanged =

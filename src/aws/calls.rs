@@ -13,6 +13,7 @@ pub(crate) mod rate_limit;
 pub(crate) mod recent;
 pub(crate) mod retry;
 pub(crate) mod retry_limits;
+pub(crate) mod shared_lists;
 pub(crate) mod tag_changes;
 pub(crate) mod wait;
 

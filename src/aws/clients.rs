@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::calls::process_state::ProcessState;
 use super::ec2::Pollers;
-use crate::model::Scope;
+use super::shared_reads::SharedReads;
+use crate::aws::calls::shared_lists::Company;
+use crate::model::{Scope, TopologyKind};
 
 /// The clients of one provider configuration. Cheap to clone: clones share connections, which are opened on first use.
 #[derive(Clone)]
@@ -20,11 +22,21 @@ pub struct Session {
     pub(crate) lambda_config: aws_sdk_lambda::Config,
     /// Shared polls of EC2 objects.
     pub(crate) pollers: Arc<Pollers>,
+    /// The lists that the reads of several roots share.
+    pub(crate) shared: Arc<SharedReads>,
     /// The state that all sessions of this process share.
     pub(crate) process: Arc<ProcessState>,
 }
 
 impl Session {
+    /// The roots of this kind whose reads share lists.
+    pub(crate) fn company(&self, owner: TopologyKind) -> &Arc<Company> {
+        match owner {
+            TopologyKind::FourTierVpc => &self.shared.networks,
+            TopologyKind::HttpGateway => &self.shared.gateways,
+        }
+    }
+
     /// A Lambda client for the Region of a function, which may differ from the provider's.
     pub(crate) fn lambda(&self, region: &str) -> aws_sdk_lambda::Client {
         let region = aws_types::region::Region::new(region.to_string());

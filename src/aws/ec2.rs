@@ -53,8 +53,8 @@ fn filter(name: impl Into<String>, value: impl Into<String>) -> Filter {
 }
 
 /// A filter that matches any of several values. AWS accepts at most 200.
-fn filter_any<'a>(name: &str, values: impl IntoIterator<Item = &'a str>) -> Filter {
-    Filter::builder().name(name).set_values(Some(values.into_iter().map(str::to_string).collect())).build()
+fn filter_any<T: Into<String>>(name: impl Into<String>, values: impl IntoIterator<Item = T>) -> Filter {
+    Filter::builder().name(name).set_values(Some(values.into_iter().map(Into::into).collect())).build()
 }
 
 /// An idempotency token. The SDK generates none for endpoints and flow logs.

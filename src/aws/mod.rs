@@ -10,6 +10,7 @@
 mod clients;
 pub(crate) mod config;
 mod session;
+mod shared_reads;
 
 mod apigateway;
 mod calls;

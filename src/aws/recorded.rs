@@ -161,6 +161,7 @@ impl Recorded {
             route53: aws_sdk_route53::Client::from_conf(config!(aws_sdk_route53).build()),
             lambda_config: config!(aws_sdk_lambda).build(),
             pollers: Default::default(),
+            shared: Default::default(),
             process: self.process.clone(),
         }
     }

@@ -72,7 +72,12 @@ impl Cloud for Session {
         lookups::facts(self, lookups).await
     }
 
+    fn announce(&self, owner: TopologyKind, root_id: &str) {
+        self.company(owner).announce(root_id);
+    }
+
     async fn read(&self, owner: TopologyKind, root_id: &str, known: Known<'_>) -> Result<Option<Seen>, Failure> {
+        let _reading = self.company(owner).enter(root_id);
         match owner {
             TopologyKind::FourTierVpc => ec2::read(self, owner, root_id, known).await,
             TopologyKind::HttpGateway => apigateway::read::read(self, owner, root_id, known).await,

@@ -43,6 +43,14 @@ impl RetryLimits {
         LIMITS.scope(self, work).await
     }
 
+    /// Runs work that others wait for, too. The deadline of the current work does not end its retries.
+    pub async fn without_deadline<F: Future>(work: F) -> F::Output {
+        match RetryLimits::current() {
+            Some(limits) => RetryLimits { deadline: None, ..limits }.scope(work).await,
+            None => work.await,
+        }
+    }
+
     /// Whether the current work is an apply.
     pub fn is_in_apply() -> bool {
         RetryLimits::current().is_some_and(|limits| limits.is_apply)

@@ -65,7 +65,7 @@ pub(super) fn of_state<P: Topology>(
     diagnostics: &mut Diagnostics,
 ) -> Option<SharedCloud> {
     let stored = stored::<P>(state);
-    let cloud = regions.region(stored.region.as_deref());
+    let cloud = cloud_of_state::<P>(regions, state);
     let connected = Location::of(cloud.scope());
     if !stored.may_equal(&connected) {
         let id = state.get("id").as_str().unwrap_or_default();
@@ -73,6 +73,11 @@ pub(super) fn of_state<P: Topology>(
         return None;
     }
     Some(cloud)
+}
+
+/// Returns the account in the Region of a state, whichever account that state is of.
+pub(super) fn cloud_of_state<P: Topology>(regions: &Regions, state: &Value) -> SharedCloud {
+    regions.region(stored::<P>(state).region.as_deref())
 }
 
 /// Returns the account in the Region that a configuration requires; null is that of the provider block. If the Region

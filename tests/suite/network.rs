@@ -103,6 +103,8 @@ mod refusals;
 mod route_tables;
 #[path = "network/security_group.rs"]
 mod security_group;
+#[path = "network/shared_reads.rs"]
+mod shared_reads;
 #[path = "network/stopped_reads.rs"]
 mod stopped_reads;
 #[path = "network/tag_reach.rs"]

@@ -63,6 +63,11 @@ pub(crate) async fn occupied(session: &Session, name: &str) -> Result<Option<Occ
 
 /// Lists all domains of the account in the Region.
 pub(super) async fn list(session: &Session) -> Result<Vec<Shown>, Failure> {
+    let (shared, own) = (&session.shared, session.clone());
+    shared.domain_names.all(&shared.gateways, async move || list_all(&own).await).await
+}
+
+async fn list_all(session: &Session) -> Result<Vec<Shown>, Failure> {
     pages(|token| async move {
         let answer = client(session).await.get_domain_names().max_results(PAGE).set_next_token(token).send().await;
         let answer = answer.or_failure("GetDomainNames")?;

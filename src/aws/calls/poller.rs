@@ -174,7 +174,8 @@ impl<T: Polled> Poller<T> {
                 (watched.ids.keys().cloned().collect::<Vec<_>>(), watched.started)
             };
             drop(gather);
-            let seen = Arc::new(without_deadline(describe(client, &ids)).await);
+            // Its failure ends all waits. The waits themselves end at their deadlines.
+            let seen = Arc::new(RetryLimits::without_deadline(describe(client, &ids)).await);
             self.rounds.send_if_modified(|last| {
                 let is_newer = number > last.number;
                 if is_newer {
@@ -184,15 +185,6 @@ impl<T: Polled> Poller<T> {
             });
             return;
         }
-    }
-}
-
-/// Runs a poll, whose failure ends all waits, so the deadline of one waiter must not end its retries. The waits
-/// themselves end at their deadlines.
-async fn without_deadline<T>(poll: impl Future<Output = T>) -> T {
-    match RetryLimits::current() {
-        Some(limits) => RetryLimits { deadline: None, ..limits }.scope(poll).await,
-        None => poll.await,
     }
 }
 

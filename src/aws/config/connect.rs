@@ -243,6 +243,7 @@ fn session(settings: &Settings, sdk: &SdkConfig, limit_retries: LimitRetries, sc
         route53: aws_sdk_route53::Client::from_conf(config!(aws_sdk_route53, Service::Route53).build()),
         lambda_config: config!(aws_sdk_lambda, Service::Lambda).build(),
         pollers: Default::default(),
+        shared: Default::default(),
         process,
     }
 }

@@ -3,7 +3,7 @@
 use aws_sdk_ec2::types::{Filter, NetworkAcl, Tag, VpcCidrBlockStateCode};
 
 use super::claims::{Claims, Evidence, Ours};
-use super::{filter, network_acl_rules as rules, tags, vpc};
+use super::{filter, filter_any, network_acl_rules as rules, tags, vpc};
 use crate::aws::Session;
 use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::ownership;
@@ -190,7 +190,7 @@ async fn take(operation: &Operation<'_>, id: &str, vpc_id: &str, taken: &[TakenS
     let deadlines = operation.deadlines(wait::PROPAGATION);
     let mut backoff = Backoff::new(wait::SECONDS);
     while !rest.is_empty() {
-        let acls = describe(operation.session, [filter("vpc-id", vpc_id)]).await?;
+        let acls = all_in_vpc(operation.session, vpc_id).await?;
         let found = rest.iter().map(|(subnet_id, from)| association(&acls, id, subnet_id, from));
         // Nothing is taken if one of the subnets has moved.
         let found = found.collect::<Result<Vec<Option<String>>, Failure>>()?;
@@ -246,12 +246,20 @@ async fn replace(operation: &Operation<'_>, id: &str, association_id: &str) -> R
     }
 }
 
+pub(super) async fn all_in_vpc(session: &Session, vpc_id: &str) -> Result<Vec<NetworkAcl>, Failure> {
+    let ec2 = session.ec2.clone();
+    let list = move |ids| {
+        let call = ec2.describe_network_acls().filters(filter_any::<String>("vpc-id", ids));
+        list_all("DescribeNetworkAcls", call.into_paginator().items().send())
+    };
+    session.shared.network_acls.of(&session.shared.networks, vpc_id, NetworkAcl::vpc_id, list).await
+}
+
 pub(super) async fn describe(
     session: &Session,
     filters: impl IntoIterator<Item = Filter>,
 ) -> Result<Vec<NetworkAcl>, Failure> {
-    let filters = Some(filters.into_iter().collect());
-    let call = session.ec2.describe_network_acls().set_filters(filters);
+    let call = session.ec2.describe_network_acls().set_filters(Some(filters.into_iter().collect()));
     list_all("DescribeNetworkAcls", call.into_paginator().items().send()).await
 }
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use aws_sdk_ec2::types::{Address, DomainType, NatGateway, ResourceType, Tag};
+use aws_sdk_ec2::Client;
+use aws_sdk_ec2::types::{Address, DomainType, Filter, NatGateway, ResourceType, Tag};
 
 use super::claims::{Claims, Evidence, Ours};
 use super::network::Network;
@@ -27,18 +28,29 @@ const MISSING: MissingCodes =
 /// How long a new address may be invisible.
 const READY: Duration = Duration::from_secs(5 * 60);
 
+async fn describe(ec2: Client, filter: Filter) -> Result<Vec<Address>, Failure> {
+    let answer = ec2.describe_addresses().filters(filter).send().await.or_failure("DescribeAddresses")?;
+    Ok(answer.addresses.unwrap_or_default())
+}
+
+async fn tagged(network: Network<'_>) -> Result<Vec<Address>, Failure> {
+    let ec2 = network.session.ec2.clone();
+    let list = move |resources| describe(ec2.clone(), tags::below_any(resources));
+    let shared = &network.session.shared;
+    shared.addresses.of(&shared.networks, &network.resource(), resource, list).await
+}
+
+fn resource(address: &Address) -> Option<&str> {
+    tags::value(address.tags(), ownership::RESOURCE)
+}
+
 /// The addresses with this root's ownership tag, and those in state without the tag, for which a second call is sent if
 /// there are any. Addresses have no VPC id, and AWS returns them on one page. An address that the configuration last
 /// applied gives to a NAT gateway is left out, unless the user consents: the role may have been unable to remove the
 /// tags of an address that the user has taken over.
 pub(super) async fn list(network: Network<'_>) -> Result<Vec<Address>, Failure> {
     let Network { session, known, slots, consented, .. } = network;
-    let describe = |filter| async {
-        let answer = session.ec2.describe_addresses().filters(filter).send().await;
-        let answer = answer.or_failure("DescribeAddresses")?;
-        Ok::<_, Failure>(answer.addresses.unwrap_or_default())
-    };
-    let mut found = describe(tags::below(network.owner, network.root_id)).await?;
+    let mut found = tagged(network).await?;
     let missing = network.missing(
         [slots, consented],
         |spec| matches!(spec, Spec::Eip(_)),
@@ -46,7 +58,7 @@ pub(super) async fn list(network: Network<'_>) -> Result<Vec<Address>, Failure> 
         |id| found.iter().any(|it| it.allocation_id() == Some(id)),
     );
     if !missing.is_empty() {
-        found.extend(describe(filter_any("allocation-id", missing)).await?);
+        found.extend(describe(session.ec2.clone(), filter_any("allocation-id", missing)).await?);
     }
     let is_consented = |id: &str| consented.is_some_and(|slots| slots.contains_key(id));
     let is_given = |id: &str| known.values().any(|entry| entry.applied.is_given(id)) && !is_consented(id);

@@ -11,7 +11,7 @@ use futures::future::join_all;
 
 use super::claims::{Claims, Evidence, Ours};
 use super::network::Network;
-use super::{client_token, filter, tags};
+use super::{client_token, filter_any, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::codes::{is_log_destination_unusable, is_role_unusable};
@@ -35,8 +35,12 @@ const NEW_ROLE: Duration = Duration::from_secs(2 * 60);
 
 /// The flow logs of the VPC itself, and not those of its subnets and interfaces.
 pub(super) async fn of_vpc(session: &Session, vpc_id: &str) -> Result<Vec<Log>, Failure> {
-    let call = session.ec2.describe_flow_logs().filter(filter("resource-id", vpc_id));
-    let found = list_all("DescribeFlowLogs", call.into_paginator().items().send()).await?;
+    let ec2 = session.ec2.clone();
+    let list = move |ids| {
+        let call = ec2.describe_flow_logs().filter(filter_any::<String>("resource-id", ids));
+        list_all("DescribeFlowLogs", call.into_paginator().items().send())
+    };
+    let found = session.shared.flow_logs.of(&session.shared.networks, vpc_id, Log::resource_id, list).await?;
     Ok(found.into_iter().filter(|log| log.resource_id() == Some(vpc_id)).collect())
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aws_sdk_ec2::types::{ResourceType, Tag};
+use aws_sdk_ec2::types::{InternetGateway as Gateway, ResourceType, Tag};
 
 use super::claims::{Claims, Evidence, Ours};
 use super::network::Network;
@@ -28,17 +28,32 @@ const SLOT: &str = "internet_gateway";
 /// How long an attachment may take.
 const ATTACHED: Duration = Duration::from_secs(20 * 60);
 
+/// The attached gateway.
+async fn attached(network: Network<'_>) -> Result<Vec<Gateway>, Failure> {
+    let Network { session, root_id, .. } = network;
+    let ec2 = session.ec2.clone();
+    let list = move |ids| {
+        let call = ec2.describe_internet_gateways().filters(filter_any::<String>("attachment.vpc-id", ids));
+        list_all("DescribeInternetGateways", call.into_paginator().items().send())
+    };
+    session.shared.internet_gateways.of(&session.shared.networks, root_id, vpc_id, list).await
+}
+
+fn vpc_id(gateway: &Gateway) -> Option<&str> {
+    gateway.attachments().first()?.vpc_id()
+}
+
 /// The attached gateway. If it is unmanaged, also the gateways with this root's ownership tag, because a create that
 /// was killed before the attachment leaves a detached one. Then the gateways in state that neither call returned. The
 /// second and the third call are sent only if necessary.
-pub(super) async fn list(network: Network<'_>) -> Result<Vec<aws_sdk_ec2::types::InternetGateway>, Failure> {
+pub(super) async fn list(network: Network<'_>) -> Result<Vec<Gateway>, Failure> {
     let describe = |filter| async {
         let call = network.session.ec2.describe_internet_gateways().filters(filter);
         list_all("DescribeInternetGateways", call.into_paginator().items().send()).await
     };
-    let mut found = describe(filter("attachment.vpc-id", network.root_id)).await?;
+    let mut found = attached(network).await?;
     let resource = network.resource();
-    let is_ours = |gateway: &aws_sdk_ec2::types::InternetGateway| {
+    let is_ours = |gateway: &Gateway| {
         gateway.internet_gateway_id().is_some_and(|id| network.known.contains_key(id))
             || tags::value(gateway.tags(), ownership::RESOURCE) == Some(resource.as_str())
     };

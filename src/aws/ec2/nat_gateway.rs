@@ -7,7 +7,7 @@ use aws_sdk_ec2::types::{ConnectivityType, NatGatewayState, ResourceType, Tag};
 
 use super::claims::{Claims, Evidence, Ours};
 use super::slots::{is_nat_gateway, is_private_nat_gateway};
-use super::{conflicts, filter, nat_gateway_addresses as addresses, tags};
+use super::{conflicts, filter, filter_any, nat_gateway_addresses as addresses, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes;
 use crate::aws::calls::codes::missing::MissingCodes;
@@ -38,8 +38,12 @@ pub(super) fn exists(gateway: &aws_sdk_ec2::types::NatGateway) -> bool {
 
 /// All NAT gateways of a VPC, also deleted ones.
 pub(super) async fn in_vpc(session: &Session, vpc_id: &str) -> Result<Vec<aws_sdk_ec2::types::NatGateway>, Failure> {
-    let call = session.ec2.describe_nat_gateways().filter(filter("vpc-id", vpc_id));
-    list_all("DescribeNatGateways", call.into_paginator().items().send()).await
+    let ec2 = session.ec2.clone();
+    let list = move |ids| {
+        let call = ec2.describe_nat_gateways().filter(filter_any::<String>("vpc-id", ids));
+        list_all("DescribeNatGateways", call.into_paginator().items().send())
+    };
+    session.shared.nat_gateways.of(&session.shared.networks, vpc_id, |it| it.vpc_id(), list).await
 }
 
 impl Listed for aws_sdk_ec2::types::NatGateway {

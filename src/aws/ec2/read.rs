@@ -12,9 +12,9 @@ use super::network::Network;
 use super::observed::{List, Listed, Shown};
 use super::route_table::is_main_table;
 use super::{
-    default_network_acl, eip, filter, flow_log, interface_endpoint, internet_gateway, nat_gateway,
-    nat_gateway_addresses, route, route_table, route_table_association, security_group, subnet, tags, users, vpc,
-    vpc_endpoint, vpc_ipv6_block,
+    default_network_acl, eip, flow_log, interface_endpoint, internet_gateway, nat_gateway, nat_gateway_addresses,
+    route, route_table, route_table_association, security_group, subnet, tags, users, vpc, vpc_endpoint,
+    vpc_ipv6_block,
 };
 use crate::aws::Session;
 use crate::aws::calls::ownership;
@@ -77,7 +77,7 @@ impl Lists {
             eip::list(network),
             vpc_endpoint::in_vpc(session, root_id),
             security_group::lists(network),
-            default_network_acl::describe(session, [filter("vpc-id", root_id)]),
+            default_network_acl::all_in_vpc(session, root_id),
             flow_log::lists(network),
         );
         let mut others = flow_logs?;

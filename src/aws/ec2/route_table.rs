@@ -7,7 +7,7 @@ use futures::future::join_all;
 
 use super::claims::{Claims, Evidence, Ours};
 use super::slots::{is_route_table, is_route_table_of_tier};
-use super::{filter, route, route_table_association, tags};
+use super::{filter_any, route, route_table_association, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes;
 use crate::aws::calls::codes::missing::MissingCodes;
@@ -41,8 +41,12 @@ pub(super) fn is_main_table(table: &aws_sdk_ec2::types::RouteTable) -> bool {
 
 /// All route tables of a VPC.
 pub(super) async fn in_vpc(session: &Session, vpc_id: &str) -> Result<Vec<aws_sdk_ec2::types::RouteTable>, Failure> {
-    let call = session.ec2.describe_route_tables().filters(filter("vpc-id", vpc_id));
-    list_all("DescribeRouteTables", call.into_paginator().items().send()).await
+    let ec2 = session.ec2.clone();
+    let list = move |ids| {
+        let call = ec2.describe_route_tables().filters(filter_any::<String>("vpc-id", ids));
+        list_all("DescribeRouteTables", call.into_paginator().items().send())
+    };
+    session.shared.route_tables.of(&session.shared.networks, vpc_id, |it| it.vpc_id(), list).await
 }
 
 impl Listed for aws_sdk_ec2::types::RouteTable {

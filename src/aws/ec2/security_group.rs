@@ -38,12 +38,14 @@ pub(super) struct Managed(Group);
 /// The default group of a VPC, and the others that the network may manage: those with its names, in the same call, and
 /// those that an adoption names.
 pub(super) async fn lists(network: Network<'_>) -> Result<(Vec<Group>, List), Failure> {
-    let describe = |filters: Vec<_>| async move {
-        let call = network.session.ec2.describe_security_groups().set_filters(Some(filters));
-        list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await
+    let Network { session, root_id, .. } = network;
+    let ec2 = session.ec2.clone();
+    let list = move |ids| {
+        let call = ec2.describe_security_groups().filters(filter_any::<String>("vpc-id", ids));
+        let call = call.filters(filter_any("group-name", ["default", NAMES]));
+        list_all("DescribeSecurityGroups", call.into_paginator().items().send())
     };
-    let names = filter_any("group-name", ["default", NAMES]);
-    let mut found: Vec<Group> = describe(vec![filter("vpc-id", network.root_id), names]).await?;
+    let mut found = session.shared.security_groups.of(&session.shared.networks, root_id, Group::vpc_id, list).await?;
     let missing = network.missing(
         [network.slots, network.consented],
         |spec| matches!(spec, Spec::SecurityGroup(_)),
@@ -51,10 +53,11 @@ pub(super) async fn lists(network: Network<'_>) -> Result<(Vec<Group>, List), Fa
         |id| found.iter().any(|it| it.group_id() == Some(id)),
     );
     if !missing.is_empty() {
-        found.extend(describe(vec![filter_any("group-id", missing)]).await?);
+        let call = session.ec2.describe_security_groups().filters(filter_any("group-id", missing));
+        found.extend(list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await?);
     }
     // Not every implementation of the EC2 API applies the filters.
-    found.retain(|it| it.vpc_id().is_none_or(|id| id == network.root_id));
+    found.retain(|it| it.vpc_id().is_none_or(|id| id == root_id));
     let (default, others) = found.into_iter().partition(|it| it.group_name() == Some("default"));
     let others: Vec<Group> = others;
     Ok((default, others.into_iter().map(|it| Box::new(Managed(it)) as Box<dyn Listed>).collect()))

@@ -13,7 +13,7 @@ use self::attributes::SubnetChange;
 use super::claims::{Claims, Evidence, Ours};
 use super::guardduty::{self, Object, Within};
 use super::slots::tier_and_index;
-use super::{filter, tags};
+use super::{filter, filter_any, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::errors::incomplete_answer;
@@ -41,8 +41,12 @@ pub(super) fn ipv6_range(subnet: &aws_sdk_ec2::types::Subnet) -> Option<Ipv6Net>
 
 /// All subnets of a VPC.
 pub(super) async fn in_vpc(session: &Session, vpc_id: &str) -> Result<Vec<aws_sdk_ec2::types::Subnet>, Failure> {
-    let call = session.ec2.describe_subnets().filters(filter("vpc-id", vpc_id));
-    list_all("DescribeSubnets", call.into_paginator().items().send()).await
+    let ec2 = session.ec2.clone();
+    let list = move |ids| {
+        let call = ec2.describe_subnets().filters(filter_any::<String>("vpc-id", ids));
+        list_all("DescribeSubnets", call.into_paginator().items().send())
+    };
+    session.shared.subnets.of(&session.shared.networks, vpc_id, |it| it.vpc_id(), list).await
 }
 
 impl Listed for aws_sdk_ec2::types::Subnet {

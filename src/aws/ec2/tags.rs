@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_ec2::types::{Filter, ResourceType, Tag, TagSpecification};
 
-use super::filter;
+use super::{filter, filter_any};
 use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes::TagChanges;
@@ -40,7 +40,12 @@ pub(super) fn value<'a>(tags: &'a [Tag], key: &str) -> Option<&'a str> {
 
 /// The filter for all objects below a root.
 pub(super) fn below(owner: TopologyKind, root_id: &str) -> Filter {
-    filter(format!("tag:{}", ownership::RESOURCE), ownership::resource(owner, root_id))
+    below_any(vec![ownership::resource(owner, root_id)])
+}
+
+/// The filter for the objects with one of these values of the ownership tag.
+pub(super) fn below_any(resources: Vec<String>) -> Filter {
+    filter_any(format!("tag:{}", ownership::RESOURCE), resources)
 }
 
 /// The filters for the object that this operation creates.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use aws_sdk_ec2::types::{ResourceType, Tenancy, VpcState, VpcTenancy};
 
 use super::guardduty::{self, Object, Within};
-use super::{filter, ipam, tags};
+use super::{filter, filter_any, ipam, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::errors::incomplete_answer;
@@ -221,8 +221,12 @@ pub(crate) async fn mark_root(session: &Session, id: &str, state: RootState) -> 
 
 /// The VPC with this ID; empty if AWS does not return it.
 pub(super) async fn with_id(session: &Session, id: &str) -> Result<Vec<aws_sdk_ec2::types::Vpc>, Failure> {
-    let call = session.ec2.describe_vpcs().filters(filter("vpc-id", id));
-    list_all("DescribeVpcs", call.into_paginator().items().send()).await
+    let ec2 = session.ec2.clone();
+    let list = move |ids| {
+        let call = ec2.describe_vpcs().filters(filter_any::<String>("vpc-id", ids));
+        list_all("DescribeVpcs", call.into_paginator().items().send())
+    };
+    session.shared.vpcs.of(&session.shared.networks, id, |it| it.vpc_id(), list).await
 }
 
 /// The values that `CreateVpc` returns.

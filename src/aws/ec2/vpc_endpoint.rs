@@ -7,7 +7,7 @@ use aws_sdk_ec2::types::{ResourceType, Tag, VpcEndpoint as Endpoint, VpcEndpoint
 use futures::future::join_all;
 
 use super::claims::{Claims, Evidence, Ours};
-use super::{client_token, conflicts, filter, tags};
+use super::{client_token, conflicts, filter_any, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes;
 use crate::aws::calls::codes::missing::MissingCodes;
@@ -297,8 +297,12 @@ async fn leave_tables(session: &Session, id: &str) -> Result<(), Failure> {
 
 /// The endpoints of all types in a VPC, also deleted ones. Not every implementation of the EC2 API applies the filter.
 pub(super) async fn in_vpc(session: &Session, vpc_id: &str) -> Result<Vec<Endpoint>, Failure> {
-    let call = session.ec2.describe_vpc_endpoints().filters(filter("vpc-id", vpc_id));
-    let found = list_all("DescribeVpcEndpoints", call.into_paginator().items().send()).await?;
+    let ec2 = session.ec2.clone();
+    let list = move |ids| {
+        let call = ec2.describe_vpc_endpoints().filters(filter_any::<String>("vpc-id", ids));
+        list_all("DescribeVpcEndpoints", call.into_paginator().items().send())
+    };
+    let found = session.shared.endpoints.of(&session.shared.networks, vpc_id, Endpoint::vpc_id, list).await?;
     Ok(found.into_iter().filter(|endpoint| endpoint.vpc_id().is_none_or(|id| id == vpc_id)).collect())
 }
 

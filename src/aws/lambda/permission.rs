@@ -62,6 +62,17 @@ pub(crate) struct Statement(Value);
 
 /// Reads the policy of a function, alias or version. Empty if the function has no policy or does not exist.
 pub(crate) async fn policy(session: &Session, place: &FunctionPolicy) -> Result<Vec<Statement>, Failure> {
+    let key = format!("{} {}", place.function_arn, place.qualifier.as_deref().unwrap_or_default());
+    let (own, function) = (session.clone(), place.clone());
+    let shared = &session.shared;
+    shared
+        .policies
+        .all(&shared.gateways, &key, async move || get_policy(&own, &function).await)
+        .await
+        .map(|statements| statements.into_iter().map(Statement).collect())
+}
+
+async fn get_policy(session: &Session, place: &FunctionPolicy) -> Result<Vec<Value>, Failure> {
     let client = session.lambda(&region(session, place));
     let request = client.get_policy().function_name(&place.function_arn).set_qualifier(place.qualifier.clone());
     throttle(session, place, "GetPolicy").await;
@@ -75,8 +86,8 @@ pub(crate) async fn policy(session: &Session, place: &FunctionPolicy) -> Result<
         Failure::new(Cause::Other, "GetPolicy", message)
     })?;
     Ok(match policy.get("Statement") {
-        Some(Value::Array(statements)) => statements.iter().cloned().map(Statement).collect(),
-        Some(statement @ Value::Object(_)) => vec![Statement(statement.clone())],
+        Some(Value::Array(statements)) => statements.clone(),
+        Some(statement @ Value::Object(_)) => vec![statement.clone()],
         _ => Vec::new(),
     })
 }

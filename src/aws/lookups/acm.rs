@@ -25,11 +25,8 @@ const KEY_TYPES: [KeyAlgorithm; 5] = [
 /// The issued, unexpired certificates of the Region that cover the domain with a name or a wildcard. The newest come
 /// first.
 pub(crate) async fn certificates(session: &Session, domain: &str) -> Result<Vec<Certificate>, Failure> {
-    let summaries = match list(session, Some(origins())).await {
-        // The filter by origin is a recent addition, which endpoints of some Regions and emulators may reject.
-        Err(failure) if is_rejected_parameter(&failure) => list(session, None).await?,
-        listed => listed?,
-    };
+    let (shared, own) = (&session.shared, session.clone());
+    let summaries = shared.certificates.all(&shared.gateways, async move || all(&own).await).await?;
     let found = join_all(summaries.into_iter().map(|summary| load(session, summary))).await;
     let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
     let now = DateTime::from(std::time::SystemTime::now()).secs();
@@ -43,6 +40,15 @@ pub(crate) async fn certificates(session: &Session, domain: &str) -> Result<Vec<
         .collect();
     found.sort_by(|a, b| (b.not_before, &b.arn).cmp(&(a.not_before, &a.arn)));
     Ok(found)
+}
+
+/// The summaries of all issued certificates.
+async fn all(session: &Session) -> Result<Vec<CertificateSummary>, Failure> {
+    match list(session, Some(origins())).await {
+        // The filter by origin is a recent addition, which endpoints of some Regions and emulators may reject.
+        Err(failure) if is_rejected_parameter(&failure) => list(session, None).await,
+        listed => listed,
+    }
 }
 
 /// The summaries of all issued certificates with these origins of keys.

@@ -1,5 +1,6 @@
 //! Facts about the account and Region that a blueprint requires.
 
+use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types::{AvailabilityZone as Zone, AvailabilityZoneOptInStatus, Filter};
 
 use super::{acm, endpoint_services, kms, outside};
@@ -57,15 +58,14 @@ pub(crate) async fn facts(session: &Session, lookups: &[Lookup]) -> Result<Facts
 }
 
 async fn availability_zones(session: &Session) -> Result<Vec<AvailabilityZone>, Failure> {
-    let answer = session
-        .ec2
-        .describe_availability_zones()
-        .filters(Filter::builder().name("zone-type").values("availability-zone").build())
-        .send()
-        .await
-        .or_failure("DescribeAvailabilityZones")?;
-    let mut zones: Vec<AvailabilityZone> =
-        answer.availability_zones().iter().filter(|zone| is_usable(zone)).filter_map(from_aws).collect();
+    let ec2 = session.ec2.clone();
+    let list = async move || {
+        let filter = Filter::builder().name("zone-type").values("availability-zone").build();
+        let answer = ec2.describe_availability_zones().filters(filter).send().await;
+        Ok(answer.or_failure("DescribeAvailabilityZones")?.availability_zones.unwrap_or_default())
+    };
+    let found = session.shared.availability_zones.all(&session.shared.networks, list).await?;
+    let mut zones: Vec<AvailabilityZone> = found.iter().filter(|zone| is_usable(zone)).filter_map(from_aws).collect();
     zones.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(zones)
 }
@@ -86,11 +86,15 @@ fn from_aws(zone: &Zone) -> Option<AvailabilityZone> {
 }
 
 async fn gateway_endpoint_services(session: &Session) -> Result<Vec<String>, Failure> {
+    let ec2 = session.ec2.clone();
+    session.shared.gateway_services.all(&session.shared.networks, || list_gateway_services(ec2)).await
+}
+
+async fn list_gateway_services(ec2: Client) -> Result<Vec<String>, Failure> {
     let mut names = Vec::new();
     let mut next = None;
     loop {
-        let answer = session
-            .ec2
+        let answer = ec2
             .describe_vpc_endpoint_services()
             .filters(Filter::builder().name("service-type").values("Gateway").build())
             .set_next_token(next)
