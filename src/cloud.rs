@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, RwLock};
 
 use async_trait::async_trait;
+use ipnet::IpNet;
 use tokio_util::sync::CancellationToken;
 
 use crate::model::{Entry, Ids, Key, Learned, Object, Spec, TopologyKind};
@@ -49,8 +50,9 @@ pub trait Cloud: Send + Sync + 'static {
     ) -> Result<Option<Box<dyn Discovery + 'a>>, Failure>;
 
     /// Finds, among the objects that a plan creates below a root, those that exist with the root's ownership tags and
-    /// that no read finds, because AWS lists them only by name: an interrupted run created them. Sends one or two calls
-    /// for each such object, and none for objects of other kinds.
+    /// that no read finds, because it looks for them only if state contains one: an interrupted run created them. Sends one
+    /// or two calls for each such object, and none for objects of other kinds. If an unmanaged object has the place of a
+    /// new one, that is a failure.
     async fn leftovers(
         &self,
         owner: TopologyKind,
@@ -262,6 +264,8 @@ pub enum DependentScope<'a> {
     NetworkInterfaces,
     /// The network interfaces in the default security group.
     DefaultSecurityGroup,
+    /// The network interfaces in these subnets, by the ids of the subnets, that have addresses in these ranges.
+    Addresses(&'a [&'a str], &'a [IpNet]),
     /// These custom domains, by their names.
     Domains(&'a [&'a str]),
 }

@@ -5,6 +5,7 @@ mod claims;
 pub(crate) mod default_network_acl;
 pub(crate) mod default_security_group;
 mod dependents;
+pub(crate) mod egress_only_internet_gateway;
 pub(crate) mod eip;
 pub(crate) mod flow_log;
 mod group_rules;
@@ -40,11 +41,26 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use aws_sdk_ec2::types::Filter;
 use ipnet::Ipv6Net;
 
+use crate::aws::Session;
+use crate::cloud::{Failure, Observed};
+use crate::model::{Object, TopologyKind};
+
 pub(crate) use dependents::dependents;
-pub(crate) use flow_log::leftovers;
 pub(crate) use pollers::Pollers;
 pub(crate) use read::{discover, read};
 pub(crate) use vpc::{mark_root, namesakes, roots};
+
+/// The objects among `objects` that exist with the tags of this network, of the kinds that not every read looks for.
+pub(crate) async fn leftovers(
+    session: &Session,
+    owner: TopologyKind,
+    root_id: &str,
+    objects: &[&Object],
+) -> Result<Vec<Observed>, Failure> {
+    let mut found = flow_log::leftovers(session, owner, root_id, objects).await?;
+    found.extend(egress_only_internet_gateway::leftovers(session, owner, root_id, objects).await?);
+    Ok(found)
+}
 
 /// A filter for a `Describe` call. Filters are preferred to lists of ids, because one missing id in such a list fails
 /// the whole call.

@@ -25,6 +25,7 @@ macro_rules! in_file_of_kind {
             Vpc: ec2::vpc,
             VpcIpv6Block: ec2::vpc_ipv6_block,
             InternetGateway: ec2::internet_gateway,
+            EgressOnlyInternetGateway: ec2::egress_only_internet_gateway,
             Subnet: ec2::subnet,
             RouteTable: ec2::route_table,
             RouteTableAssociation: ec2::route_table_association,

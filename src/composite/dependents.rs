@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use ipnet::IpNet;
+
 use crate::cloud::{Cause, Cloud, DependentScope, Dependents, DependentsByOp, Failure};
-use crate::model::{Entry, Inventory, Key, Spec};
+use crate::model::{Claim, Entry, Inventory, Key, Spec};
 use crate::reconcile::{Action, Outcome, Plan};
 use crate::topology::Topology;
 
@@ -34,6 +36,33 @@ pub(super) async fn of_deleted_internet_gateway<P: Topology>(
 ) -> Dependents {
     let deletes_gateway = plan.deleted().any(|entry| entry.spec().maps_public_addresses());
     in_root_if::<P>(deletes_gateway, cloud, inventory, DependentScope::NetworkInterfaces).await
+}
+
+/// Lists the network interfaces with addresses in the ranges that a plan takes from subnets. AWS does not remove a range
+/// while an interface has an address of it. Without such a subnet, it calls nothing.
+pub(super) async fn with_lost_addresses<P: Topology>(
+    cloud: &dyn Cloud,
+    inventory: &Inventory,
+    plan: &Plan,
+) -> Dependents {
+    let (mut ids, mut ranges) = (Vec::new(), Vec::new());
+    for (id, _, lost) in lost_ranges(plan) {
+        ids.push(id);
+        ranges.extend(lost);
+    }
+    in_root_if::<P>(!ids.is_empty(), cloud, inventory, DependentScope::Addresses(&ids, &ranges)).await
+}
+
+/// The subnets that lose address ranges by a plan, by id and key, with these ranges.
+pub(super) fn lost_ranges(plan: &Plan) -> impl Iterator<Item = (&str, &Key, Vec<IpNet>)> {
+    plan.ops.iter().filter_map(|op| {
+        let Action::Update { id, before, to, .. } = &op.action else { return None };
+        let kept = to.spec.claims();
+        let lost = before.claims().into_iter().filter(|claim| !kept.contains(claim));
+        let ranges = lost.filter_map(|claim| if let Claim::Addresses(range) = claim { Some(range) } else { None });
+        let ranges: Vec<IpNet> = ranges.collect();
+        (!ranges.is_empty()).then_some((id.as_str(), &to.key, ranges))
+    })
 }
 
 /// Lists the network interfaces that lose all traffic by a plan. Without such a change, it calls nothing.

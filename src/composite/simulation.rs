@@ -652,6 +652,8 @@ impl Cloud for Simulation {
         });
         let is_within = |dependent: &Dependent| match within {
             DependentScope::Root | DependentScope::Domains(_) | DependentScope::NetworkInterfaces => true,
+            // The interfaces have IPv4 addresses only.
+            DependentScope::Addresses(..) => false,
             DependentScope::DefaultSecurityGroup => {
                 let of_group = ids.iter().filter(|(key, _)| key.slot == "default_security_group");
                 of_group.map(|(_, id)| id).any(|id| dependent.holds.contains(id))

@@ -18,6 +18,7 @@ mod gateway_takeover;
 mod generate;
 mod golden_states;
 mod import;
+mod ipv6_tiers;
 mod list;
 mod location;
 mod nat_changes;

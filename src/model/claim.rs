@@ -9,6 +9,8 @@ use crate::plugin::Input;
 pub enum Claim {
     /// The internet gateway of the VPC.
     InternetGateway,
+    /// The egress-only internet gateway of the VPC.
+    EgressOnlyInternetGateway,
     /// A range of addresses in the VPC; it collides with any overlapping range.
     Addresses(ipnet::IpNet),
     /// The explicit route table association of a subnet.

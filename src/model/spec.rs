@@ -77,6 +77,7 @@ kinds! {
     Vpc,
     VpcIpv6Block,
     InternetGateway,
+    EgressOnlyInternetGateway,
     Subnet,
     RouteTable,
     RouteTableAssociation,
@@ -144,11 +145,12 @@ impl Spec {
         (spec != *self).then_some(spec)
     }
 
-    /// This spec and the references in `before` to objects with these keys, which the object can keep until those
-    /// objects are deleted; `None` if it has them all.
+    /// This spec before what changes only when all creates and other updates are done, with the references in `before`
+    /// to objects with these keys, which the object can keep until those objects are deleted; `None` if it is the same.
     pub fn keeping_references(&self, before: &Spec, keys: &BTreeSet<Key>) -> Option<Spec> {
         let mut spec = self.clone();
         spec.keep_references(before.as_kind(), keys);
+        spec.hold_back(before.as_kind());
         (spec != *self).then_some(spec)
     }
 

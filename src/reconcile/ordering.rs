@@ -125,7 +125,8 @@ impl<'a> Ordering<'a> {
     }
 
     /// Lets a late update wait for the deletion of the dependents of its object. It may remove references to deleted
-    /// objects: then it waits for the deletion of their dependents too, and the deletion of the objects for the update.
+    /// objects: then it waits for the deletion of their dependents too, and the deletion of the objects for the update. A
+    /// subnet leaves an address range whatever else uses the range.
     fn order_late_updates(&mut self) {
         for &late in self.late {
             let Action::Update { before, to, .. } = &self.actions[late] else { continue };
@@ -133,8 +134,10 @@ impl<'a> Ordering<'a> {
             self.depends_on[late].extend(dependents);
             let kept = to.spec.needs();
             for need in before.needs().into_iter().filter(|need| !kept.contains(need)) {
-                let dependents = self.deletes_of_dependents(&need.key);
-                self.depends_on[late].extend(dependents);
+                if !to.spec.holds_network_interfaces() {
+                    let dependents = self.deletes_of_dependents(&need.key);
+                    self.depends_on[late].extend(dependents);
+                }
                 for deletion in self.deletes_of(&need.key) {
                     self.depends_on[deletion].insert(late);
                 }
@@ -145,6 +148,9 @@ impl<'a> Ordering<'a> {
     /// Lets the deletion of a target wait for the deletion of the subnets whose route tables refer to it. AWS rejects
     /// the deletion of a subnet while it is in use. The deletion of a target that frees a claim cannot wait, so its
     /// routes are rerouted (see `reroute`). If the whole topology is deleted, nothing is kept.
+    ///
+    /// A late update of a subnet takes the addresses to which the routes belong. It follows their deletion, and that of
+    /// their target follows it.
     fn keep_targets(&mut self, claimed: &BTreeSet<usize>) {
         let deletes_root =
             self.actions.iter().any(|action| matches!(action, Action::Delete { entry, .. } if entry.spec().is_root()));
@@ -155,7 +161,14 @@ impl<'a> Ordering<'a> {
             let (Some(Ref::Key(target)), Some(parent)) = (route.spec().target(), route.spec().parent()) else {
                 continue;
             };
-            let dependents = self.deletes_of_dependents(parent);
+            let late = self.late_updates_of_users(parent);
+            let deletion = self.deletes[&route.kind_and_id()];
+            for &update in &late {
+                if !self.depends_on_transitively(deletion, update) {
+                    self.depends_on[update].insert(deletion);
+                }
+            }
+            let dependents = [self.deletes_of_dependents(parent), late].concat();
             for position in self.deletes_of(target).into_iter().filter(|position| !claimed.contains(position)) {
                 // A route that was changed outside Terraform may lead to a gateway inside the subnet.
                 let before = dependents.iter().filter(|it| !self.depends_on_transitively(**it, position));
@@ -163,6 +176,17 @@ impl<'a> Ordering<'a> {
                 self.depends_on[position].extend(before);
             }
         }
+    }
+
+    /// The late updates of the subnets that use a route table.
+    fn late_updates_of_users(&self, table: &Key) -> Vec<usize> {
+        let needs = |entry: &Entry, key: &Key| entry.spec().needs().iter().any(|need| need.key == *key);
+        let uses_table = |key: &Key| self.existing.present().any(|it| needs(it, table) && needs(it, key));
+        let is_of_user = |late: &&usize| {
+            let action = &self.actions[**late];
+            action.spec().holds_network_interfaces() && uses_table(action.key())
+        };
+        self.late.iter().filter(is_of_user).copied().collect()
     }
 
     /// The deletions of the dependents of an object, without those that its own deletion causes.

@@ -53,11 +53,14 @@ use crate::model::{
 };
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
-use parts::{DefaultNetworkAcl, DefaultSecurityGroup, Endpoints, FlowLogs, InterfaceEndpoints, Part};
+use parts::{
+    DefaultNetworkAcl, DefaultSecurityGroup, EgressOnlyGateway, Endpoints, FlowLogs, InterfaceEndpoints, Part,
+};
 use unmanaged_subnets::UnmanagedSubnets;
 
 /// The optional parts of a network, in the order in which their objects are created.
-const PARTS: &[&dyn Part] = &[&Endpoints, &FlowLogs, &InterfaceEndpoints, &DefaultNetworkAcl, &DefaultSecurityGroup];
+const PARTS: &[&dyn Part] =
+    &[&EgressOnlyGateway, &Endpoints, &FlowLogs, &InterfaceEndpoints, &DefaultNetworkAcl, &DefaultSecurityGroup];
 
 /// A list whose elements may be unknown.
 type Strings = Input<Vec<Input<String>>>;

@@ -73,6 +73,8 @@ mod interruptions;
 mod ipam;
 #[path = "network/ipv6.rs"]
 mod ipv6;
+#[path = "network/ipv6_tiers.rs"]
+mod ipv6_tiers;
 #[path = "network/layout.rs"]
 mod layout;
 #[path = "network/leftovers.rs"]

@@ -7,7 +7,8 @@ terraform {
   }
 }
 
-# A network with IPv6: each public subnet gets a /64 of an Amazon-provided range. To use a range from an IPAM pool, set
+# A network with IPv6: each public and private app subnet gets a /64 of an Amazon-provided range. The private app subnets
+# reach the internet over IPv6 through an egress-only internet gateway, which accepts no connections from there. To use a range from an IPAM pool, set
 # ipv6_ipam_pool_id instead of assign_generated_ipv6_cidr_block. To use an IPv4 range from a pool, set ipv4_ipam_pool_id
 # and ipv4_netmask_length instead of cidr_block.
 resource "fgw_four_tier_vpc" "dual_stack" {
@@ -18,7 +19,9 @@ resource "fgw_four_tier_vpc" "dual_stack" {
 
   enable_ipv6                      = true
   assign_generated_ipv6_cidr_block = true
-  assign_ipv6_address_on_creation  = true
+
+  ipv6_subnet_tiers                     = ["public", "private_app"]
+  assign_ipv6_address_on_creation_tiers = ["public", "private_app"]
 
   # Inbound, the default network ACL allows all IPv4 traffic from within the VPC, and HTTPS and TCP responses to outbound
   # connections over IPv4 and IPv6.

@@ -23,7 +23,7 @@ pub(crate) async fn dependents(
     let is_meant = |entry: &&Entry| match within {
         DependentScope::Root => true,
         DependentScope::Domains(names) => names.contains(&entry.id.as_str()),
-        DependentScope::Subnets(_) | DependentScope::NetworkInterfaces | DependentScope::DefaultSecurityGroup => false,
+        _ => false,
     };
     let domains = known.iter().filter(|entry| matches!(entry.applied, Spec::DomainName(_)) && entry.is_present());
     let paths = join_all(domains.filter(is_meant).map(|entry| paths(session, api_id, &entry.id, known)));

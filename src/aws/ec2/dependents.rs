@@ -2,11 +2,13 @@
 //! in the subnets to delete or in the whole VPC.
 
 use std::collections::HashSet;
+use std::net::IpAddr;
 
 use aws_sdk_ec2::types::{
     AttachmentStatus, Filter, NetworkInterface, Tag, VpcEndpoint, VpcPeeringConnection,
     VpcPeeringConnectionStateReasonCode as Peering,
 };
+use ipnet::IpNet;
 
 use super::route_table::is_main_table;
 use super::{filter, filter_any, guardduty, interface_endpoint, nat_gateway, tags, vpc_endpoint};
@@ -38,6 +40,13 @@ pub(crate) async fn dependents(
                 in_vpc(interface) && interface.groups().iter().any(|group| group.group_name() == Some("default"))
             };
             vec![finder.interfaces(filter("vpc-id", root_id), is_default).await]
+        }
+        DependentScope::Addresses(ids, ranges) => {
+            let has_addresses = |interface: &NetworkInterface| {
+                interface.subnet_id().is_some_and(|id| ids.contains(&id))
+                    && ipv6_addresses(interface).any(|held| ranges.iter().any(|range| range.contains(&held)))
+            };
+            vec![finder.interfaces(filter_any("subnet-id", ids.iter().copied()), has_addresses).await]
         }
         DependentScope::Domains(_) => vec![],
         DependentScope::Root => {
@@ -133,6 +142,10 @@ impl Finder<'_> {
                 .and_then(|attachment| attachment.instance_id())
                 .map(|instance| format!("attached to instance {instance}")),
         ];
+        let addresses = ipv6_addresses(interface).map(|held| match held.prefix_len() {
+            128 => format!("address {}", held.addr()),
+            _ => format!("prefix {held}"),
+        });
         // An internet gateway stays attached while a public address is mapped through it.
         let mapped = interface.association().is_some_and(|it| it.public_ip().is_some());
         let gateways = self.known.iter().filter(|entry| mapped && matches!(entry.applied, Spec::InternetGateway(_)));
@@ -140,7 +153,7 @@ impl Finder<'_> {
             kind: "network interface",
             id: interface.network_interface_id()?.to_string(),
             description: interface.description().unwrap_or_default().to_string(),
-            further: further.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            further: further.into_iter().flatten().chain(addresses).collect::<Vec<_>>().join(", "),
             owner: interface.owner_id().map(str::to_string),
             guardduty: Vec::new(),
             holds: interface
@@ -336,6 +349,13 @@ impl Finder<'_> {
 
 /// The type of the network interfaces of endpoints.
 const OF_ENDPOINT: &str = "type vpc_endpoint";
+
+/// The IPv6 addresses and prefixes of a network interface.
+fn ipv6_addresses(interface: &NetworkInterface) -> impl Iterator<Item = IpNet> {
+    let addresses = interface.ipv6_addresses().iter().filter_map(|it| it.ipv6_address()?.parse::<IpAddr>().ok());
+    let prefixes = interface.ipv6_prefixes().iter().filter_map(|it| it.ipv6_prefix()?.parse().ok());
+    addresses.map(IpNet::from).chain(prefixes)
+}
 
 /// Marks the network interfaces of the endpoints of GuardDuty.
 fn mark_interfaces(mut interfaces: Vec<Dependent>, of_guardduty: &[guardduty::Endpoint]) -> Vec<Dependent> {

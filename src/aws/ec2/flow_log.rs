@@ -74,7 +74,7 @@ pub(super) async fn lists(network: Network<'_>) -> Result<Vec<List>, Failure> {
 }
 
 /// The flow logs and their log groups among `objects` that exist with the tags of this network.
-pub(crate) async fn leftovers(
+pub(super) async fn leftovers(
     session: &Session,
     owner: TopologyKind,
     root_id: &str,

@@ -129,6 +129,11 @@ impl<'a> Shown<'a> {
         self.objects.iter().find(|object| serves(&object.spec)).map(|object| &object.key)
     }
 
+    /// The key of the first object of a kind that was added.
+    pub(super) fn first<T>(&self, kind: fn(&Spec) -> Option<&T>) -> Option<&Key> {
+        self.objects.iter().find(|object| kind(&object.spec).is_some()).map(|object| &object.key)
+    }
+
     /// Whether an object with this key was added.
     pub(super) fn has(&self, key: &Key) -> bool {
         self.objects.iter().any(|object| object.key == *key)

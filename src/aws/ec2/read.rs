@@ -5,16 +5,17 @@ mod discovered;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use aws_sdk_ec2::types::{
-    Address, InternetGateway, NatGateway, NetworkAcl, RouteTable, SecurityGroup, Subnet, Vpc, VpcEndpoint,
+    Address, EgressOnlyInternetGateway, InternetGateway, NatGateway, NetworkAcl, RouteTable, SecurityGroup, Subnet,
+    Vpc, VpcEndpoint,
 };
 
 use super::network::Network;
 use super::observed::{List, Listed, Shown};
 use super::route_table::is_main_table;
 use super::{
-    default_network_acl, eip, flow_log, interface_endpoint, internet_gateway, nat_gateway, nat_gateway_addresses,
-    route, route_table, route_table_association, security_group, subnet, tags, users, vpc, vpc_endpoint,
-    vpc_ipv6_block,
+    default_network_acl, egress_only_internet_gateway, eip, flow_log, interface_endpoint, internet_gateway,
+    nat_gateway, nat_gateway_addresses, route, route_table, route_table_association, security_group, subnet, tags,
+    users, vpc, vpc_endpoint, vpc_ipv6_block,
 };
 use crate::aws::Session;
 use crate::aws::calls::ownership;
@@ -52,6 +53,7 @@ struct Lists {
     subnets: Vec<Subnet>,
     tables: Vec<RouteTable>,
     gateways: Vec<InternetGateway>,
+    egress_gateways: Vec<EgressOnlyInternetGateway>,
     nats: Vec<NatGateway>,
     addresses: Vec<Address>,
     endpoints: Vec<VpcEndpoint>,
@@ -67,12 +69,13 @@ struct Lists {
 impl Lists {
     async fn of(network: Network<'_>) -> Result<Lists, Failure> {
         let Network { session, root_id, .. } = network;
-        let (vpcs, attributes, subnets, tables, gateways, nats, addresses, endpoints, groups, acls, flow_logs) = tokio::join!(
+        let (vpcs, attributes, subnets, tables, gateways, egress, nats, addresses, endpoints, groups, acls, flow_logs) = tokio::join!(
             vpc::with_id(session, root_id),
             vpc::read_attributes(session, root_id),
             subnet::in_vpc(session, root_id),
             route_table::in_vpc(session, root_id),
             internet_gateway::list(network),
+            egress_only_internet_gateway::list(network),
             nat_gateway::in_vpc(session, root_id),
             eip::list(network),
             vpc_endpoint::in_vpc(session, root_id),
@@ -101,6 +104,7 @@ impl Lists {
             subnets: subnets?,
             tables: tables?,
             gateways: gateways?,
+            egress_gateways: egress?,
             nats: nats?,
             addresses: addresses?,
             endpoints,
@@ -147,6 +151,7 @@ impl Lists {
         shown.claim(&self.subnets);
         shown.claim(&self.tables);
         shown.claim(&self.gateways);
+        shown.claim(&self.egress_gateways);
         shown.claim(&self.nats);
         shown.claim(&self.addresses);
         shown.claim(&self.endpoints);
@@ -164,6 +169,7 @@ impl Lists {
             vpc_ipv6_block::add_all(shown, vpc, subnets);
         }
         shown.add_all(&self.gateways);
+        shown.add_all(&self.egress_gateways);
         shown.add_all(subnets);
         learn_network_acls(shown, subnets, &self.other_acls);
         learn_unmanaged_subnets(shown, root_id, subnets);
@@ -186,7 +192,8 @@ impl Lists {
     /// The objects for the classification of a foreign network.
     fn landscape(&self, network: Network<'_>) -> NetworkLandscape {
         let shown = Shown::new(network, Key::new(keys::VPC), &[], &[]);
-        let others = self.others.iter().flatten().filter_map(|it| {
+        let egress_gateways = self.egress_gateways.iter().map(|it| it as &dyn Listed);
+        let others = egress_gateways.chain(self.others.iter().flatten().map(AsRef::as_ref)).filter_map(|it| {
             let found = FoundObject { id: it.id()?.to_string(), tags: tags::all(it.tags()) };
             Some((found, it.spec(&shown)?))
         });

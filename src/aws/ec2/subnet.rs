@@ -102,6 +102,7 @@ impl From<&aws_sdk_ec2::types::Subnet> for FoundSubnet {
             tags: tags::all(it.tags()),
             zone: it.availability_zone().unwrap_or_default().to_string(),
             cidr_block: it.cidr_block().unwrap_or_default().to_string(),
+            has_ipv6: ipv6_range(it).is_some(),
         }
     }
 }

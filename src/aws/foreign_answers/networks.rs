@@ -9,9 +9,9 @@ use crate::aws::ec2::recorded::{Notes, Recorded};
 use crate::cloud::{Cloud, Failure};
 use crate::model::keys::network as keys;
 use crate::model::{
-    DefaultNetworkAcl, DefaultSecurityGroup, Eip, Entry, GuardDutyObjects, Input, InternetGateway, Ipv6Source, Key,
-    NatGateway, NetworkAclRule, Object, Ref, Route, RouteTable, RouteTableAssociation, SecurityGroupRule, Spec, Subnet,
-    Tags, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
+    DefaultNetworkAcl, DefaultSecurityGroup, EgressOnlyInternetGateway, Eip, Entry, GuardDutyObjects, Input,
+    InternetGateway, Ipv6Source, Key, NatGateway, NetworkAclRule, Object, Ref, Route, RouteTable,
+    RouteTableAssociation, SecurityGroupRule, Spec, Subnet, Tags, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };
 
 /// The codes of all kinds, with the prefix of their IDs and the text around the ID.
@@ -112,6 +112,8 @@ const VPCS: &str = "<vpcSet><item><vpcId>vpc-1</vpcId><state>available</state><i
 const SUBNETS: &str = "<subnetSet><item><subnetId>subnet-1</subnetId><ipv6CidrBlockAssociationSet><item><associationId>\
     subnet-cidr-assoc-1</associationId><ipv6CidrBlock>2001:db8::/64</ipv6CidrBlock><ipv6CidrBlockState><state>associated\
     </state></ipv6CidrBlockState></item></ipv6CidrBlockAssociationSet></item></subnetSet>";
+const EGRESS_GATEWAYS: &str = "<egressOnlyInternetGatewaySet><item>\
+    <egressOnlyInternetGatewayId>eigw-1</egressOnlyInternetGatewayId></item></egressOnlyInternetGatewaySet>";
 const ATTACHED: &str = "<internetGatewaySet><item><internetGatewayId>igw-1</internetGatewayId><attachmentSet><item>\
     <vpcId>vpc-1</vpcId><state>available</state></item></attachmentSet></item></internetGatewaySet>";
 const DETACHED: &str =
@@ -184,6 +186,13 @@ fn of_vpc() -> Vec<Deletion> {
             own_gateway,
             (gateway, "igw-1", igw()),
             &[("DescribeInternetGateways", DETACHED), ("DetachInternetGateway", DONE)],
+        ),
+        of(
+            "egress-only internet gateway",
+            "DeleteEgressOnlyInternetGateway",
+            &["InvalidGatewayID.NotFound"],
+            (keys::egress_only_internet_gateway(), "eigw-1", EgressOnlyInternetGateway::test().into()),
+            &[("DescribeEgressOnlyInternetGateways", EGRESS_GATEWAYS)],
         ),
         Deletion {
             by: By::Update(Box::new(leaving)),

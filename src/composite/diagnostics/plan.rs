@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ipnet::IpNet;
+
 use super::text::{counted, deleted_with, detail, listed, lost, of_guardduty};
 use crate::cloud::{Dependent, Dependents};
 use crate::model::{Entry, GuardDutyObjects, Inventory, Key, Kind, Object, Ref, printable};
@@ -181,6 +183,7 @@ fn kept_until_deleted(plan: &Plan, dependents: &Dependents) -> String {
         .filter_map(|position| match &plan.ops[position].action {
             Action::Delete { cascades_from: Some(_), .. } => None,
             Action::Delete { entry, .. } => Some(format!("  {} ({})", entry.key, printable(&entry.id))),
+            Action::Update { to, .. } if to.spec.holds_network_interfaces() => None,
             Action::Update { to, id, .. } if plan.ops[position].phase == Phase::Late => {
                 Some(format!("  the routes to {} ({}) in the route tables of these subnets", to.key, printable(id)))
             }
@@ -248,6 +251,26 @@ pub(in crate::composite) fn public_addresses<P: Topology>(
              public address:\n{}\n\nRemove these addresses first, or keep the gateway.",
             gateway.key,
             printable(&gateway.id),
+            listed(inside, "  "),
+        ),
+    );
+}
+
+/// A subnet whose address ranges AWS does not remove, because network interfaces have addresses of them.
+pub(in crate::composite) fn addresses_in_use<P: Topology>(
+    name: &str,
+    (key, id, ranges): (&Key, &str, &[IpNet]),
+    inside: &[Dependent],
+    diagnostics: &mut Diagnostics,
+) {
+    let ranges: Vec<String> = ranges.iter().map(ToString::to_string).collect();
+    diagnostics.error(
+        format!("Could not plan {} {name:?}: addresses of {key} are in use", P::TYPE_NAME),
+        format!(
+            "This plan takes {} from {key} ({}). AWS rejects this while network interfaces have addresses of it:\n{}\n\n\
+             Remove these addresses or interfaces first, then apply, or keep the block.",
+            ranges.join(", "),
+            printable(id),
             listed(inside, "  "),
         ),
     );

@@ -126,7 +126,6 @@ fn these_inputs_mean_the_same_if_they_are_null_or_empty() {
         "private_app_subnet_cidr_blocks",
         "private_persistence_subnet_cidr_blocks",
         "transit_subnet_cidr_blocks",
-        "public_subnet_ipv6_cidr_blocks",
     ];
     let tags = [
         "public_propagating_vgws",
@@ -151,6 +150,10 @@ fn these_inputs_mean_the_same_if_they_are_null_or_empty() {
         "private_persistence_route_table_custom_tags",
         "transit_route_table_custom_tags",
         "security_group_tags",
+        "public_subnet_ipv6_cidr_blocks",
+        "private_app_subnet_ipv6_cidr_blocks",
+        "private_persistence_subnet_ipv6_cidr_blocks",
+        "transit_subnet_ipv6_cidr_blocks",
     ];
     let of_rules = [of_rules("ingress"), of_rules("egress")].concat();
     let plain = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();

@@ -10,55 +10,83 @@ pub(super) fn some_network() -> impl Strategy<Value = Value> {
     let extras = proptest::array::uniform6(prop::bool::weighted(0.4));
     let logs = proptest::array::uniform2(prop::option::weighted(0.3, 0..4_usize));
     let endpoints = proptest::array::uniform2(prop::option::weighted(0.3, 0..6_usize));
-    let choices = (0..3_i64, 0..4_usize, logs, endpoints);
-    (some_plain_network(), extras, choices).prop_map(|(mut config, extras, (secondary, layout, logs, endpoints))| {
-        let layouts: [&[(&str, &str)]; 4] = [
-            &[],
-            &[("private_app", "per_tier")],
-            &[("private_persistence", "per_tier")],
-            &[("private_app", "per_tier"), ("private_persistence", "private_app")],
-        ];
-        let entries = layouts[layout].iter().map(|(tier, layout)| (*tier, Value::from(*layout)));
-        config.set("route_table_layout", Value::map(entries));
-        if layout == 3 {
-            config.set("create_private_app_subnets", true.into());
-            config.set("allow_private_persistence_internet_access", true.into());
-        }
-        let [ipv6, addresses, private, acl, pool, propagates] = extras;
-        if ipv6 {
-            config.set("enable_ipv6", true.into());
-            config.set("assign_generated_ipv6_cidr_block", true.into());
-            config.set("assign_ipv6_address_on_creation", addresses.into());
-            config.set("ipv6_subnet_bits", (if acl { 4_i64 } else { 8 }).into());
-        }
-        if private {
-            config.set("enable_private_nat", true.into());
-            config.set("nat_secondary_private_ip_address_count", secondary.into());
-        }
-        if acl {
-            config.set("apply_default_nacl_rules", true.into());
-            config.set("associate_default_nacl_to_subnets", addresses.into());
-        }
-        if pool {
-            config.set("cidr_block", Value::Null);
-            config.set("ipv4_ipam_pool_id", "ipam-pool-1".into());
-        }
-        if secondary == 1 {
-            allow_only_ipv4(&mut config);
-        }
-        if propagates {
-            config.set("private_propagating_vgws", vec!["vgw-2", "vgw-1"].into());
-        }
-        let logs = ["a", "b"].into_iter().zip(logs).filter_map(|(name, kind)| Some((name, some_flow_log(name, kind?))));
-        config.set("flow_logs", Value::map(logs));
-        let tier = ["private_app", "private_persistence"]
-            .into_iter()
-            .find(|tier| is_on(&config, &format!("create_{tier}_subnets")));
-        let endpoints = ["kms", "s3"].into_iter().zip(endpoints);
-        let endpoints = endpoints.filter_map(|(name, kind)| Some((name, some_endpoint(&config, tier?, name, kind?))));
-        config.set("interface_endpoints", Value::map(endpoints.collect::<Vec<_>>()));
-        config
-    })
+    let choices = (0..3_i64, 0..4_usize, logs, endpoints, some_tiers_with_ipv6());
+    (some_plain_network(), extras, choices).prop_map(
+        |(mut config, extras, (secondary, layout, logs, endpoints, tiers))| {
+            let layouts: [&[(&str, &str)]; 4] = [
+                &[],
+                &[("private_app", "per_tier")],
+                &[("private_persistence", "per_tier")],
+                &[("private_app", "per_tier"), ("private_persistence", "private_app")],
+            ];
+            let entries = layouts[layout].iter().map(|(tier, layout)| (*tier, Value::from(*layout)));
+            config.set("route_table_layout", Value::map(entries));
+            if layout == 3 {
+                config.set("create_private_app_subnets", true.into());
+                config.set("allow_private_persistence_internet_access", true.into());
+            }
+            let [ipv6, addresses, private, acl, pool, propagates] = extras;
+            if ipv6 {
+                config.set("enable_ipv6", true.into());
+                config.set("assign_generated_ipv6_cidr_block", true.into());
+                set_tiers_with_ipv6(&mut config, tiers, addresses);
+                config.set("ipv6_subnet_bits", (if acl { 4_i64 } else { 8 }).into());
+            }
+            if private {
+                config.set("enable_private_nat", true.into());
+                config.set("nat_secondary_private_ip_address_count", secondary.into());
+            }
+            if acl {
+                config.set("apply_default_nacl_rules", true.into());
+                config.set("associate_default_nacl_to_subnets", addresses.into());
+            }
+            if pool {
+                config.set("cidr_block", Value::Null);
+                config.set("ipv4_ipam_pool_id", "ipam-pool-1".into());
+            }
+            if secondary == 1 {
+                allow_only_ipv4(&mut config);
+            }
+            if propagates {
+                config.set("private_propagating_vgws", vec!["vgw-2", "vgw-1"].into());
+            }
+            let logs =
+                ["a", "b"].into_iter().zip(logs).filter_map(|(name, kind)| Some((name, some_flow_log(name, kind?))));
+            config.set("flow_logs", Value::map(logs));
+            let tier = ["private_app", "private_persistence"]
+                .into_iter()
+                .find(|tier| is_on(&config, &format!("create_{tier}_subnets")));
+            let endpoints = ["kms", "s3"].into_iter().zip(endpoints);
+            let endpoints =
+                endpoints.filter_map(|(name, kind)| Some((name, some_endpoint(&config, tier?, name, kind?))));
+            config.set("interface_endpoints", Value::map(endpoints.collect::<Vec<_>>()));
+            config
+        },
+    )
+}
+
+/// The position of a set in [`TIERS_WITH_IPV6`], and whether there is an egress-only internet gateway.
+fn some_tiers_with_ipv6() -> impl Strategy<Value = (usize, Option<bool>)> {
+    (0..TIERS_WITH_IPV6.len(), prop::option::of(any::<bool>()))
+}
+
+const TIERS_WITH_IPV6: [&[&str]; 5] = [
+    &["public"],
+    &[],
+    &["private_app"],
+    &["private_app", "public"],
+    &["private_app", "private_persistence", "public", "transit"],
+];
+
+fn set_tiers_with_ipv6(config: &mut Value, (tiers, gateway): (usize, Option<bool>), have_addresses: bool) {
+    let tiers = TIERS_WITH_IPV6[tiers];
+    config.set("ipv6_subnet_tiers", tiers.to_vec().into());
+    config.set("create_egress_only_igw", Value::from(gateway));
+    match tiers {
+        ["public"] => config.set("assign_ipv6_address_on_creation", have_addresses.into()),
+        _ if have_addresses => config.set("assign_ipv6_address_on_creation_tiers", tiers.to_vec().into()),
+        _ => {}
+    }
 }
 
 fn is_on(config: &Value, switch: &str) -> bool {

@@ -9,6 +9,9 @@ pub const VPC: &str = "vpc";
 /// The slot of the VPC's IPv6 range.
 pub const IPV6_CIDR_BLOCK: &str = "ipv6_cidr_block";
 
+/// The slot of the egress-only internet gateway.
+pub const EGRESS_ONLY_INTERNET_GATEWAY: &str = "egress_only_internet_gateway";
+
 /// The start of the slot of a flow log, before its name.
 pub const FLOW_LOG: &str = "flow_log.";
 
@@ -54,7 +57,8 @@ pub enum EndpointService {
 
 /// The slots that a network can have. `*` is any text.
 pub fn slots() -> Vec<String> {
-    let mut slots: Vec<String> = [VPC, IPV6_CIDR_BLOCK, "internet_gateway"].map(str::to_string).into();
+    let roots = [VPC, IPV6_CIDR_BLOCK, "internet_gateway", EGRESS_ONLY_INTERNET_GATEWAY];
+    let mut slots: Vec<String> = roots.map(str::to_string).into();
     for tier in Tier::ALL.map(Tier::slot) {
         slots.extend([format!("subnet.{tier}.*"), format!("route_table.{tier}"), format!("route_table.{tier}.*")]);
         slots.extend([format!("route_table_association.{tier}.*"), format!("route.{tier}.*")]);
@@ -103,6 +107,11 @@ pub fn ipv6_cidr_block(source: &Ipv6Source) -> Key {
 /// `internet_gateway`.
 pub fn internet_gateway() -> Key {
     Key::new("internet_gateway")
+}
+
+/// `egress_only_internet_gateway`.
+pub fn egress_only_internet_gateway() -> Key {
+    Key::new(EGRESS_ONLY_INTERNET_GATEWAY)
 }
 
 /// `subnet.<tier>.<index>`, fixed by AZ ID and CIDR block.

@@ -78,6 +78,8 @@ pub struct FoundSubnet {
     pub zone: String,
     /// Its IPv4 CIDR block; empty for an IPv6-only subnet.
     pub cidr_block: String,
+    /// Whether it has an IPv6 CIDR block.
+    pub has_ipv6: bool,
 }
 
 /// A route table.

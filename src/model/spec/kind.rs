@@ -195,6 +195,9 @@ pub trait Kind: Any {
     /// deleted.
     fn keep_references(&mut self, _before: &dyn Kind, _keys: &BTreeSet<Key>) {}
 
+    /// Takes over from `before` what changes only when all creates and other updates are done.
+    fn hold_back(&mut self, _before: &dyn Kind) {}
+
     /// Removes the references to objects with these keys that AWS deletes only after this object has left them. An
     /// object that gets other ones instead leaves them first, because the others may need the place of those.
     fn leave(&mut self, _keys: &BTreeSet<Key>) {}

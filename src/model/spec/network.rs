@@ -2,6 +2,7 @@
 
 mod default_network_acl;
 mod default_security_group;
+mod egress_only_internet_gateway;
 mod eip;
 mod flow_log;
 mod interface_endpoint;
@@ -18,6 +19,7 @@ mod vpc_ipv6_block;
 
 pub use default_network_acl::*;
 pub use default_security_group::*;
+pub use egress_only_internet_gateway::*;
 pub use eip::*;
 pub use flow_log::*;
 pub use interface_endpoint::*;

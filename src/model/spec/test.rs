@@ -3,10 +3,10 @@
 
 use super::{
     Api, ApiMapping, ApiRoute, Authorization, Authorizer, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord,
-    DomainName, Eip, Integration, InterfaceEndpoint, InterfaceEndpointSettings, InternetGateway, Ipv6Source,
-    JwtAuthorizer, LambdaPermission, LogGroup, LogSubscription, NatGateway, NetworkAclRule, Route, RouteSettings,
-    RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Stage, Subnet, Tier, Vpc, VpcEndpoint,
-    VpcIpv6Block,
+    DomainName, EgressOnlyInternetGateway, Eip, Integration, InterfaceEndpoint, InterfaceEndpointSettings,
+    InternetGateway, Ipv6Source, JwtAuthorizer, LambdaPermission, LogGroup, LogSubscription, NatGateway,
+    NetworkAclRule, Route, RouteSettings, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Stage,
+    Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };
 use std::collections::BTreeMap;
 
@@ -50,6 +50,13 @@ impl VpcIpv6Block {
 impl InternetGateway {
     pub(crate) fn test() -> InternetGateway {
         InternetGateway { vpc: Some(vpc()), tags: Input::default() }
+    }
+}
+
+impl EgressOnlyInternetGateway {
+    pub(crate) fn test() -> EgressOnlyInternetGateway {
+        let range = Key::new("ipv6_cidr_block");
+        EgressOnlyInternetGateway { vpc: vpc(), ipv6_block: Some(range), tags: Input::default() }
     }
 }
 

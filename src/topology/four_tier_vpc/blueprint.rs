@@ -2,10 +2,11 @@
 
 mod routes;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::addresses;
 use super::config::Config;
+use super::ipv6::tiers::{self, Egress};
 use super::nat::{self, Nat};
 use super::private_nat::{self, PrivateNat};
 use super::route_table_layout::{self, Layout};
@@ -13,6 +14,7 @@ use super::tier_zones::TierZones;
 use super::zones::{self, SubnetSlot, ZoneSlot};
 use super::{PARTS, ipv6, name_tags, tags, vpc, warnings};
 use crate::model::keys::network as keys;
+use crate::model::keys::network::Family;
 use crate::model::{Eip, InternetGateway, Key, NatGateway, Object, Ref, Spec, Subnet, Tags, Tier};
 use crate::plugin::{Input, Problem};
 use crate::topology::{Blueprint, Context};
@@ -22,6 +24,8 @@ struct Structure {
     tiers: Vec<Tier>,
     internet_gateway: bool,
     ipv6: bool,
+    ipv6_tiers: BTreeSet<Tier>,
+    egress: Egress,
     private_nat: bool,
     layouts: BTreeMap<Tier, Layout>,
     /// Tiers whose route tables get a default route to a NAT gateway.
@@ -90,7 +94,8 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     }
     let tables = draft.route_tables(&structure, &zones);
     if let Some(internet_gateway) = &internet_gateway {
-        draft.public_routes(&tables, internet_gateway, ipv6_range.as_ref());
+        let range = ipv6_range.as_ref().filter(|_| structure.ipv6_tiers.contains(&Tier::Public));
+        draft.public_routes(&tables, internet_gateway, range);
     }
     let built = Built { subnets: &subnets, tables: &tables, ipv6_range: ipv6_range.as_ref().map(|range| &range.key) };
     for part in PARTS.iter().filter(|part| part.is_wanted(config) == Input::Known(true)) {
@@ -130,6 +135,8 @@ impl Structure {
         Some(Structure {
             internet_gateway: *config.create_igw.known()? && tiers.contains(&Tier::Public),
             ipv6: *config.enable_ipv6.known()?,
+            ipv6_tiers: tiers::with_blocks(config)?,
+            egress: tiers::egress(config)?,
             private_nat: *config.enable_private_nat.known()?,
             layouts: route_table_layout::all(config, &tiers)?,
             tiers,
@@ -138,11 +145,13 @@ impl Structure {
         })
     }
 
-    /// Whether the route tables of a tier get a default route.
-    fn has_default_routes(&self, tier: Tier) -> bool {
-        match tier {
-            Tier::Public => self.internet_gateway,
-            _ => self.nat_gateways && self.nat_tiers.contains(&tier),
+    /// Whether the route tables of a tier get a default route of a family.
+    fn has_default_routes(&self, tier: Tier, family: Family) -> bool {
+        match (tier, family) {
+            (Tier::Public, Family::Ipv4) => self.internet_gateway,
+            (Tier::Public, Family::Ipv6) => self.internet_gateway && self.ipv6_tiers.contains(&tier),
+            (_, Family::Ipv4) => self.nat_gateways && self.nat_tiers.contains(&tier),
+            (_, Family::Ipv6) => self.egress.tiers.contains(&tier),
         }
     }
 }
@@ -219,17 +228,15 @@ impl<'a> Draft<'a> {
         subnets
     }
 
-    /// Assigns blocks of the range to the public subnets.
+    /// Assigns blocks of the range to the subnets of the tiers with IPv6.
     fn ipv6_blocks(&mut self, range: &Object, subnets: &BTreeMap<SubnetSlot, Key>) -> Result<(), Vec<Problem>> {
-        let public = subnets.iter().filter(|((tier, _), _)| *tier == Tier::Public);
-        let public = public.map(|((_, index), key)| (*index, key.clone())).collect();
-        let blocks = ipv6::blocks(self.context, range, &public)?;
+        let blocks = ipv6::blocks(self.context, range, subnets)?;
         for object in &mut self.objects {
             let Spec::Subnet(subnet) = &mut object.spec else { continue };
-            if let Some(block) = blocks.get(&subnet.index).filter(|_| subnet.tier == Tier::Public) {
+            if let Some(block) = blocks.get(&(subnet.tier, subnet.index)) {
                 subnet.ipv6_block = Some(range.key.clone());
                 subnet.ipv6_cidr_block = block.clone().map(|block| Some(block.to_string()));
-                subnet.assign_ipv6_address_on_creation = self.context.config.assign_ipv6_address_on_creation.clone();
+                subnet.assign_ipv6_address_on_creation = tiers::assigns(self.context.config, subnet.tier);
             }
         }
         Ok(())

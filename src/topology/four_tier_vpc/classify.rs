@@ -116,7 +116,7 @@ impl<'a> Classifier<'a> {
     }
 
     /// The route table that serves a subnet.
-    fn table_of(&self, subnet: &FoundSubnet) -> Option<&'a FoundRouteTable> {
+    pub(super) fn table_of(&self, subnet: &FoundSubnet) -> Option<&'a FoundRouteTable> {
         let mut tables = self.landscape.route_tables.iter();
         let explicit = tables.clone().find(|table| table.associated.contains(&subnet.id));
         explicit.or_else(|| tables.find(|table| table.is_main))

@@ -3,6 +3,7 @@
 mod checks;
 mod effects;
 mod empty;
+mod ipv6_tiers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +20,7 @@ use effects::{
     REPLACED_TIER_WITH_NAT,
 };
 use empty::{empty_list, empty_map};
+pub(super) use ipv6_tiers::Ipv6Tiers;
 
 /// CIDR blocks by `AZ-<index>`.
 pub(super) type CidrBlocks = Input<BTreeMap<String, Input<String>>>;
@@ -219,11 +221,11 @@ crate::attributes! {
             .check(Check::between(16, 27))
             .change(PlanEffect::RequiresReplace("unless the change removes it or sets the length that the VPC has"))
             .remark(NOT_YET_RUN),
-        /// Whether to enable IPv6: the VPC gets an IPv6 range, each public subnet a block of it, and the public route
-        /// tables an IPv6 default route to the internet gateway. Requires `assign_generated_ipv6_cidr_block` or
-        /// `ipv6_ipam_pool_id`.
+        /// Whether to enable IPv6: the VPC gets an IPv6 range, each subnet of `ipv6_subnet_tiers` a block of it, and their
+        /// route tables IPv6 default routes. Requires `assign_generated_ipv6_cidr_block` or `ipv6_ipam_pool_id`.
         enable_ipv6: Input<bool> = default(false).change(PlanEffect::PartialReplace(
-            "creates or deletes the range and the routes; the public subnets are kept, and gain or lose IPv6 blocks"
+            "creates or deletes the range, the egress-only internet gateway and the routes; the subnets are kept, and gain \
+             or lose IPv6 blocks"
         )),
         /// Whether to use an Amazon-provided /56 as the IPv6 range. Conflicts with `ipv6_ipam_pool_id`. Used only with
         /// `enable_ipv6`.
@@ -248,13 +250,10 @@ crate::attributes! {
         /// the pool has a default length. Requires `ipv6_ipam_pool_id` and conflicts with `ipv6_cidr_block`.
         ipv6_netmask_length: Input<Option<i64>>
             = optional().change(PlanEffect::PartialReplace(OTHER_LENGTH)).remark(NOT_YET_RUN),
-        /// Number of bits added to the prefix length of the IPv6 range for public subnets: with 8, a /56 range has /64
+        /// Number of bits added to the prefix length of the IPv6 range for subnets: with 8, a /56 range has /64
         /// subnets. The subnets must be /56, /60 or /64.
         ipv6_subnet_bits: Input<i64>
             = default(8_i64).check(Check::between(0, 8)).change(PlanEffect::Disruptive(OTHER_BLOCKS)),
-        /// IPv6 CIDR blocks of public subnets by `AZ-<index>`: a /56, /60 or /64 each. Without an entry, the subnet in
-        /// the AZ with index i gets block number i of the range. A subnet whose entry is removed keeps its block.
-        public_subnet_ipv6_cidr_blocks: CidrBlocks = default(empty_map()).change(PlanEffect::Disruptive(OTHER_BLOCKS)),
 
         /// Whether to set the rules of the default network ACL to `default_nacl_ingress_rules` and
         /// `default_nacl_egress_rules`. Allow rules are added first and removed last, so traffic that both the old and
@@ -392,6 +391,7 @@ crate::attributes! {
         /// Lambda functions can block a destroy for up to 45 minutes, and an IPAM pool releases the range of a deleted
         /// VPC within 35 minutes. The default of `delete` has time for both.
         timeouts: Input<Option<OperationTimeouts>> = block().handling(),
+        ..ipv6: Ipv6Tiers
     }
 }
 

@@ -20,7 +20,7 @@ use super::tier_zones;
 use crate::model::VpcIpv6Block;
 use crate::model::keys::network as keys;
 use crate::model::keys::network::tier_of;
-use crate::model::{InternetGateway, Inventory, Ipv6Source, Ref, Route, Scope, Subnet, Tier, Vpc};
+use crate::model::{InternetGateway, Inventory, Ipv6Source, Key, Ref, Route, Scope, Subnet, Tier, Vpc};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Input, Nested, Value};
 use crate::topology::mirrored::Found;
@@ -116,8 +116,15 @@ impl Found<'_> {
                 attributes.set("ipv6_cidr_block", requested.into());
             }
         }
-        let public = subnets_of(self, Tier::Public);
-        addresses::ipv6_blocks(range.map(String::as_str), &public, attributes);
+        let has_block = |subnet: &&Subnet| subnet.ipv6_cidr_block.known().is_some_and(Option::is_some);
+        let with_ipv6 = Tier::ALL.into_iter().filter(|tier| subnets_of(self, *tier).iter().any(has_block));
+        let with_ipv6: Vec<&str> = with_ipv6.map(Tier::slot).collect();
+        // Without a public tier, the default has no effect.
+        if !with_ipv6.is_empty() || !subnets_of(self, Tier::Public).is_empty() {
+            attributes.set("ipv6_subnet_tiers", with_ipv6.into());
+        }
+        let subnets: Vec<&Subnet> = Tier::ALL.into_iter().flat_map(|tier| subnets_of(self, tier)).collect();
+        addresses::ipv6_blocks(range.map(String::as_str), &subnets, attributes);
     }
 
     fn gateways(self, attributes: &mut Value) {
@@ -150,13 +157,15 @@ impl Found<'_> {
         let layouts =
             tiers.into_iter().filter_map(|tier| Some((tier.slot(), Value::from(self.layout(tier)?.value()?))));
         attributes.set("route_table_layout", Value::map(layouts));
-        let routes_to_nat = |tier: Tier| {
+        let has_way_out = |tier: Tier| {
             let tables = tables_of(self.inventory, tier);
-            let to_nat = |target: &Ref| matches!(target, Ref::Key(key) if key.slot.contains("nat_gateway."));
-            self.all(Route::of).any(|route| tables.contains(&route.route_table.slot) && to_nat(&route.target))
+            let is_way_out =
+                |key: &Key| key.slot.contains("nat_gateway.") || key.slot == keys::EGRESS_ONLY_INTERNET_GATEWAY;
+            let leads_out = |target: &Ref| matches!(target, Ref::Key(key) if is_way_out(key));
+            self.all(Route::of).any(|route| tables.contains(&route.route_table.slot) && leads_out(&route.target))
         };
         for tier in [Tier::PrivatePersistence, Tier::Transit] {
-            attributes.set(&format!("allow_{}_internet_access", tier.slot()), routes_to_nat(tier).into());
+            attributes.set(&format!("allow_{}_internet_access", tier.slot()), has_way_out(tier).into());
         }
     }
 

@@ -1,8 +1,10 @@
-//! IPv6: the range of the VPC, and the block of each public subnet.
+//! IPv6: the range of the VPC, and the blocks of subnets.
 //!
-//! The subnet in AZ i first gets block number i. From then on its block is frozen, as IPv4 blocks are. AWS changes a
-//! block in place, but never assigns the same addresses to two subnets, not even for a moment, so a subnet avoids the
-//! blocks that other subnets still have.
+//! The subnet in AZ i first gets block number i of those of its tier, which begin at a quarter of the range for each tier
+//! before it. From then on its block is frozen, as IPv4 blocks are. AWS changes a block in place, but never assigns the
+//! same addresses to two subnets, not even for a moment, so a subnet avoids the blocks that other subnets still have.
+
+pub(super) mod tiers;
 
 use std::collections::BTreeMap;
 
@@ -11,8 +13,9 @@ use ipnet::Ipv6Net;
 use super::canonical;
 use super::config::Config;
 use super::vpc::new_key;
+use super::zones::SubnetSlot;
 use crate::model::keys::network as keys;
-use crate::model::{Entry, Inventory, Ipv6Source, Key, Object, Spec, VpcIpv6Block};
+use crate::model::{Entry, Inventory, Ipv6Source, Key, Object, Spec, Tier, VpcIpv6Block};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::Context;
 
@@ -75,22 +78,27 @@ pub(super) fn source(config: &Config) -> Result<Ipv6Source, Problem> {
     })
 }
 
-/// The block of each public subnet, by the index of its AZ. `subnets` are the keys of the subnets by index.
+/// The keys of subnets.
+type Subnets = BTreeMap<SubnetSlot, Key>;
+
+/// The blocks of subnets.
+type Blocks = BTreeMap<SubnetSlot, Input<Ipv6Net>>;
+
+/// The block of each subnet in the tiers with IPv6. `all` are the subnets of the network.
 ///
 /// A block is unknown if it depends on an unknown input or on a range that does not exist yet.
-pub(super) fn blocks(
-    context: &Context<'_, Config>,
-    range: &Object,
-    subnets: &BTreeMap<u32, Key>,
-) -> Result<BTreeMap<u32, Input<Ipv6Net>>, Vec<Problem>> {
+pub(super) fn blocks(context: &Context<'_, Config>, range: &Object, all: &Subnets) -> Result<Blocks, Vec<Problem>> {
     let config = context.config;
+    let with_blocks = tiers::with_blocks(config).unwrap_or_default();
+    let subnets = all.iter().filter(|((tier, _), _)| with_blocks.contains(tier));
+    let subnets: &Subnets = &subnets.map(|(site, key)| (*site, key.clone())).collect();
     let pool = match (known_range(range, context.existing), &config.ipv6_subnet_bits) {
         (Some(range), Input::Known(bits)) => Some(Ipv6BlockPool::new(range, *bits).map_err(|problem| vec![problem])?),
         _ => None,
     };
-    let mut blocks: BTreeMap<u32, Input<Ipv6Net>> = BTreeMap::new();
-    for (index, key) in subnets {
-        let block = match (explicit(config, *index), &pool) {
+    let mut blocks = Blocks::new();
+    for (site, key) in subnets {
+        let block = match (explicit(config, *site), &pool) {
             (Some(explicit), _) => explicit,
             (None, None) => Input::Unknown,
             // It is unknown whether the subnet is the existing one.
@@ -100,53 +108,54 @@ pub(super) fn blocks(
                 None => continue,
             },
         };
-        blocks.insert(*index, block);
+        blocks.insert(*site, block);
     }
     let held = held(context.existing);
-    let problems = conflicts(config, subnets, &blocks, known_range(range, context.existing), &held);
+    let problems = conflicts(config, (subnets, all), &blocks, known_range(range, context.existing), &held);
     if !problems.is_empty() {
         return Err(problems);
     }
-    let new: Vec<(u32, &Key)> =
-        subnets.iter().filter(|(index, _)| !blocks.contains_key(index)).map(|(index, key)| (*index, key)).collect();
+    let new: Vec<(SubnetSlot, &Key)> =
+        subnets.iter().filter(|(site, _)| !blocks.contains_key(site)).map(|(site, key)| (*site, key)).collect();
     match pool.filter(|_| blocks.values().all(Input::is_known)) {
-        Some(pool) => place(&pool, subnets, &new, &held, &mut blocks)?,
+        Some(pool) => place(&pool, all, &new, &held, &mut blocks)?,
         // An unknown block may overlap any computed one, so new blocks stay unknown.
-        None => blocks.extend(new.into_iter().map(|(index, _)| (index, Input::Unknown))),
+        None => blocks.extend(new.into_iter().map(|(site, _)| (site, Input::Unknown))),
     }
     Ok(blocks)
 }
 
-/// Assigns to each new subnet the block of its index if that is free, else the next free block.
+/// Assigns to each new subnet the block of its tier and index if that is free, else the next free block. `all` are the
+/// subnets of the network.
 fn place(
     pool: &Ipv6BlockPool,
-    subnets: &BTreeMap<u32, Key>,
-    new: &[(u32, &Key)],
+    all: &Subnets,
+    new: &[(SubnetSlot, &Key)],
     held: &[(&Key, Ipv6Net)],
-    blocks: &mut BTreeMap<u32, Input<Ipv6Net>>,
+    blocks: &mut Blocks,
 ) -> Result<(), Vec<Problem>> {
     let mut taken: Vec<Ipv6Net> = blocks.values().filter_map(Input::known).copied().collect();
     // A subnet's own block may overlap its new one.
     let is_unheld = |block: &Ipv6Net, key: &Key| held.iter().all(|(at, theirs)| *at == key || !overlap(block, theirs));
     let mut displaced = Vec::new();
-    for (index, key) in new {
-        let own = pool.block(u128::from(*index));
+    for (site, key) in new {
+        let own = pool.block(pool.first_of(*site));
         match own.filter(|block| is_free(block, &taken) && is_unheld(block, key)) {
             Some(block) => {
                 taken.push(block);
-                blocks.insert(*index, Input::Known(block));
+                blocks.insert(*site, Input::Known(block));
             }
-            None => displaced.push((*index, *key)),
+            None => displaced.push((*site, *key)),
         }
     }
     let mut problems = Vec::new();
-    for (index, key) in displaced {
-        let first = u128::from(index).min(pool.count());
+    for (site, key) in displaced {
+        let first = pool.first_of(site).min(pool.count());
         // A VPC has at most 200 subnets unless AWS has raised the quota, so 1024 candidates suffice.
         let candidates = || (first..pool.count()).chain(0..first).take(1024).filter_map(|number| pool.block(number));
         // A new subnet can wait for the deletion of an old one.
         let is_created = held.iter().all(|(holder, _)| *holder != key);
-        let stays = |holder: &Key| subnets.values().any(|key| key == holder);
+        let stays = |holder: &Key| all.values().any(|key| key == holder);
         let is_free_later =
             |block: &Ipv6Net| held.iter().all(|(holder, theirs)| !stays(holder) || !overlap(block, theirs));
         let found = candidates()
@@ -155,17 +164,19 @@ fn place(
         match found {
             Some(block) => {
                 taken.push(block);
-                blocks.insert(index, Input::Known(block));
+                blocks.insert(site, Input::Known(block));
             }
             None => problems.push(Problem::new(
                 AttributePath::new("ipv6_subnet_bits"),
                 format!(
-                    "There is no free /{} in {} for public subnet {index}: the range has room for {}.",
+                    "There is no free /{} in {} for {}: the range has room for {}, and {} subnets need one.",
                     pool.length,
                     pool.range,
-                    pool.count()
+                    name(site),
+                    pool.count(),
+                    taken.len() + 1
                 ),
-                "Increase ipv6_subnet_bits, or use fewer AZs.",
+                "Increase ipv6_subnet_bits, use fewer AZs, or remove tiers from ipv6_subnet_tiers.",
             )),
         }
     }
@@ -191,10 +202,26 @@ impl Ipv6BlockPool {
         1 << (self.length - self.range.prefix_len())
     }
 
+    /// The number of the block that a subnet gets if it is free.
+    fn first_of(&self, (tier, index): SubnetSlot) -> u128 {
+        first_of(tier, self.count()) + u128::from(index)
+    }
+
     fn block(&self, number: u128) -> Option<Ipv6Net> {
         let address = u128::from(self.range.network()) + (number << (128 - self.length));
         Ipv6Net::new(address.into(), self.length).ok().filter(|_| number < self.count())
     }
+}
+
+/// The number of the first block of a tier in a range of this number of blocks.
+pub(super) fn first_of(tier: Tier, count: u128) -> u128 {
+    let before = Tier::ALL.into_iter().take_while(|it| *it != tier);
+    before.map(|_| count / 4).sum()
+}
+
+/// A subnet in messages.
+fn name((tier, index): SubnetSlot) -> String {
+    format!("{} subnet {index}", tier.name())
 }
 
 pub(super) const SIZE_HINT: &str = "Use a number that results in /56, /60 or /64, such as 8 for a range of /56.";
@@ -280,8 +307,8 @@ fn known_range(range: &Object, existing: &Inventory) -> Option<Ipv6Net> {
 }
 
 /// The block of the subnet's own entry. While the map is unknown, every block is unknown.
-fn explicit(config: &Config, index: u32) -> Option<Input<Ipv6Net>> {
-    match &config.public_subnet_ipv6_cidr_blocks {
+fn explicit(config: &Config, (tier, index): SubnetSlot) -> Option<Input<Ipv6Net>> {
+    match config.ipv6_cidr_blocks(tier).1 {
         Input::Unknown => Some(Input::Unknown),
         Input::Known(entries) => match entries.get(&format!("AZ-{index}"))? {
             Input::Unknown => Some(Input::Unknown),
@@ -319,41 +346,43 @@ fn held(existing: &Inventory) -> Vec<(&Key, Ipv6Net)> {
 /// Reports entries outside the range, blocks that overlap, and entries with a block that another subnet still has.
 fn conflicts(
     config: &Config,
-    subnets: &BTreeMap<u32, Key>,
-    blocks: &BTreeMap<u32, Input<Ipv6Net>>,
+    (subnets, all): (&Subnets, &Subnets),
+    blocks: &Blocks,
     range: Option<Ipv6Net>,
     held: &[(&Key, Ipv6Net)],
 ) -> Vec<Problem> {
-    let path = |index: u32| AttributePath::new("public_subnet_ipv6_cidr_blocks").key(&format!("AZ-{index}"));
-    let known: Vec<(u32, Ipv6Net)> =
-        blocks.iter().filter_map(|(index, block)| Some((*index, *block.known()?))).collect();
+    let path =
+        |(tier, index): SubnetSlot| AttributePath::new(config.ipv6_cidr_blocks(tier).0).key(&format!("AZ-{index}"));
+    let known: Vec<(SubnetSlot, Ipv6Net)> =
+        blocks.iter().filter_map(|(site, block)| Some((*site, *block.known()?))).collect();
     let mut problems = Vec::new();
-    for (index, block) in known.iter().filter(|(index, _)| explicit(config, *index).is_some()) {
+    for (site, block) in known.iter().filter(|(site, _)| explicit(config, *site).is_some()) {
         if let Some(range) = range.filter(|range| !range.contains(block)) {
             let message = format!("{block} is outside the VPC's IPv6 range {range}.");
-            problems.push(Problem::new(path(*index), message, format!("Use a block inside {range}.")));
+            problems.push(Problem::new(path(*site), message, format!("Use a block inside {range}.")));
         }
         // Two entries that overlap are reported once, for the second one.
-        let is_reported = |other: u32| other < *index && explicit(config, other).is_some();
-        let others = known.iter().filter(|(other, theirs)| other != index && overlap(block, theirs));
+        let is_reported = |other: SubnetSlot| other < *site && explicit(config, other).is_some();
+        let others = known.iter().filter(|(other, theirs)| other != site && overlap(block, theirs));
         for (other, theirs) in others.filter(|(other, _)| !is_reported(*other)) {
-            let message = format!("{block} overlaps {theirs}, the block of public subnet {other}.");
-            problems.push(Problem::new(path(*index), message, "Use a free block."));
+            let message = format!("{block} overlaps {theirs}, the block of {}.", name(*other));
+            problems.push(Problem::new(path(*site), message, "Use a free block."));
         }
-        let is_created = held.iter().all(|(holder, _)| Some(*holder) != subnets.get(index));
+        let is_created = held.iter().all(|(holder, _)| Some(*holder) != subnets.get(site));
         let is_blocking = |holder: &Key| match subnets.iter().find(|(_, key)| *key == holder) {
-            Some((at, _)) if at == index => false,
+            Some((at, _)) if at == site => false,
             // If that subnet keeps its block, the overlap was reported above.
             Some((at, _)) => {
                 blocks.get(at).is_none_or(|block_then| block_then.known().is_some_and(|it| !overlap(it, block)))
             }
-            // A new subnet waits for the deletion of the holder; a subnet that changes in place does not.
-            None => !is_created,
+            // A new subnet waits for the deletion of the holder, but not for a change of it; a subnet that changes in
+            // place waits for neither.
+            None => !is_created || all.values().any(|key| key == holder),
         };
         if let Some((holder, theirs)) = held.iter().find(|(key, theirs)| overlap(block, theirs) && is_blocking(key)) {
             let message = format!("{block} overlaps {theirs}, which {holder} has until this change is applied.");
             let hint = "Make the change in two applies, or use a free block.";
-            problems.push(Problem::new(path(*index), message, hint));
+            problems.push(Problem::new(path(*site), message, hint));
         }
     }
     problems

@@ -2,7 +2,7 @@
 
 use super::PARTS;
 use super::found::{nat_gateways, subnets_of, tables_of};
-use crate::model::{RouteTable, Subnet, Tier, Vpc, VpcIpv6Block};
+use crate::model::{RouteTable, Subnet, Tier, Vpc};
 use crate::plugin::{Input, Value};
 use crate::topology::mirrored::{Found, Mirrored};
 
@@ -20,8 +20,6 @@ const MIRRORED: &[Mirrored] = &[
     }),
     Mirrored::new("map_public_ip_on_launch", |it| public(it, |subnet| &subnet.map_public_ip_on_launch))
         .imported_as(any),
-    Mirrored::new("assign_ipv6_address_on_creation", |it| public(it, |subnet| &subnet.assign_ipv6_address_on_creation))
-        .imported_as(any_with_ipv6),
     Mirrored::new("nat_secondary_private_ip_address_count", |it| {
         let gateways = nat_gateways(it, "private_nat_gateway.").into_iter();
         gateways.map(|gateway| gateway.secondary_private_ip_address_count.clone().into()).collect()
@@ -46,11 +44,6 @@ fn propagating(found: Found<'_>, tier: Tier) -> Vec<Value> {
 /// Whether any object has the property.
 fn any(_: Found<'_>, values: Vec<Value>) -> Option<Value> {
     Some(values.contains(&Value::Bool(true)).into())
-}
-
-/// The same for a property that requires an IPv6 range of the VPC.
-fn any_with_ipv6(found: Found<'_>, values: Vec<Value>) -> Option<Value> {
-    found.all(VpcIpv6Block::of).next().and_then(|_| any(found, values))
 }
 
 /// The elements that all lists contain. An element of only some of them was added outside Terraform.

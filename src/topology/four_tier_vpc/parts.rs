@@ -4,6 +4,7 @@
 
 mod default_network_acl;
 mod default_security_group;
+mod egress_only_gateway;
 mod endpoints;
 mod flow_logs;
 mod interface_endpoints;
@@ -26,6 +27,7 @@ pub(super) use default_network_acl::DefaultNetworkAcl;
 pub use default_network_acl::NaclRule;
 pub(super) use default_security_group::DefaultSecurityGroup;
 pub use default_security_group::SecurityGroupRule;
+pub(super) use egress_only_gateway::EgressOnlyGateway;
 pub(super) use endpoints::Endpoints;
 pub(super) use flow_logs::{FlowLog, FlowLogs};
 pub(super) use interface_endpoints::{InterfaceEndpoint, InterfaceEndpoints};

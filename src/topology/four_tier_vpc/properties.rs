@@ -30,6 +30,8 @@ struct Case {
     entry: Option<(u32, u8)>,
     /// Whether to enable IPv6, private NAT and the rules of the default network ACL.
     extras: [bool; 3],
+    /// The position of a set in [`TIERS_WITH_IPV6`], and whether there is an egress-only internet gateway.
+    ipv6: (usize, Option<bool>),
     unknown: Option<usize>,
 }
 
@@ -41,7 +43,10 @@ const LAYOUTS: [&[(&str, &str)]; 4] = [
     &[("private_persistence", "transit"), ("private_app", "per_subnet")],
 ];
 
-const UNKNOWABLE: [&str; 12] = [
+const TIERS_WITH_IPV6: [&[&str]; 4] =
+    [&["public"], &["private_app"], &["private_app", "public"], &["private_persistence", "public", "transit"]];
+
+const UNKNOWABLE: [&str; 15] = [
     "tier_availability_zone_ids",
     "cidr_block",
     "vpc_name",
@@ -54,6 +59,9 @@ const UNKNOWABLE: [&str; 12] = [
     "ipv6_subnet_bits",
     "public_subnet_ipv6_cidr_blocks",
     "private_propagating_vgws",
+    "ipv6_subnet_tiers",
+    "create_egress_only_igw",
+    "assign_ipv6_address_on_creation_tiers",
 ];
 
 impl Case {
@@ -79,6 +87,8 @@ impl Case {
             ("transit_subnet_bits", self.bits[3].into()),
             ("enable_ipv6", self.extras[0].into()),
             ("assign_generated_ipv6_cidr_block", true.into()),
+            ("ipv6_subnet_tiers", TIERS_WITH_IPV6[self.ipv6.0].to_vec().into()),
+            ("create_egress_only_igw", self.ipv6.1.into()),
             ("enable_private_nat", self.extras[1].into()),
             ("apply_default_nacl_rules", self.extras[2].into()),
         ];
@@ -117,14 +127,14 @@ fn case() -> impl Strategy<Value = Case> {
             any::<bool>(),
         ),
         (6..11_i64, [4..7_i64, 4..7, 4..7, 4..7], prop::option::weighted(0.3, (0..6_u32, any::<u8>()))),
-        any::<[bool; 3]>(),
+        (any::<[bool; 3]>(), (0..TIERS_WITH_IPV6.len(), prop::option::of(any::<bool>()))),
         prop::option::weighted(0.3, 0..UNKNOWABLE.len()),
     )
         .prop_map(
             |(
                 (zones, tiers, tier_zones, nats, igw, (one_table, layout), allow),
                 (spacing, bits, entry),
-                extras,
+                (extras, ipv6),
                 unknown,
             )| Case {
                 zones,
@@ -139,6 +149,7 @@ fn case() -> impl Strategy<Value = Case> {
                 bits,
                 entry,
                 extras,
+                ipv6,
                 unknown,
             },
         )

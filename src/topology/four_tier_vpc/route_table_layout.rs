@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::config::Config;
+use super::ipv6::tiers;
 use crate::model::Tier;
 use crate::plugin::{AttributePath, Input, Problem};
 
@@ -110,6 +111,19 @@ fn shared(config: &Config, tier: Tier, owner: Tier, path: &AttributePath) -> Vec
             of(theirs)
         );
         problems.push(problem(message, "Use the same value for both tiers, or another layout."));
+    }
+    let with_ipv6 = tiers::with_blocks(config).unwrap_or_default();
+    if let Some(egress) = tiers::egress(config).filter(|_| with_ipv6.contains(&tier) && with_ipv6.contains(&owner))
+        && egress.tiers.contains(&tier) != egress.tiers.contains(&owner)
+    {
+        let (has, lacks) = if egress.tiers.contains(&tier) { (name, other) } else { (other, name) };
+        let message = format!(
+            "The tiers {name} and {other} share route tables, so both have an IPv6 default route to the egress-only internet \
+             gateway or neither has one. It has internet access in {has} and not in {lacks}."
+        );
+        let hint =
+            "Give both tiers the same internet access, remove one from ipv6_subnet_tiers, or use another layout.";
+        problems.push(problem(message, hint));
     }
     let gateways = |tier: Tier| {
         let (input, gateways) = config.propagating_gateways(tier);

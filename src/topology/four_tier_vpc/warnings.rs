@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::config::Config;
 use super::tier_zones::{self, TierZones};
 use super::zones::ZoneSlot;
-use super::{PARTS, Strings};
+use super::{PARTS, Strings, ipv6};
 use crate::model::keys::network as keys;
 use crate::model::{Inventory, Key, Object, Ref, Route, Spec, Tier};
 use crate::plugin::{AttributePath, Input, Problem};
@@ -156,9 +156,9 @@ fn target_of(spec: &Spec) -> Option<&Key> {
 pub(super) fn unused_entries(config: &Config, zones: &TierZones) -> Vec<Problem> {
     let mut warnings = tier_zones::unused_entries(config);
     let ipv4 = zones.tiers().map(|tier| (tier, config.cidr_blocks(tier)));
-    let ipv6 = (Tier::Public, ("public_subnet_ipv6_cidr_blocks", &config.public_subnet_ipv6_cidr_blocks));
-    let has_ipv6 = config.enable_ipv6 == Input::Known(true) && zones.tiers().any(|tier| tier == Tier::Public);
-    for (tier, (name, entries)) in ipv4.chain(has_ipv6.then_some(ipv6)) {
+    let with_ipv6 = ipv6::tiers::with_blocks(config).unwrap_or_default();
+    let ipv6 = with_ipv6.into_iter().map(|tier| (tier, config.ipv6_cidr_blocks(tier)));
+    for (tier, (name, entries)) in ipv4.chain(ipv6) {
         let list = |places: &[ZoneSlot]| places.iter().map(az_key).collect::<Vec<_>>().join(", ");
         for key in entries.known().into_iter().flat_map(BTreeMap::keys) {
             if zones.of_tier(tier).iter().any(|place| *key == az_key(place)) {

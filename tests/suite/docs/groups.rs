@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 12] = [
     ("NAT", &["nat_", "_nat"]),
     ("Route tables", &["route_table", "propagating_vgws"]),
     ("Endpoints", &["vpc_endpoint", "endpoint_policy"]),
-    ("IPv6", &["ipv6"]),
+    ("IPv6", &["ipv6", "egress_only"]),
     ("Default ACL and group", &["nacl", "security_group"]),
     ("Interface endpoints", &["interface_endpoints"]),
     ("Flow logs", &["flow_logs"]),

@@ -74,6 +74,13 @@ fn bases() -> Vec<Json> {
             "ipv6_subnet_bits": 8, "ipv6_cidr_block_network_border_group": null, "public_subnet_ipv6_cidr_blocks": {},
         }),
         json!({ "enable_ipv6": true, "ipv6_ipam_pool_id": "ipam-pool-6" }),
+        json!({
+            "enable_ipv6": true, "assign_generated_ipv6_cidr_block": true,
+            "ipv6_subnet_tiers": ["public", "private_app", "private_persistence", "transit"],
+            "assign_ipv6_address_on_creation_tiers": ["private_app"], "create_egress_only_igw": null,
+            "private_app_subnet_ipv6_cidr_blocks": {}, "private_persistence_subnet_ipv6_cidr_blocks": {},
+            "transit_subnet_ipv6_cidr_blocks": {},
+        }),
         json!({ "apply_default_nacl_rules": true, "associate_default_nacl_to_subnets": false }),
         acl(json!({
             "rule_no": 100, "action": "allow", "protocol": "tcp", "from_port": 440, "to_port": 443,
@@ -133,7 +140,15 @@ fn values() -> Values {
         ("*_subnet_cidr_blocks", json!({}), json!({ "AZ-0": "10.0.248.0/21" })),
         ("ipv6_cidr_block_network_border_group", none.clone(), json!("eu-central-1-ham-1")),
         ("ipv6_subnet_bits", json!(8), json!(4)),
-        ("public_subnet_ipv6_cidr_blocks", json!({}), json!({ "AZ-0": "2001:db8:0:f00::/60" })),
+        ("*_subnet_ipv6_cidr_blocks", json!({}), json!({ "AZ-0": "2001:db8:0:f00::/60" })),
+        ("ipv6_subnet_tiers", json!(["public"]), json!(["public", "private_app"])),
+        (
+            "ipv6_subnet_tiers",
+            json!(["public", "private_app", "private_persistence", "transit"]),
+            json!(["private_app"]),
+        ),
+        ("create_egress_only_igw", none.clone(), json!(false)),
+        ("assign_ipv6_address_on_creation_tiers", json!(["private_app"]), json!(["private_app", "transit"])),
         ("*.cidr_block", json!("0.0.0.0/0"), json!("10.0.0.0/8")),
         ("*.protocol", json!("tcp"), json!("udp")),
         ("*.action", json!("allow"), json!("deny")),
@@ -213,7 +228,17 @@ const NOT_IMPORTED: Exceptions = &[
 
 const NOT_REFLECTED: Exceptions = &[
     ("the names of objects are reflected in the maps of tags", &["vpc_name"]),
-    ("the block of one subnet is drift of the subnet", &["ipv6_subnet_bits", "public_subnet_ipv6_cidr_blocks"]),
+    (
+        "the block of one subnet is drift of the subnet",
+        &[
+            "ipv6_subnet_bits",
+            "ipv6_subnet_tiers",
+            "public_subnet_ipv6_cidr_blocks",
+            "private_app_subnet_ipv6_cidr_blocks",
+            "private_persistence_subnet_ipv6_cidr_blocks",
+            "transit_subnet_ipv6_cidr_blocks",
+        ],
+    ),
     ("AWS does not delete these objects alone", &["apply_default_nacl_rules", "enable_default_security_group"]),
     ("AWS does not return it", &["flow_logs.log_group_skip_destroy"]),
     (

@@ -74,7 +74,7 @@ fn network() -> Json {
     json!({
         "vpc_name": "main", "cidr_block": "10.0.0.0/16", "num_nat_gateways": 3, "create_transit_subnets": true,
         "availability_zone_state": "available", "enable_ipv6": true, "assign_generated_ipv6_cidr_block": true,
-        "apply_default_nacl_rules": true,
+        "ipv6_subnet_tiers": ["public", "private_app"], "apply_default_nacl_rules": true,
     })
 }
 

@@ -340,6 +340,7 @@ resource "fgw_four_tier_vpc" "this" {
   create_transit_subnets           = true
   enable_ipv6                      = true
   assign_generated_ipv6_cidr_block = true
+  ipv6_subnet_tiers                = ["public", "private_app"]
   custom_tags                      = { team = "net" }
   apply_default_nacl_rules         = true
   default_nacl_ingress_rules = {

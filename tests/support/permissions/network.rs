@@ -73,6 +73,12 @@ const PURPOSES: &[Purpose] = &[
     (NetworkOptions, "Ipv6", "IPv6 ranges and blocks", "`enable_ipv6 = false`"),
     (
         NetworkOptions,
+        "EgressOnlyGateway",
+        "The egress-only internet gateway",
+        "`enable_ipv6 = false`, or `create_egress_only_igw = false`",
+    ),
+    (
+        NetworkOptions,
         "GuardDuty",
         "Removes deleted subnets from the endpoint of GuardDuty, or deletes the endpoint and its security group",
         "`delete_guardduty_resources = false`",
@@ -93,6 +99,7 @@ const CALLS: &[Calls] = &[
         &[
             "DescribeAddresses",
             "DescribeAvailabilityZones",
+            "DescribeEgressOnlyInternetGateways",
             "DescribeInternetGateways",
             "DescribeNatGateways",
             "DescribeNetworkAcls",
@@ -111,12 +118,7 @@ const CALLS: &[Calls] = &[
     (
         NetworkRead,
         "Obstacles",
-        &[
-            "DescribeEgressOnlyInternetGateways",
-            "DescribeNetworkInterfaces",
-            "DescribeVpcPeeringConnections",
-            "DescribeVpnGateways",
-        ],
+        &["DescribeNetworkInterfaces", "DescribeVpcPeeringConnections", "DescribeVpnGateways"],
         &["*"],
         InRegion,
     ),
@@ -236,6 +238,21 @@ const CALLS: &[Calls] = &[
     (NetworkOptions, "GuardDuty", &["ModifyVpcEndpoint"], &["subnet"], Ours),
     (NetworkOptions, "Ipv6", &["AssociateVpcCidrBlock", "DisassociateVpcCidrBlock"], &["vpc"], Ours),
     (NetworkOptions, "Ipv6", &["AssociateSubnetCidrBlock", "DisassociateSubnetCidrBlock"], &["subnet"], Ours),
+    (
+        NetworkOptions,
+        "EgressOnlyGateway",
+        &["CreateEgressOnlyInternetGateway"],
+        &["egress-only-internet-gateway"],
+        WithMark,
+    ),
+    (NetworkOptions, "EgressOnlyGateway", &["CreateEgressOnlyInternetGateway"], &["vpc"], Ours),
+    (
+        NetworkOptions,
+        "EgressOnlyGateway",
+        &["DeleteEgressOnlyInternetGateway"],
+        &["egress-only-internet-gateway"],
+        Ours,
+    ),
     (NetworkOptions, "IpamPool", &["AssociateVpcCidrBlock", "CreateVpc"], &["ipam-pool"], Always),
 ];
 
@@ -284,6 +301,7 @@ const UNRESTRICTED: &[Unrestricted] = &[
 ];
 
 const KINDS: &[Kind] = &[
+    ("egress-only-internet-gateway", "eigw-", &["EgressOnlyInternetGatewayId"]),
     ("elastic-ip", "eipalloc-", &["AllocationId", "SecondaryAllocationId"]),
     ("internet-gateway", "igw-", &["InternetGatewayId"]),
     ("ipam-pool", "ipam-pool-", &["IpamPoolId", "Ipv4IpamPoolId", "Ipv6IpamPoolId"]),

@@ -3,6 +3,7 @@
 mod acls;
 mod associating;
 mod dependencies;
+mod egress_gateways;
 mod endpoint_checks;
 mod endpoint_interfaces;
 mod endpoint_services;
@@ -88,6 +89,7 @@ repairs! {
     nats::Nats,
     endpoint_interfaces::EndpointInterfaces,
     dependencies::Dependencies,
+    egress_gateways::EgressGateways,
     subnets::Subnets,
     ipv6::Ipv6,
     endpoints::Endpoints,

@@ -29,10 +29,11 @@ fn subnet_item(id: &str, tags: &str, cidr: &str) -> String {
 const DEFAULT_ACL: &str =
     "<networkAclSet><item><networkAclId>acl-1</networkAclId><default>true</default></item></networkAclSet>";
 
-const EMPTY: [(&str, &str); 10] = [
+const EMPTY: [(&str, &str); 11] = [
     ("DescribeSubnets", "<subnetSet/>"),
     ("DescribeRouteTables", "<routeTableSet/>"),
     ("DescribeInternetGateways", "<internetGatewaySet/>"),
+    ("DescribeEgressOnlyInternetGateways", "<egressOnlyInternetGatewaySet/>"),
     ("DescribeNatGateways", "<natGatewaySet/>"),
     ("DescribeAddresses", "<addressesSet/>"),
     ("DescribeVpcEndpoints", "<vpcEndpointSet/>"),

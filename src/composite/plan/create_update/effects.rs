@@ -26,6 +26,8 @@ pub(super) async fn check_effects<P: Topology>(
     diagnostics::warn_of_deletions::<P>(name, plan, &in_subnets, guardduty, diagnostics);
     refuse_overlaps::<P>(name, plan, &in_subnets, guardduty, diagnostics);
     refuse_detachment::<P>(name, plan, &with_addresses, diagnostics);
+    let with_lost_addresses = dependents::with_lost_addresses::<P>(cloud, inventory, plan).await;
+    refuse_removal_of_addresses::<P>(name, plan, &with_lost_addresses, diagnostics);
     let cut_off = dependents::cut_off::<P>(cloud, inventory, plan).await;
     diagnostics::warn_of_cut_off_interfaces::<P>(name, plan, &cut_off, diagnostics);
     let root_id = inventory.at(P::KIND.root()).map_or("", |root| &root.id);
@@ -95,6 +97,22 @@ fn refuse_detachment<P: Topology>(name: &str, plan: &Plan, dependents: &Dependen
         inside.retain(|dependent| !dependent.holds.iter().any(is_deleted));
         if !inside.is_empty() {
             diagnostics::public_addresses::<P>(name, gateway, &inside, diagnostics);
+        }
+    }
+}
+
+/// Rejects a plan that takes an address range from a subnet while network interfaces have addresses of it. The apply would
+/// delete the routes and then wait in vain.
+fn refuse_removal_of_addresses<P: Topology>(
+    name: &str,
+    plan: &Plan,
+    dependents: &Dependents,
+    diagnostics: &mut Diagnostics,
+) {
+    for (id, key, ranges) in dependents::lost_ranges(plan) {
+        let inside = dependents.holding(id);
+        if !inside.is_empty() {
+            diagnostics::addresses_in_use::<P>(name, (key, id, &ranges), &inside, diagnostics);
         }
     }
 }

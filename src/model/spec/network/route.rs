@@ -13,7 +13,7 @@ pub struct Route {
     pub route_table: Key,
     /// Destination in canonical CIDR notation.
     pub destination: String,
-    /// An internet or NAT gateway; the prefix of its ID shows which.
+    /// An internet gateway, an egress-only one, or a NAT gateway; the prefix of its ID shows which.
     pub target: Ref,
 }
 
@@ -24,13 +24,13 @@ impl Kind for Route {
 
     fn counterpart(&self) -> Counterpart {
         Counterpart {
-            description: "The default route of a route table, to the internet gateway or a NAT gateway.",
+            description: "The default route of a route table, to the internet gateway, the egress-only one or a NAT gateway.",
             resource: "aws_route",
             import_id: "TABLE_ID_DESTINATION",
             attributes: &[
                 ("route_table", &["route_table_id"]),
                 ("destination", &["destination_cidr_block", "destination_ipv6_cidr_block"]),
-                ("target", &["gateway_id", "nat_gateway_id"]),
+                ("target", &["gateway_id", "egress_only_gateway_id", "nat_gateway_id"]),
             ],
         }
     }

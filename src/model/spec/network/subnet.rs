@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, tagged};
+use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
 use crate::model::{Claim, Key, Need, Tags};
 use crate::plugin::Input;
 
@@ -87,6 +87,17 @@ impl Kind for Subnet {
 
     fn holds_network_interfaces(&self) -> bool {
         true
+    }
+
+    /// Its interfaces get no IPv6 address before the routes exist, and it has its block until the routes are deleted.
+    fn hold_back(&mut self, before: &dyn Kind) {
+        let Some(before) = of::<Subnet>(before) else { return };
+        if self.ipv6_cidr_block == Input::Known(None) {
+            self.ipv6_block.clone_from(&before.ipv6_block);
+            self.ipv6_cidr_block.clone_from(&before.ipv6_cidr_block);
+        } else if before.assign_ipv6_address_on_creation == Input::Known(false) {
+            self.assign_ipv6_address_on_creation = Input::Known(false);
+        }
     }
 
     fn make_consistent(&mut self) {

@@ -83,17 +83,23 @@ impl Draft<'_> {
         tables.dedup();
         for table in tables {
             self.default_route(table, internet_gateway, &[]);
-            let is_left = |draft: &mut Self| draft.is_left_to_unmanaged_route(table, Family::Ipv6, internet_gateway);
-            if let Some(range) = ipv6_range.filter(|_| !is_left(self)) {
-                let (destination, target) = ("::/0".to_string(), Ref::Key(internet_gateway.clone()));
-                let spec = Route { route_table: table.clone(), destination, target };
-                let mut route = Object::new(keys::default_route(table, Family::Ipv6), Spec::Route(spec));
-                // The route has no use before the VPC has an IPv6 range.
-                route.after.push(range.key.clone());
-                route.follows = TARGET;
-                self.objects.push(route);
+            if let Some(range) = ipv6_range {
+                self.ipv6_default_route(table, internet_gateway, &range.key);
             }
         }
+    }
+
+    /// Adds a default route for IPv6, unless the table keeps an unmanaged one. It has no use before the VPC has its range.
+    pub(in super::super) fn ipv6_default_route(&mut self, table: &Key, target: &Key, range: &Key) {
+        if self.is_left_to_unmanaged_route(table, Family::Ipv6, target) {
+            return;
+        }
+        let (destination, target) = (Family::Ipv6.destination().to_string(), Ref::Key(target.clone()));
+        let spec = Route { route_table: table.clone(), destination, target };
+        let mut route = Object::new(keys::default_route(table, Family::Ipv6), Spec::Route(spec));
+        route.after.push(range.clone());
+        route.follows = TARGET;
+        self.objects.push(route);
     }
 
     /// Adds the default routes to the NAT gateways. A single table of several subnets uses that of the first
@@ -142,7 +148,7 @@ impl Draft<'_> {
         let route = keys::default_route(table, family);
         let tier = keys::tier_of("route_table.", &table.slot);
         let was_required =
-            self.before.as_ref().is_some_and(|before| tier.is_some_and(|tier| before.has_default_routes(tier)));
+            self.before.as_ref().is_some_and(|before| tier.is_some_and(|tier| before.has_default_routes(tier, family)));
         if !was_required || existing.entries.iter().any(|entry| entry.key == route) {
             return false;
         }
@@ -195,6 +201,7 @@ fn occupant(object: &Object, existing: &Inventory) -> Option<Problem> {
     let (input, without) = match wanted.slot.split('.').next() {
         Some("nat_gateway") => ("num_nat_gateways", "num_nat_gateways = 0"),
         Some("private_nat_gateway") => ("enable_private_nat", "enable_private_nat = false"),
+        Some(keys::EGRESS_ONLY_INTERNET_GATEWAY) => ("create_egress_only_igw", "create_egress_only_igw = false"),
         _ => ("create_igw", "create_igw = false"),
     };
     let message = format!(
@@ -221,7 +228,11 @@ pub(super) fn needed_by_unmanaged_subnets(objects: &[Object], existing: &Invento
             route.destination, table.id
         );
         let hint = "Keep the inputs that require the route, or associate these subnets with another route table first.";
-        let input = if table.key.slot.starts_with("route_table.public") { "create_igw" } else { "num_nat_gateways" };
+        let input = match (table.key.slot.starts_with("route_table.public"), route.destination.as_str()) {
+            (true, "0.0.0.0/0") => "create_igw",
+            (false, "0.0.0.0/0") => "num_nat_gateways",
+            _ => "ipv6_subnet_tiers",
+        };
         Some(Problem::new(AttributePath::new(input), message, hint.to_string()))
     };
     existing.present().filter(|entry| !is_wanted(&entry.key)).filter_map(problem).collect()

@@ -9,7 +9,7 @@ fn tags(pairs: &[(&str, &str)]) -> FoundTags {
 
 fn subnet(id: &str, name: &str, zone: &str, number: u8) -> FoundSubnet {
     let cidr_block = format!("10.0.{number}.0/24");
-    FoundSubnet { id: id.into(), tags: tags(&[("Name", name)]), zone: zone.into(), cidr_block }
+    FoundSubnet { id: id.into(), tags: tags(&[("Name", name)]), zone: zone.into(), cidr_block, has_ipv6: false }
 }
 
 fn table(id: &str, target: Option<&str>, subnets: &[&str]) -> FoundRouteTable {

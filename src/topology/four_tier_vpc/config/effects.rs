@@ -25,7 +25,7 @@ pub(super) const REPLACED_ENTRY: &str =
     "of an entry to another block replaces that subnet; a subnet whose entry is removed keeps its block";
 
 /// The effect of a change that requires another IPv6 range.
-pub(super) const OTHER_RANGE: &str = "replaces the IPv6 range. The public subnets are kept and get blocks of the new range before \
+pub(super) const OTHER_RANGE: &str = "replaces the IPv6 range. The subnets are kept and get blocks of the new range before \
      the old range is deleted; addresses of the old range are lost";
 
 /// The effect of a change that requires a range of another length.
@@ -33,5 +33,9 @@ pub(super) const OTHER_LENGTH: &str =
     "to a length that differs from that of the current IPv6 range replaces the range, as a change of the pool does";
 
 /// The effect of a change in place that gives subnets other IPv6 blocks.
-pub(super) const OTHER_BLOCKS: &str = "the public subnets get other IPv6 blocks, which AWS rejects while network interfaces have \
+pub(super) const OTHER_BLOCKS: &str = "subnets get other IPv6 blocks, which AWS rejects while network interfaces have \
      addresses of the old ones";
+
+/// The effect of a change of the tiers with IPv6 blocks.
+pub(super) const TIERS_WITH_IPV6: &str = "gives the subnets of a tier IPv6 blocks and their route tables IPv6 routes, or takes \
+     them; all subnets are kept";

@@ -7,6 +7,7 @@ use ipnet::{Ipv4Net, Ipv6Net};
 use super::subnets;
 use crate::model::{Inventory, Subnet, Tier};
 use crate::plugin::Value;
+use crate::topology::four_tier_vpc::ipv6;
 
 /// The inputs that place the subnets of a tier: bits, spacing and explicit blocks.
 fn names(tier: Tier) -> (&'static str, Option<&'static str>, &'static str) {
@@ -52,27 +53,26 @@ pub(super) fn blocks(inventory: &Inventory, attributes: &mut Value) {
     }
 }
 
-/// Sets the bits of the IPv6 blocks of the public subnets, and an explicit entry for each block that is not at its
-/// computed place.
-pub(super) fn ipv6_blocks(vpc: Option<&str>, public: &[&Subnet], attributes: &mut Value) {
+/// Sets the bits of the IPv6 blocks of subnets, and an explicit entry for each block that is not at its computed place.
+pub(super) fn ipv6_blocks(vpc: Option<&str>, subnets: &[&Subnet], attributes: &mut Value) {
     let Some(vpc) = vpc.and_then(|text| text.parse::<Ipv6Net>().ok()) else { return };
-    let blocks: Vec<(u32, Ipv6Net)> = public
-        .iter()
-        .filter_map(|subnet| Some((subnet.index, subnet.ipv6_cidr_block.known()?.as_deref()?.parse().ok()?)))
-        .collect();
-    let Some(length) = most_common(blocks.iter().map(|(_, block)| block.prefix_len())) else { return };
+    let block = |it: &&Subnet| Some((it.tier, it.index, it.ipv6_cidr_block.known()?.as_deref()?.parse().ok()?));
+    let blocks: Vec<(Tier, u32, Ipv6Net)> = subnets.iter().filter_map(block).collect();
+    let Some(length) = most_common(blocks.iter().map(|(_, _, block)| block.prefix_len())) else { return };
     let bits = i64::from(length) - i64::from(vpc.prefix_len());
     if !(0..=8).contains(&bits) {
         return;
     }
     attributes.set("ipv6_subnet_bits", bits.into());
-    let is_in_place = |(index, block): &&(u32, Ipv6Net)| {
+    let is_in_place = |(tier, index, block): &&(Tier, u32, Ipv6Net)| {
         let number = (u128::from(block.network()) - u128::from(vpc.network())) >> (128 - u32::from(length));
-        block.prefix_len() == length && number == u128::from(*index)
+        block.prefix_len() == length && number == ipv6::first_of(*tier, 1 << bits) + u128::from(*index)
     };
-    let elsewhere = blocks.iter().filter(|it| !is_in_place(it));
-    let entries = elsewhere.map(|(index, block)| (format!("AZ-{index}"), block.to_string().into()));
-    attributes.set("public_subnet_ipv6_cidr_blocks", Value::map(entries));
+    for tier in Tier::ALL {
+        let elsewhere = blocks.iter().filter(|it| it.0 == tier && !is_in_place(it));
+        let entries = elsewhere.map(|(_, index, block)| (format!("AZ-{index}"), block.to_string().into()));
+        attributes.set(&format!("{}_subnet_ipv6_cidr_blocks", tier.slot()), Value::map(entries));
+    }
 }
 
 /// Takes the bits and the spacing of each tier from the configuration where they cannot contradict the subnets. AWS

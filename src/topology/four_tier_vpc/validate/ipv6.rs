@@ -1,6 +1,9 @@
 //! IPv6: the source of the VPC's range, and the explicit blocks of subnets.
 
-use super::super::ipv6;
+use std::collections::BTreeSet;
+
+use super::super::config::Ipv6Tiers;
+use super::super::ipv6::{self, tiers};
 use super::*;
 
 impl Problems {
@@ -8,13 +11,10 @@ impl Problems {
         let path = AttributePath::new;
         match config.enable_ipv6 {
             Input::Known(true) => self.0.extend(ipv6::source(config).err()),
-            Input::Known(false) if config.assign_ipv6_address_on_creation == Input::Known(true) => self.add(
-                path("assign_ipv6_address_on_creation"),
-                "Subnets can assign IPv6 addresses only if enable_ipv6 is true, but it is false.",
-                "Set enable_ipv6 to true, or assign_ipv6_address_on_creation to false.",
-            ),
-            _ => {}
+            Input::Known(false) => self.ipv6_inputs_without_ipv6(config),
+            Input::Unknown => {}
         }
+        self.ipv6_assignment(config);
         self.pool_id("ipv6_ipam_pool_id", &config.ipv6_ipam_pool_id);
         let is_generated = config.assign_generated_ipv6_cidr_block == Input::Known(Some(true));
         let is_not_generated = config.assign_generated_ipv6_cidr_block.is_known() && !is_generated;
@@ -34,6 +34,59 @@ impl Problems {
         }
         self.ipv6_range(config);
         self.ipv6_blocks(config);
+    }
+
+    /// Checks the inputs that require IPv6.
+    fn ipv6_inputs_without_ipv6(&mut self, config: &Config) {
+        let path = AttributePath::new;
+        if config.assign_ipv6_address_on_creation == Input::Known(true) {
+            self.add(
+                path("assign_ipv6_address_on_creation"),
+                "Subnets can assign IPv6 addresses only if enable_ipv6 is true, but it is false.",
+                "Set enable_ipv6 to true, or assign_ipv6_address_on_creation to false.",
+            );
+        }
+        let Ipv6Tiers { ipv6_subnet_tiers, create_egress_only_igw, assign_ipv6_address_on_creation_tiers, .. } =
+            &config.ipv6;
+        let is_given = tiers::listed(ipv6_subnet_tiers).is_some_and(|tiers| tiers != BTreeSet::from([Tier::Public]));
+        let assigns = assign_ipv6_address_on_creation_tiers.known().and_then(Option::as_ref);
+        for (name, is_given) in [
+            ("ipv6_subnet_tiers", is_given),
+            ("create_egress_only_igw", *create_egress_only_igw == Input::Known(Some(true))),
+            ("assign_ipv6_address_on_creation_tiers", assigns.is_some_and(|tiers| !tiers.is_empty())),
+        ] {
+            if is_given {
+                let message =
+                    format!("Tiers have IPv6 only with enable_ipv6 = true, but it is false, and {name} is set.");
+                self.add(path(name), message, format!("Set enable_ipv6 to true, or remove {name}."));
+            }
+        }
+    }
+
+    /// Checks the tiers that assign addresses.
+    fn ipv6_assignment(&mut self, config: &Config) {
+        let path = AttributePath::new("assign_ipv6_address_on_creation_tiers");
+        if config.assign_ipv6_address_on_creation == Input::Known(true)
+            && config.enable_ipv6 == Input::Known(true)
+            && !tiers::may_have_blocks(config, Tier::Public)
+        {
+            let message = "public has no IPv6 block, because ipv6_subnet_tiers does not contain it.";
+            let hint = "Add public to ipv6_subnet_tiers, or set assign_ipv6_address_on_creation to false.";
+            self.add(AttributePath::new("assign_ipv6_address_on_creation"), message, hint);
+        }
+        let assigning = config.ipv6.assign_ipv6_address_on_creation_tiers.known().cloned().flatten();
+        let Some(assigning) = assigning.and_then(|tiers| tiers::listed(&Input::Known(tiers))) else { return };
+        if config.assign_ipv6_address_on_creation == Input::Known(true) && !assigning.contains(&Tier::Public) {
+            let message = "assign_ipv6_address_on_creation is true, but the set does not contain public.";
+            self.add(path.clone(), message, "Add public, or remove assign_ipv6_address_on_creation.");
+        }
+        if config.enable_ipv6 != Input::Known(true) {
+            return;
+        }
+        for tier in assigning.into_iter().filter(|tier| !tiers::may_have_blocks(config, *tier)) {
+            let message = format!("{} has no IPv6 block, because ipv6_subnet_tiers does not contain it.", tier.slot());
+            self.add(path.clone(), message, format!("Add {} to ipv6_subnet_tiers, or remove it here.", tier.slot()));
+        }
     }
 
     /// Checks the range to request from a pool, and the size of the subnets in it.
@@ -74,11 +127,12 @@ impl Problems {
 
     /// Checks the explicit blocks of subnets.
     fn ipv6_blocks(&mut self, config: &Config) {
-        let path = AttributePath::new("public_subnet_ipv6_cidr_blocks");
         let range = config.ipv6_cidr_block.known().and_then(Option::as_ref).and_then(|text| text.parse().ok());
         let mut blocks: Vec<(AttributePath, Ipv6Net)> = Vec::new();
-        for (key, text) in config.public_subnet_ipv6_cidr_blocks.known().into_iter().flatten() {
-            let path = path.key(key);
+        let maps = Tier::ALL.map(|tier| config.ipv6_cidr_blocks(tier));
+        let entries = maps.iter().flat_map(|(name, map)| map.known().into_iter().flatten().map(move |it| (*name, it)));
+        for (name, (key, text)) in entries {
+            let path = AttributePath::new(name).key(key);
             self.az_key(&path, key);
             let Input::Known(text) = text else { continue };
             let Some(block) = self.ipv6_cidr(path.clone(), text, &ipv6::SUBNET_LENGTHS) else { continue };

@@ -10,7 +10,10 @@ impl Repair for Ipv6 {
     async fn instead(&self, call: &Request<'_>) -> Instead {
         match call.name {
             "AssociateSubnetCidrBlock" => second_range(call).await,
-            "DisassociateSubnetCidrBlock" => of_addressing(call).await,
+            "DisassociateSubnetCidrBlock" => match of_addressing(call).await? {
+                None => of_interfaces(call).await,
+                rejected => Ok(rejected),
+            },
             "DisassociateVpcCidrBlock" => of_subnets(call).await,
             "ModifySubnetAttribute" => addressing_without_range(call).await,
             _ => Ok(None),
@@ -58,6 +61,25 @@ async fn of_addressing(call: &Request<'_>) -> Instead {
         "The subnet IPv6 CIDR block with association ID {id} may not be disassociated, because its subnet has \
          assign-ipv6-address-on-creation set to true."
     );
+    call.reject_if(in_use, "InvalidCidrBlock.InUse", &text)
+}
+
+/// AWS does not disassociate the range of a subnet while a network interface has an address of it. Its text is unknown.
+async fn of_interfaces(call: &Request<'_>) -> Instead {
+    let id = call.param("AssociationId");
+    let subnets = call.describe("DescribeSubnets", &[]).await?;
+    let of_association = |subnet: &Element| {
+        let blocks = subnet.items("ipv6CidrBlockAssociationSet").iter();
+        let mut blocks = blocks.filter(|block| block.text_of("associationId") == id);
+        let block = blocks.next()?.text_of("ipv6CidrBlock").parse::<ipnet::Ipv6Net>().ok()?;
+        Some((subnet.text_of("subnetId").to_owned(), block))
+    };
+    let Some((subnet, block)) = subnets.items("subnetSet").iter().find_map(of_association) else { return Ok(None) };
+    let found = call.describe("DescribeNetworkInterfaces", &[("subnet-id", &subnet)]).await?;
+    let addresses = found.items("networkInterfaceSet").iter().flat_map(|it| it.items("ipv6AddressesSet"));
+    let held = addresses.filter_map(|it| it.text_of("ipv6Address").parse::<std::net::Ipv6Addr>().ok());
+    let in_use = held.into_iter().any(|address| block.contains(&address));
+    let text = format!("The subnet IPv6 CIDR block with association ID {id} has addresses in use");
     call.reject_if(in_use, "InvalidCidrBlock.InUse", &text)
 }
 

@@ -183,6 +183,7 @@ fn whole_network() -> Recorded {
         ("DescribeAddresses", address_answer()),
         ("DescribeVpcEndpoints", endpoint_answer()),
         ("DescribeFlowLogs", "<flowLogSet/>".to_string()),
+        ("DescribeEgressOnlyInternetGateways", "<egressOnlyInternetGatewaySet/>".to_string()),
         ("DescribeSecurityGroups", group_answer()),
         ("DescribeNetworkAcls", acl_answer()),
     ];

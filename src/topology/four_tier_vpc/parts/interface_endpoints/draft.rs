@@ -12,6 +12,7 @@ use crate::plugin::{AttributePath, Problem};
 use crate::topology::four_tier_vpc::blueprint::Draft;
 use crate::topology::four_tier_vpc::canonical_json;
 use crate::topology::four_tier_vpc::config::Config;
+use crate::topology::four_tier_vpc::ipv6::tiers;
 use crate::topology::in_existing_form;
 
 /// The service of an endpoint, as far as it is known.
@@ -60,8 +61,7 @@ pub(super) fn problems(config: &Config, entry: &InterfaceEndpoint, path: &Attrib
             let hint = format!("Set create_{}_subnets to true, or choose another tier.", tier.slot());
             problems.push(Problem::new(path.attribute("subnet_tier"), message, hint));
         }
-        let has_ipv6 = tier == model::Tier::Public && config.enable_ipv6 != Input::Known(false);
-        if entry.has_ipv6() && !has_ipv6 {
+        if entry.has_ipv6() && !tiers::may_have_blocks(config, tier) {
             let kind = entry.settings.ip_address_type.known().cloned().flatten().unwrap_or_default();
             let message = format!("ip_address_type is {kind:?}, but the tier {} has no IPv6 addresses.", tier.slot());
             problems.push(Problem::new(path.attribute("ip_address_type"), message, "Set it to \"ipv4\"."));

@@ -1,0 +1,44 @@
+//! The egress-only internet gateway of a VPC.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::OnDelete::Restrict;
+use crate::model::spec::kind::{Counterpart, Kind, tagged};
+use crate::model::{Claim, Key, Need, Tags};
+
+/// An egress-only internet gateway. AWS attaches it to its VPC when it creates it. Key `egress_only_internet_gateway`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EgressOnlyInternetGateway {
+    /// Its VPC.
+    pub vpc: Key,
+    /// The IPv6 range of the VPC, without which it has no traffic. It is created after the range, and deleted before it.
+    pub ipv6_block: Option<Key>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+impl Kind for EgressOnlyInternetGateway {
+    fn kind(&self) -> &'static str {
+        "egress-only internet gateway"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart {
+            description: "Connects resources in private subnets to the internet over IPv6, and accepts no connections \
+                          from it.",
+            resource: "aws_egress_only_internet_gateway",
+            import_id: "GATEWAY_ID",
+            attributes: &[("vpc", &["vpc_id"]), ("ipv6_block", &[]), ("tags", &["tags"])],
+        }
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        [&self.vpc].into_iter().chain(&self.ipv6_block).map(|key| Need::new(key, Restrict)).collect()
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        vec![Claim::EgressOnlyInternetGateway]
+    }
+
+    tagged!();
+}
