@@ -655,8 +655,7 @@ impl Cloud for Simulation {
             // The interfaces have IPv4 addresses only.
             DependentScope::Addresses(..) => false,
             DependentScope::DefaultSecurityGroup => {
-                let of_group = ids.iter().filter(|(key, _)| key.slot == "default_security_group");
-                of_group.map(|(_, id)| id).any(|id| dependent.holds.contains(id))
+                ids.iter().any(|(key, id)| key.slot == "default_security_group" && dependent.holds.contains(id))
             }
             DependentScope::Subnets(subnets) => dependent.holds.iter().any(|id| subnets.contains(&id.as_str())),
         };

@@ -114,7 +114,9 @@ impl<'a> Ordering<'a> {
             Action::Create(_) => true,
             Action::Delete { .. } => false,
         };
-        let adoptions: Vec<usize> = (0..self.actions.len()).filter(|at| adopts(&self.actions[*at])).collect();
+        // A late update waits for all others. An adoption that needs one is refused.
+        let is_adoption = |at: &usize| adopts(&self.actions[*at]) && !self.late.contains(at);
+        let adoptions: Vec<usize> = (0..self.actions.len()).filter(is_adoption).collect();
         let is_root =
             |at: &&usize| matches!(self.actions[**at], Action::Update { .. }) && self.actions[**at].spec().is_root();
         let Some(&root) = adoptions.iter().find(is_root) else { return };

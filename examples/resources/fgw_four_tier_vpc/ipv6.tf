@@ -8,9 +8,9 @@ terraform {
 }
 
 # A network with IPv6: each public and private app subnet gets a /64 of an Amazon-provided range. The private app subnets
-# reach the internet over IPv6 through an egress-only internet gateway, which accepts no connections from there. To use a range from an IPAM pool, set
-# ipv6_ipam_pool_id instead of assign_generated_ipv6_cidr_block. To use an IPv4 range from a pool, set ipv4_ipam_pool_id
-# and ipv4_netmask_length instead of cidr_block.
+# reach the internet over IPv6 through an egress-only internet gateway, which accepts no connections from there. To use a
+# range from an IPAM pool, set ipv6_ipam_pool_id instead of assign_generated_ipv6_cidr_block. To use an IPv4 range from a
+# pool, set ipv4_ipam_pool_id and ipv4_netmask_length instead of cidr_block.
 resource "fgw_four_tier_vpc" "dual_stack" {
   vpc_name               = "dual-stack"
   cidr_block             = "10.3.0.0/16"

@@ -2,6 +2,7 @@
 
 use super::addresses::default_offset;
 use super::config::Config;
+use super::ipv6::tiers;
 use crate::model::Tier;
 use crate::model::keys::network as keys;
 use crate::plugin::schema::with_defaults;
@@ -24,6 +25,7 @@ pub(super) fn omit_derived(attributes: &mut Value, state: &Value) {
     {
         attributes.set("availability_zone_ids", Value::Null);
     }
+    omit_ipv6_defaults(attributes);
     let mut problems = Vec::new();
     let filled = with_defaults(&Config::attributes(), attributes);
     let Some(config) = Config::decode(&filled, &AttributePath::root(), &mut problems) else { return };
@@ -44,6 +46,24 @@ pub(super) fn omit_derived(attributes: &mut Value, state: &Value) {
             && *own == default
         {
             attributes.set(name, Value::Null);
+        }
+    }
+}
+
+/// Sets the inputs of IPv6 to null whose defaults have the same effect.
+fn omit_ipv6_defaults(attributes: &mut Value) {
+    for name in ["create_egress_only_igw", "assign_ipv6_address_on_creation_tiers"] {
+        let mut without = attributes.clone();
+        without.set(name, Value::Null);
+        let decoded = |attributes: &Value| {
+            let filled = with_defaults(&Config::attributes(), attributes);
+            Config::decode(&filled, &AttributePath::root(), &mut Vec::new())
+        };
+        let effect = |config: Config| (tiers::egress(&config), Tier::ALL.map(|tier| tiers::assigns(&config, tier)));
+        if let (Some(with), Some(by_default)) = (decoded(attributes), decoded(&without))
+            && effect(with) == effect(by_default)
+        {
+            *attributes = without;
         }
     }
 }

@@ -186,23 +186,32 @@ fn addresses_in_use_are_named_before_a_block_is_taken() {
 }
 
 #[test]
-fn an_address_that_appears_during_the_apply_is_named_by_the_error() {
+fn an_address_that_appears_during_the_apply_is_named() {
     let env = TestEnv::new();
     env.change(&everywhere());
     env.config(PLAIN);
-    env.workspace.plan_json(&[]);
-    let interface = interface(&env, "subnet.private_app.0");
-    let applied = env.workspace.apply_plan();
+    let (account, subnet) = (env.proxy.account().clone(), env.id("subnet.private_app.0"));
+    let witness = env.proxy.after_each_change(move |call| {
+        if call.action == "ModifySubnetAttribute" {
+            let arguments = json!({ "SubnetId": subnet, "Ipv6AddressCount": 1, "Description": "late" });
+            account.boto("ec2", "create_network_interface", arguments);
+        }
+    });
+    let applied = env.workspace.apply(&[]);
+    drop(witness);
     applied.failed_with("InvalidCidrBlock.InUse");
-    assert!(applied.says(&text(&interface["NetworkInterfaceId"])), "{applied}");
+    assert!(applied.says("\"late\""), "{applied}");
     assert!(!env.attribute("aws_objects")["egress_only_internet_gateway"].is_null(), "it waits for the block");
-    env.ec2("delete_network_interface", json!({ "NetworkInterfaceId": interface["NetworkInterfaceId"] }));
+    let filters = json!([{ "Name": "description", "Values": ["late"] }]);
+    let found = env.ec2("describe_network_interfaces", json!({ "Filters": filters }));
+    let late = &found["NetworkInterfaces"][0]["NetworkInterfaceId"];
+    env.ec2("delete_network_interface", json!({ "NetworkInterfaceId": late }));
     env.apply();
     env.destroy();
 }
 
 #[test]
-fn a_gateway_and_routes_deleted_outside_terraform_are_created_again() {
+fn a_deleted_gateway_and_deleted_routes_are_created_again() {
     let env = TestEnv::new();
     env.change(&everywhere());
     let good = env.snapshot();
@@ -358,6 +367,7 @@ fn an_adopted_dual_stack_network_is_changed_and_destroyed() {
     env.workspace.apply(&[]).succeeded();
     env.workspace.config("");
     let public_only = |line: &str| match line.split_whitespace().next() {
+        Some("create_egress_only_igw") => String::new(),
         Some(name @ ("ipv6_subnet_tiers" | "assign_ipv6_address_on_creation_tiers")) => {
             format!("  {name} = [\"public\"]")
         }

@@ -144,7 +144,7 @@ async fn an_import_of_a_network_repeats_no_call() {
 async fn a_failed_call_is_an_error_and_not_an_absence() {
     let mut aws = Recorded::default().fail("DescribeVpcs", 503, "Unavailable", "try later");
     aws = aws.on("DescribeVpcAttribute", "");
-    for (action, inside) in &EMPTY[..9] {
+    for (action, inside) in &EMPTY[..10] {
         aws = aws.on(action, inside);
     }
     let failure = read(&aws.session(), OWNER, "vpc-1", Known::default()).await.unwrap_err();
@@ -526,7 +526,7 @@ async fn a_network_is_read_with_a_fixed_number_of_calls() {
     let answers: Vec<(&str, &str)> = answers.iter().map(|(action, inside)| (*action, inside.as_str())).collect();
     let aws = network(&answers);
     objects(&aws, &[]).await;
-    assert_eq!(aws.actions().len(), 13);
+    assert_eq!(aws.actions().len(), 14);
 }
 
 #[tokio::test(start_paused = true)]

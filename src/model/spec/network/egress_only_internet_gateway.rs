@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, tagged};
+use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
 use crate::model::{Claim, Key, Need, Tags};
 
 /// An egress-only internet gateway. AWS attaches it to its VPC when it creates it. Key `egress_only_internet_gateway`.
@@ -41,4 +41,12 @@ impl Kind for EgressOnlyInternetGateway {
     }
 
     tagged!();
+
+    /// A gateway that was created before the range is none of another kind.
+    fn mask_unowned(&mut self, wanted: &dyn Kind) {
+        let Some(wanted) = of::<EgressOnlyInternetGateway>(wanted) else { return };
+        if self.ipv6_block.is_none() {
+            self.ipv6_block.clone_from(&wanted.ipv6_block);
+        }
+    }
 }

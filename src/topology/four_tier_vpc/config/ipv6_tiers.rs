@@ -25,12 +25,12 @@ crate::attributes! {
         /// By default, it is created if such a tier routes IPv4 to public NAT gateways, so that no tier gets internet
         /// access only over IPv6. `true` requires `enable_ipv6`. Security groups apply to IPv6 separately: one with
         /// rules for IPv4 alone allows no IPv6 traffic.
-        create_egress_only_igw: Input<Option<bool>> = optional().change(PlanEffect::PartialReplace(
+        create_egress_only_igw: Input<Option<bool>> = optional_computed().change(PlanEffect::PartialReplace(
             "creates or deletes the egress-only internet gateway and the routes to it"
         )),
         /// Tiers in which new network interfaces get an IPv6 address. Each must be in `ipv6_subnet_tiers`. By default,
         /// `public` if `assign_ipv6_address_on_creation` is true, else none. Existing interfaces keep their addresses.
-        assign_ipv6_address_on_creation_tiers: Input<Option<Tiers>> = optional().check(tiers()).in_place(),
+        assign_ipv6_address_on_creation_tiers: Input<Option<Tiers>> = optional_computed().check(tiers()).in_place(),
         /// IPv6 CIDR blocks of public subnets by `AZ-<index>`: a /56, /60 or /64 each. Without an entry, the subnet in
         /// the AZ with index i gets block number i of those of its tier. A subnet whose entry is removed keeps its block.
         public_subnet_ipv6_cidr_blocks: CidrBlocks = default(empty_map()).change(PlanEffect::Disruptive(OTHER_BLOCKS)),

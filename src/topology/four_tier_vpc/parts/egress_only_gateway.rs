@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::model::keys::network::{Family, tier_of};
 use crate::model::{EgressOnlyInternetGateway, FoundRouteTable, Key, Object, Tier};
-use crate::plugin::Nested;
 use crate::topology::four_tier_vpc::found::subnets_of;
 use crate::topology::four_tier_vpc::ipv6::tiers;
 use crate::topology::mirrored::changed;
@@ -125,22 +124,14 @@ impl Part for EgressOnlyGateway {
         }
     }
 
-    /// Null if that has the same effect, and a single input for the public tier alone.
     fn import(&self, found: Found<'_>, _: &Scope, attributes: &mut Value) {
-        let has_gateway = found.all(EgressOnlyInternetGateway::of).next().is_some();
-        let config = Config::decode(attributes, &AttributePath::root(), &mut Vec::new());
-        let by_default = config.and_then(|config| tiers::egress(&config)).is_some_and(|it| it.is_wanted);
-        attributes.set(SWITCH, Some(has_gateway).filter(|_| has_gateway != by_default).into());
         if *attributes.get("enable_ipv6") != Value::Bool(true) {
             return;
         }
+        attributes.set(SWITCH, found.all(EgressOnlyInternetGateway::of).next().is_some().into());
         let is_on = |tier: &Tier| flags(found, *tier).contains(&Value::Bool(true));
-        let assigning: Vec<Tier> = Tier::ALL.into_iter().filter(is_on).collect();
-        if assigning.iter().all(|tier| *tier == Tier::Public) {
-            attributes.set(OF_PUBLIC, (!assigning.is_empty()).into());
-        } else {
-            attributes.set(OF_TIERS, assigning.into_iter().map(Tier::slot).collect::<Vec<_>>().into());
-        }
+        attributes.set(OF_PUBLIC, is_on(&Tier::Public).into());
+        attributes.set(OF_TIERS, Tier::ALL.into_iter().filter(is_on).map(Tier::slot).collect::<Vec<_>>().into());
     }
 
     /// Adds and removes the tiers whose subnets have another flag.

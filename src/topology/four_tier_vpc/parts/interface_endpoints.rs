@@ -84,14 +84,14 @@ impl Part for InterfaceEndpoints {
         draft::draft(draft);
     }
 
-    /// With and without an endpoint in place of what is unknown.
+    /// Without an endpoint in place of what is unknown, and with one that has a group of its own or shares one.
     fn alternatives(&self, config: &Config) -> Vec<Change<Config>> {
         if self.is_wanted(config).is_known() {
             return Vec::new();
         }
         let has_subnets = |tier: &Tier| *config.creates(*tier) != Input::Known(false);
         let tier = Tier::ALL.into_iter().find(has_subnets).map_or("", Tier::slot);
-        let decided = |exists: bool| -> Change<Config> {
+        let decided = |exists: bool, shares_group: bool| -> Change<Config> {
             Box::new(move |config| {
                 let unknown = || exists.then(|| ("unknown".to_string(), Input::Unknown)).into_iter().collect();
                 let mut all = config.interface_endpoints.known().cloned().unwrap_or_else(unknown);
@@ -107,12 +107,15 @@ impl Part for InterfaceEndpoints {
                     if !it.security_group_ids.is_known() {
                         it.security_group_ids = Input::Known((!exists).then(Vec::new));
                     }
+                    if shares_group {
+                        it.assume_shared_group();
+                    }
                     *entry = Input::Known(it);
                 }
                 config.interface_endpoints = Input::Known(all);
             })
         };
-        vec![decided(false), decided(true)]
+        vec![decided(false, false), decided(true, false), decided(true, true)]
     }
 
     fn classify(&self, classifier: &mut Classifier<'_>) {

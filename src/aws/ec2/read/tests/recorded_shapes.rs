@@ -292,7 +292,7 @@ async fn a_pending_nat_gateway_is_incomplete() {
     assert_eq!(seen.incomplete.into_iter().collect::<Vec<_>>(), ["nat-1"]);
     assert_eq!(at(&seen.objects, "nat_gateway.0").learned.get("public_ip"), None);
     let mut aws = Recorded::default().on("DescribeVpcs", &associating).on("DescribeVpcAttribute", ATTRIBUTES);
-    for (action, inside) in &EMPTY[..9] {
+    for (action, inside) in &EMPTY[..10] {
         aws = aws.on(action, inside);
     }
     let seen = read(&aws.session(), OWNER, "vpc-1", Known::default()).await.unwrap().expect("the VPC exists");

@@ -285,8 +285,13 @@ fn an_import_reads_the_tiers_back() {
         let config = with_ipv6(more.clone());
         let existing = fully_applied(&config, "ab");
         let (attributes, found) = imported(&existing);
-        assert_eq!(found.ipv6, config.ipv6, "{more}");
-        assert_eq!(found.assign_ipv6_address_on_creation, config.assign_ipv6_address_on_creation, "{more}");
+        let is_there = existing.at(keys::EGRESS_ONLY_INTERNET_GATEWAY).is_some();
+        assert_eq!(found.ipv6.create_egress_only_igw, Input::Known(Some(is_there)), "{more}");
+        assert_eq!(found.ipv6.ipv6_subnet_tiers, config.ipv6.ipv6_subnet_tiers, "{more}");
+        for tier in Tier::ALL {
+            assert_eq!(found.ipv6_cidr_blocks(tier), config.ipv6_cidr_blocks(tier), "{more}");
+            assert_eq!(tiers::assigns(&found, tier), tiers::assigns(&config, tier), "{more}");
+        }
         assert_eq!(attributes.get("enable_ipv6"), &true.into());
         let expected = next_objects(&config, Some(&config), &existing, "ab");
         let slots = |objects: &[Object]| -> Vec<(String, Spec)> {

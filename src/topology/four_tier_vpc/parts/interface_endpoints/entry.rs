@@ -131,6 +131,16 @@ impl InterfaceEndpoint {
         self.security_group_ids == Input::Known(None) && !self.has_own_group()
     }
 
+    /// Assumes that unknown ports and blocks are those with which it shares a group.
+    pub(super) fn assume_shared_group(&mut self) {
+        if !self.allowed_ports.is_known() {
+            self.allowed_ports = Input::Known(vec![Input::Known(HTTPS)]);
+        }
+        if !self.allowed_cidr_blocks.is_known() {
+            self.allowed_cidr_blocks = Input::Known(Vec::new());
+        }
+    }
+
     /// The AZs that it names: `Some(None)` for all, `None` while one is unknown.
     pub(super) fn chosen_zones(&self) -> Option<Option<Vec<&str>>> {
         let Some(zones) = self.availability_zones.known()? else { return Some(None) };
