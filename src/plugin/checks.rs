@@ -265,7 +265,7 @@ mod tests {
         vec![
             text("lock").default("key"),
             text("code").only_with("lock", &["dial"]).required_with("lock", "dial"),
-            text("wood").either_or("metal"),
+            text("wood").either_or(&["metal"]),
             text("metal"),
             text("alloy").only_if_set("metal"),
         ]

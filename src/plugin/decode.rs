@@ -135,8 +135,8 @@ pub trait Encode: Nested {
 /// Declares a block: a struct with its schema, defaults, rules and decoding.
 ///
 /// Each field is a documented, typed attribute, followed by the builders of [`Attribute`] that refine it. The doc
-/// comment is the description in the schema. `: Encode` after the name of the struct derives [`Encode`]. A last line
-/// `..rest: Other` adds the attributes of another such struct to the block.
+/// comment is the description in the schema. `: Encode` after the name of the struct derives [`Encode`]. Last lines
+/// `..rest: Other` add the attributes of other such structs to the block.
 ///
 /// [`Encode`]: crate::plugin::decode::Encode
 ///
@@ -160,7 +160,7 @@ macro_rules! attributes {
                 $(#[doc = $doc:literal])*
                 $field:ident : $kind:ty = $builder:ident ( $($argument:expr),* ) $( . $more:ident ( $($more_argument:expr),* ) )*
             ),* $(,)?
-            $( .. $rest:ident : $rest_kind:ty )?
+            $( .. $rest:ident : $rest_kind:ty ),*
         }
     ) => {
         $(#[$struct_attribute])*
@@ -173,7 +173,7 @@ macro_rules! attributes {
             $(
                 /// The attributes that it shares with another struct.
                 pub $rest: $rest_kind,
-            )?
+            )*
         }
 
         impl $crate::plugin::Nested for $name {
@@ -187,7 +187,7 @@ macro_rules! attributes {
                     .$builder($($argument),*)
                     $( .$more($($more_argument),*) )*
                 ),*];
-                own.into_iter()$( .chain(<$rest_kind as $crate::plugin::Nested>::attributes()) )?.collect()
+                own.into_iter()$( .chain(<$rest_kind as $crate::plugin::Nested>::attributes()) )*.collect()
             }
 
             fn decode(
@@ -203,8 +203,8 @@ macro_rules! attributes {
                         problems,
                     );
                 )*
-                $( let $rest = <$rest_kind as $crate::plugin::Nested>::decode(value, path, problems); )?
-                Some($name { $($field: $field?,)* $($rest: $rest?)? })
+                $( let $rest = <$rest_kind as $crate::plugin::Nested>::decode(value, path, problems); )*
+                Some($name { $($field: $field?,)* $($rest: $rest?),* })
             }
         }
 
@@ -228,14 +228,14 @@ macro_rules! attributes {
             }
         }
 
-        $crate::attributes!(@encode [$($encode)?] $name { $($field),* } { $($rest)? });
+        $crate::attributes!(@encode [$($encode)?] $name { $($field),* } { $($rest),* });
     };
-    (@encode [] $name:ident { $($field:ident),* } { $($rest:ident)? }) => {};
-    (@encode [Encode] $name:ident { $($field:ident),* } { $($rest:ident)? }) => {
+    (@encode [] $name:ident { $($field:ident),* } { $($rest:ident),* }) => {};
+    (@encode [Encode] $name:ident { $($field:ident),* } { $($rest:ident),* }) => {
         impl $crate::plugin::Encode for $name {
             fn encode(&self) -> $crate::plugin::Value {
                 let own = [$(($crate::plugin::decode::name(stringify!($field)).to_string(), self.$field.clone().into())),*];
-                let rest = std::iter::empty()$( .chain($crate::plugin::Encode::encode(&self.$rest).into_map()) )?;
+                let rest = std::iter::empty()$( .chain($crate::plugin::Encode::encode(&self.$rest).into_map()) )*;
                 $crate::plugin::Value::map(own.into_iter().chain(rest))
             }
         }

@@ -75,8 +75,8 @@ pub enum Condition {
     OnlyIfSet(&'static str),
     /// It must be set if the other one has this value.
     RequiredWith(&'static str, &'static str),
-    /// Exactly one of both must be set.
-    EitherOr(&'static str),
+    /// Exactly one of it and the others must be set.
+    EitherOr(&'static [&'static str]),
     /// At most one of both may be set.
     ConflictsWith(&'static str),
 }
@@ -88,7 +88,10 @@ impl Condition {
             Condition::OnlyWith(other, values) => format!("only with `{other}` set to {}", any_of(values, "`")),
             Condition::OnlyIfSet(other) => format!("only with `{other}`"),
             Condition::RequiredWith(other, value) => format!("required with `{other}` set to `{value:?}`"),
-            Condition::EitherOr(other) => format!("set exactly one of this and `{other}`"),
+            Condition::EitherOr(others) => {
+                let others: Vec<String> = others.iter().map(|other| format!("`{other}`")).collect();
+                format!("set exactly one of this and {}", others.join(" and "))
+            }
             Condition::ConflictsWith(other) => format!("conflicts with `{other}`"),
         }
     }
@@ -129,15 +132,21 @@ impl Condition {
                 let message = format!("{name} is required, because {name_of_other} is {needed:?}.");
                 (message, format!("Set {name}, or change {name_of_other}."))
             }
-            Condition::EitherOr(name_of_other) => match (value, other(name_of_other)?) {
-                (Value::Unknown, _) => return None,
-                (Value::Null, Value::Null) => (
-                    format!("Neither {name} nor {name_of_other} is set."),
-                    format!("Set either {name} or {name_of_other}."),
-                ),
-                (value, other) if !value.is_null() && !other.is_null() => both(name, value, name_of_other, other),
-                _ => return None,
-            },
+            Condition::EitherOr(others) => {
+                let names: Vec<&str> = std::iter::once(name).chain(others.iter().copied()).collect();
+                let own = Some(value).filter(|value| !value.is_unknown());
+                let values: Vec<Option<&Value>> =
+                    std::iter::once(own).chain(others.iter().map(|name| other(name))).collect();
+                let set = names.iter().zip(&values).filter_map(|(name, value)| Some((name, (*value)?)));
+                match set.filter(|(_, value)| !value.is_null()).collect::<Vec<_>>()[..] {
+                    [] if values.iter().all(Option::is_some) => (
+                        format!("Neither {} is set.", names.join(" nor ")),
+                        format!("Set either {}.", names.join(" or ")),
+                    ),
+                    [(one, value), (other, value_of_other), ..] => both(one, value, other, value_of_other),
+                    _ => return None,
+                }
+            }
             Condition::ConflictsWith(name_of_other) => match other(name_of_other)? {
                 other if is_set && !other.is_null() => both(name, value, name_of_other, other),
                 _ => return None,

@@ -303,8 +303,8 @@ impl Attribute {
 
     /// Exactly one of it and another attribute must be set.
     #[must_use]
-    pub fn either_or(mut self, other: &'static str) -> Attribute {
-        self.conditions.push(Condition::EitherOr(other));
+    pub fn either_or(mut self, others: &'static [&'static str]) -> Attribute {
+        self.conditions.push(Condition::EitherOr(others));
         self
     }
 

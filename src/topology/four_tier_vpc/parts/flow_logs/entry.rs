@@ -8,7 +8,7 @@ crate::attributes! {
     pub struct FlowLog: Encode {
         /// ARN of an existing log group, bucket (also with a folder) or delivery stream.
         log_destination: Input<Option<String>>
-            = optional().either_or("log_group_name").change(model::FlowLog::REPLACED),
+            = optional().either_or(&["log_group_name"]).change(model::FlowLog::REPLACED),
         /// Name of a log group to create for the flow log.
         log_group_name: Input<Option<String>> = optional().check(LogGroup::new_name()).change(model::FlowLog::REPLACED)
             .only_with("log_destination_type", &[model::FlowLog::CLOUDWATCH]),
