@@ -19,7 +19,7 @@ def authorize(event, context):
 """
 
 # The services that use the role.
-SERVICES = ["lambda.amazonaws.com", "vpc-flow-logs.amazonaws.com"]
+SERVICES = ["apigateway.amazonaws.com", "lambda.amazonaws.com", "vpc-flow-logs.amazonaws.com"]
 
 
 class Fixtures:

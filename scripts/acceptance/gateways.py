@@ -19,6 +19,7 @@ SUMMARIES = {
     "authorizers": "two authorizers",
     "domain": "a custom domain with a DNS record",
     "logs": "encrypted access logs with a subscription",
+    "integrations": "a function, an HTTP endpoint and actions of services, with changed requests and responses",
     "production": "routes, authorizers, CORS, access logs",
     "resource": "one function",
     "tokens": "a JWT authorizer, and a route for signed requests",
@@ -37,8 +38,8 @@ def plans():
         minutes = 4 if needs_domain else 2
         found.append(Plan("gateway", f"gateway-{file.stem}", summary, run, minutes, needs_domain=needs_domain))
     summary = (
-        "changes of a gateway: routes, functions, authorizers, tokens, signatures, throttling, IP addresses, CORS, access logs, "
-        "tags, import, calls over HTTP"
+        "changes of a gateway: routes, functions, endpoints, parameters, authorizers, tokens, signatures, throttling, IP "
+        "addresses, CORS, access logs, tags, import, calls over HTTP"
     )
     found.append(Plan("gateway", "gateway-change", summary, change, 11))
     return found
@@ -63,6 +64,8 @@ def with_functions(run, text):
         return run.fixtures.function(name) + (f":{alias}" if alias else "")
 
     text = re.sub(r"arn:aws:lambda:[a-z0-9-]+:123456789012:function:([\w:-]+)", arn, text)
+    if ":role/" in text:
+        text = re.sub(r"arn:aws:iam::123456789012:role/[\w-]+", run.fixtures.role_arn(), text)
     text = re.sub(r'(issuer\s*=\s*")[^"]+', rf"\g<1>{ISSUER}", text)
     before, mark, authorizers = text.partition("faas_authorizers = {")
 
@@ -140,6 +143,22 @@ def change(scenario):
     apply("require signatures", jwt_authorizers={}, route_config=routes | {MOVED: signed})
     answers(scenario, "/moved/7", 403)
     apply("move it back", faas_authorizers={"guard": authorizer}, route_config=guarded)
+    answers(scenario, "/moved/7", 200, KEY)
+    endpoint = {"integration_uri": "https://example.com/", "response_parameters": {"404": {"append:header.x-shop": "1"}}}
+    apply("pass requests to an HTTP endpoint", route_config=routes | {MOVED: endpoint})
+    mapped = endpoint | {"response_parameters": {"404": {"overwrite:statuscode": "410"}}}
+    apply("replace a parameter of its responses", route_config=routes | {MOVED: mapped})
+    apply("remove the parameters", route_config=routes | {MOVED: {"integration_uri": "https://example.com/"}})
+    queue = f"https://sqs.{run.account.region}.amazonaws.com/{run.account.id}/fgw-acceptance"
+    action = {
+        "integration_subtype": "SQS-SendMessage",
+        "credentials_arn": run.fixtures.role_arn(),
+        "request_parameters": {"QueueUrl": queue, "MessageBody": "$request.body"},
+    }
+    apply("pass requests to a queue", route_config=routes | {MOVED: action})
+    by_role = {"faas_function_arn": other, "credentials_arn": run.fixtures.role_arn()}
+    apply("call a function with a role", route_config=routes | {MOVED: by_role})
+    apply("call it by permission", route_config=guarded)
     answers(scenario, "/moved/7", 200, KEY)
     limits = {"throttling_rate_limit": 100, "throttling_burst_limit": 50, "detailed_metrics_enabled": True}
     apply("throttle all routes", default_route_settings=limits)

@@ -44,6 +44,7 @@ use super::Composite;
 use super::simulation::{Simulation, inventory};
 use crate::cloud::{Connected, Connection, Namesake, Regions, RootState, SharedCloud};
 use crate::model::{Spec, TagSettings};
+use crate::plugin::Nested;
 use crate::plugin::schema::object_type;
 use crate::plugin::{
     ApplyRequest, Attribute, AttributePath, AttributeType, Diagnostic, Diagnostics, ImportTarget, Input, Mode,
@@ -51,7 +52,7 @@ use crate::plugin::{
 };
 use crate::topology::Topology;
 use crate::topology::four_tier_vpc::FourTierVpc;
-use crate::topology::http_gateway::HttpGateway;
+use crate::topology::http_gateway::{HttpGateway, RouteConfig};
 
 /// A stand-in for Terraform with one resource. It keeps the state and makes the checks of Terraform core.
 struct Terraform<P: Topology> {
@@ -313,18 +314,10 @@ fn function(name: &str) -> String {
 }
 
 fn route(function_name: &str, authorizer: Option<&str>) -> Value {
-    Value::map([
-        ("faas_function_arn", function(function_name).into()),
-        ("description", Value::Null),
-        ("payload_format_version", Value::Null),
-        ("timeout_milliseconds", Value::Null),
-        ("authorizer_name", authorizer.map(str::to_string).into()),
-        ("authorization_type", Value::Null),
-        ("authorization_scopes", Value::Null),
-        ("throttling_rate_limit", Value::Null),
-        ("throttling_burst_limit", Value::Null),
-        ("detailed_metrics_enabled", Value::Null),
-    ])
+    let mut route = Value::map(RouteConfig::attributes().into_iter().map(|it| (it.name, Value::Null)));
+    route.set("faas_function_arn", function(function_name).into());
+    route.set("authorizer_name", authorizer.map(str::to_string).into());
+    route
 }
 
 fn jwt_authorizer(issuer: &str) -> Value {

@@ -1,4 +1,5 @@
-//! `fgw_http_gateway`: an HTTP API in front of Lambda functions. Computes the required objects from the configuration.
+//! `fgw_http_gateway`: an HTTP API in front of functions, HTTP endpoints and services. Computes the required objects
+//! from the configuration.
 
 mod alternatives;
 mod authorization;
@@ -7,9 +8,11 @@ mod classify;
 mod config;
 mod functions;
 mod import;
+mod integrations;
 mod jwt_authorizers;
 mod mirrored;
 mod outputs;
+mod parameters;
 mod references;
 mod reflect;
 mod validate;
@@ -21,6 +24,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
+pub use integrations::IntegrationConfig;
 pub use jwt_authorizers::JwtConfig;
 
 use crate::model::{
@@ -45,8 +49,8 @@ impl Topology for HttpGateway {
         &["api_id", "api_arn", "api_endpoint", "execution_arn", "default_stage_id", "stage_arn"];
 
     fn description() -> &'static str {
-        "An HTTP API in front of Lambda functions, managed as one resource: routes, integrations, request and JWT \
-         authorizers, Lambda permissions, CORS, access logs, and a custom domain with its DNS record. An update changes objects \
+        "An HTTP API in front of Lambda functions, HTTP endpoints and AWS services, managed as one resource: routes, \
+         integrations, request and JWT authorizers, Lambda permissions, CORS, access logs, and a custom domain with its DNS record. An update changes objects \
          in place, or creates new ones and switches traffic to them before it deletes old ones. Requests are served throughout, with one exception \
          that `route_config` describes. API Gateway deploys each change to the stage some time after it has answered the \
          call, so requests may reach the previous configuration for some seconds after an apply. Deletions wait until \

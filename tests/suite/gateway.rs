@@ -33,6 +33,10 @@ mod failures;
 mod functions;
 #[path = "gateway/inputs.rs"]
 mod inputs;
+#[path = "gateway/integrations.rs"]
+mod integrations;
+#[path = "gateway/parameters.rs"]
+mod parameters;
 #[path = "gateway/generate.rs"]
 mod generate;
 #[path = "gateway/import.rs"]

@@ -1,4 +1,4 @@
-"""Runs ministack with six behaviors of API Gateway that it lacks.
+"""Runs ministack with behaviors of API Gateway that it lacks: those in `integrations.py`, and these six.
 
 1. A stage with automatic deployment serves a snapshot of its API. Each change of a route, an integration, an authorizer
    or the CORS configuration causes a deployment, which ends some time after the answer to the change. Until then, the
@@ -32,6 +32,7 @@ import time
 import uuid
 from urllib.parse import unquote
 
+import integrations
 from ministack.core.responses import get_account_id, get_region
 from ministack.services import apigateway, lambda_svc
 
@@ -228,6 +229,11 @@ def administer(method, body):
 async def handle_request(method, path, headers, body, query_params):
     if path == "/v2/apis/_deployments":
         return administer(method, body)
+    if path.startswith("/v2/vpclinks"):
+        return integrations.handle_links(method, path, body, served)
+    answer = integrations.handle_tags(method, path, body, query_params) if path.startswith("/v2/tags/") else None
+    if answer is not None:
+        return answer
     if method == "DELETE" and re.search("/(routes|integrations|authorizers)/", path):
         note_deletion(path, lambda deployment: not deployment["is_deletion"])
     match = re.match(r"/v2/apis/([^/]+)", path)
@@ -306,7 +312,7 @@ async def handle_execute_in_scope(api_id, stage, path, method, headers, body, *a
             return 429, {"Content-Type": "application/json"}, b'{"message":"Too Many Requests"}'
         if (route or {}).get("authorizationType") == "AWS_IAM" and not is_signed(method, path, headers, body):
             return apigateway._jwt_forbidden()
-        return await data_plane(api_id, stage, path, method, headers, body, *args, **kwargs)
+        return await integrations.execute(data_plane, api_id, stage, path, method, headers, body, *args, **kwargs)
     finally:
         SERVED.reset(token)
 
@@ -334,7 +340,8 @@ def may_call(uri, account, region, source):
 async def invoke_lambda_proxy(integration, api_id, stage, path, method, *args, **kwargs):
     account, region = kwargs["owner_account_id"], kwargs["owner_region"]
     source = f"arn:aws:execute-api:{region}:{account}:{api_id}/{stage}/{method}{path}"
-    if not may_call(integration.get("integrationUri", ""), account, region, source):
+    uri = integration.get("integrationUri", "")
+    if not integration.get("credentialsArn") and not may_call(uri, account, region, source):
         return 500, {"Content-Type": "application/json"}, b'{"message":"Internal Server Error"}'
     return await call_function(integration, api_id, stage, path, method, *args, **kwargs)
 

@@ -33,6 +33,13 @@ pub(crate) fn set(account: &Account, settings: Deployments<'_>) {
     assert_eq!(answer.status, 200, "{answer:?}");
 }
 
+/// Changes settings of the VPC links of an account, such as the listeners that they reach, see `integrations.py`.
+pub(crate) fn set_links(account: &Account, settings: &Value) {
+    let request = http::in_account(account, "apigateway", "PUT", "/v2/vpclinks/_listeners");
+    let answer = request.body(&settings.to_string()).send().expect("ministack answers");
+    assert_eq!(answer.status, 200, "{answer:?}");
+}
+
 /// Waits until all deployments have ended.
 pub(crate) fn wait(account: &Account) {
     until("all changes are deployed", || pending(account) == 0);

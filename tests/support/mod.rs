@@ -47,6 +47,8 @@ pub(crate) mod reaper;
 #[cfg(unix)]
 pub(crate) mod scripted;
 #[cfg(unix)]
+pub(crate) mod target;
+#[cfg(unix)]
 pub(crate) mod terraform;
 #[cfg(unix)]
 pub(crate) mod tunnel;

@@ -42,17 +42,19 @@ fn found_route(shown: &Route) -> Option<FoundRoute> {
     })
 }
 
-pub(super) fn found_integration(shown: &Integration) -> Option<FoundIntegration> {
-    let is_empty = |map: Option<&HashMap<String, String>>| map.is_none_or(HashMap::is_empty);
-    let maps_response = shown.response_parameters.as_ref().is_some_and(|all| !all.is_empty());
+fn found_integration(shown: &Integration) -> Option<FoundIntegration> {
     Some(FoundIntegration {
         id: shown.integration_id.clone()?,
         is_managed_by_aws: shown.api_gateway_managed == Some(true),
-        calls_function: integration::read(shown, keys::api(), Key::new(""), None).is_some()
-            && function_of(shown).is_some(),
-        has_role: shown.credentials_arn.as_deref().is_some_and(|role| !role.is_empty()),
-        maps_parameters: !is_empty(shown.request_parameters.as_ref()) || maps_response,
+        is_expressible: integration_spec(shown).is_some(),
     })
+}
+
+/// The spec of an integration. `None` if no input expresses it.
+pub(super) fn integration_spec(shown: &Integration) -> Option<crate::model::Integration> {
+    let read = integration::read(shown, keys::api(), Key::new(""), None)?;
+    let spec = crate::model::Integration::of(&read.spec)?;
+    (spec.is_expressible() && shown.api_gateway_managed != Some(true)).then(|| spec.clone())
 }
 
 fn found_authorizer(shown: &Authorizer) -> Option<FoundAuthorizer> {
@@ -66,9 +68,10 @@ pub(super) fn authorizer_spec(shown: &Authorizer, api: Key, applied: Option<&Spe
     request.map(Spec::Authorizer).or_else(|| jwt_authorizer::read(shown, api).map(Spec::JwtAuthorizer))
 }
 
-/// The function that an integration in AWS calls.
-pub(super) fn function_of(shown: &Integration) -> Option<FunctionArn> {
-    FunctionArn::parse(integration::function(shown.integration_uri.as_deref()?)).ok()
+/// The function that an integration in AWS calls by a Lambda permission.
+pub(super) fn function_to_allow_of(shown: &Integration) -> Option<FunctionArn> {
+    let read = integration::read(shown, keys::api(), Key::new(""), None)?;
+    FunctionArn::parse(crate::model::Integration::of(&read.spec)?.function_to_allow()?).ok()
 }
 
 fn all(tags: Option<&HashMap<String, String>>) -> FoundTags {

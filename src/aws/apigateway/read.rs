@@ -19,7 +19,7 @@ pub(crate) use policies::lost_parts;
 use policies::{Policies, places_of, policies, read_permission};
 
 use self::listed::Listed;
-use super::landscape::{authorizer_spec, function_of};
+use super::landscape::{authorizer_spec, function_to_allow_of};
 use super::{api, integration, route, stage};
 use crate::aws::Session;
 use crate::aws::apigateway::read::logs::{Logs, reference_to_group};
@@ -321,7 +321,8 @@ impl<'a> View<'a> {
             let key = keys::integration(first);
             let Some(read) = integration::read(shown, api_key.clone(), key.clone(), None) else { continue };
             let Spec::Integration(mut spec) = read.spec else { continue };
-            if let Some(function) = own_function(&spec).filter(|function| self.is_own(function)) {
+            let function = spec.function_to_allow().and_then(|arn| FunctionArn::parse(arn).ok());
+            if let Some(function) = function.filter(|function| self.is_own(function)) {
                 let permission = keys::permission(&function);
                 if !seen.iter().any(|it| it.key == permission) {
                     seen.extend(self.statement(&function, permission.clone(), &api_key, None));
@@ -438,17 +439,12 @@ fn outliving(
 
 async fn policies_of_functions(session: &Session, view: &View<'_>) -> Result<Policies, Failure> {
     let api_key = keys::api();
-    let of_integrations = view.integrations.iter().filter_map(function_of);
+    let of_integrations = view.integrations.iter().filter_map(function_to_allow_of);
     let of_authorizers =
         view.authorizers.iter().filter_map(|shown| function_to_allow(&authorizer_spec(shown, api_key.clone(), None)?));
     let own =
         of_integrations.chain(of_authorizers).chain(view.logs.functions()).filter(|function| view.is_own(function));
     policies(session, own.map(|function| FunctionPolicy::of_function(&function)).collect()).await
-}
-
-/// The function in the spec of an integration.
-fn own_function(spec: &crate::model::Integration) -> Option<FunctionArn> {
-    FunctionArn::parse(spec.function_arn.known()?).ok()
 }
 
 /// The function of an authorizer that API Gateway needs a permission to call. `None` if it assumes a role instead, and

@@ -12,7 +12,7 @@ use crate::cloud::{DependentScope, Failure, Observed, RootState};
 use crate::model::keys::gateway as keys;
 use crate::model::{
     Api, ApiMapping, ApiRoute, Authorization, AuthorizationType, Authorizer, Cors, DomainName, Input, Integration, Key,
-    Ref, Spec, Stage,
+    Ref, Spec, Stage, Target,
 };
 
 const FUNCTION: &str = "arn:aws:lambda:eu-west-1:123456789012:function:orders";
@@ -284,25 +284,45 @@ async fn routes_are_read_with_and_without_target_and_authorizer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_lambda_proxy_integrations_are_read() {
+async fn integrations_of_each_kind_are_read() {
     let path = "GET /v2/apis/api1/integrations";
     let http = json!({ "integrationMethod": "ANY", "integrationType": "HTTP_PROXY", "payloadFormatVersion": "1.0",
         "integrationUri": "https://www.example.com" });
-    let subtype = json!({ "integrationSubtype": "SQS-SendMessage", "requestParameters": { "QueueUrl": "q" } });
+    let subtype = json!({ "integrationSubtype": "SQS-SendMessage", "requestParameters": { "QueueUrl": "q" },
+        "credentialsArn": "role" });
+    let mock = json!({ "integrationType": "MOCK" });
     let items = [shown_integration("i1", json!({ "description": "orders" })), shown_integration("i2", http)];
-    let aws = Recorded::default()
-        .on(path, ok(json!({ "items": items, "nextToken": "n" })))
-        .on(&format!("{path}?nextToken=n"), ok(json!({ "items": [shown_integration("i3", subtype)] })));
+    let aws = Recorded::default().on(path, ok(json!({ "items": items, "nextToken": "n" }))).on(
+        &format!("{path}?nextToken=n"),
+        ok(json!({ "items": [shown_integration("i3", subtype), shown_integration("i4", mock)] })),
+    );
     let listed = integration::list(&aws.session("shapes"), "api1").await.unwrap();
-    assert_eq!(listed.len(), 3);
+    assert_eq!(listed.len(), 4);
     let read = listed.iter().filter_map(|it| integration::read(it, keys::api(), Key::new("integration"), None));
     let expected = Integration {
-        function_arn: known(FUNCTION.into()),
+        target: Target::function(FUNCTION),
         description: known(Some("orders".into())),
         ..Integration::test()
     };
+    let endpoint = Target::Http {
+        integration_uri: known("https://www.example.com".into()),
+        integration_method: known("ANY".into()),
+        vpc_link: None,
+        server_name_to_verify: known(None),
+    };
+    let endpoint = Integration { target: endpoint, payload_format_version: known("1.0".into()), ..Integration::test() };
+    let service = Target::Service {
+        integration_subtype: known("SQS-SendMessage".into()),
+        credentials_arn: known(Some("role".into())),
+    };
+    let service = Integration {
+        target: service,
+        request_parameters: known([("QueueUrl".to_string(), "q".to_string())].into()),
+        ..Integration::test()
+    };
     let read: Vec<_> = read.map(|it| (it.id, it.spec)).collect();
-    assert_eq!(read, [("i1".to_string(), Spec::Integration(expected))]);
+    let expected = [("i1", expected), ("i2", endpoint), ("i3", service)];
+    assert_eq!(read, expected.map(|(id, spec)| (id.to_string(), Spec::Integration(spec))));
 }
 
 #[tokio::test(start_paused = true)]
@@ -356,7 +376,7 @@ async fn ids_are_read_from_the_answers_to_creates() {
         .on("POST /v2/apis/api1/stages", created(shown_stage("$default", json!({ "autoDeploy": true }))))
         .on(&format!("POST {mappings}"), created(mapping));
     let route = ApiRoute::test();
-    let integration = Integration { function_arn: known(FUNCTION.into()), ..Integration::test() };
+    let integration = Integration { target: Target::function(FUNCTION), ..Integration::test() };
     let stage = Stage::test();
     let mapping = ApiMapping { domain: domain_key(), ..ApiMapping::test() };
     let (key, authorizer) = (Key::new("object"), authorizer_spec());

@@ -9,7 +9,7 @@ use crate::cloud::{Cloud, Failure};
 use crate::model::keys::gateway as keys;
 use crate::model::{
     AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Caller, Cors, DnsRecord, DomainName, Entry, Input, Integration,
-    Key, LambdaPermission, LogGroup, LogSubscription, Object, Ref, Spec, Stage,
+    Key, LambdaPermission, LogGroup, LogSubscription, Object, Ref, Spec, Stage, Target,
 };
 
 const FUNCTION: &str = "arn:aws:lambda:eu-west-1:123456789012:function:orders";
@@ -123,7 +123,7 @@ fn of_api() -> Vec<Deletion> {
 }
 
 fn of_routes() -> Vec<Deletion> {
-    let integration = Integration { function_arn: Input::Known(FUNCTION.into()), ..Integration::test() };
+    let integration = Integration { target: Target::function(FUNCTION), ..Integration::test() };
     let list = |path: &str, item| vec![(format!("GET /v2/apis/api1/{path}"), items(item))];
     let no_settings = ("GET /v2/apis/api1/stages/%24default".to_string(), Answer::Json(200, json!({})));
     vec![

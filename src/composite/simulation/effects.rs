@@ -2,12 +2,15 @@
 
 use super::Simulation;
 use crate::cloud::OpContext;
-use crate::model::{Object, Spec, TakenSubnet};
+use crate::model::{Integration, Object, Spec, TakenSubnet};
 
 impl Simulation {
     pub(super) fn set_spec(&self, to: &Object) {
         let mut objects = self.objects();
         let object = objects.iter_mut().find(|object| object.key == to.key).expect("an updated object exists");
+        if let (Some(before), Some(after)) = (Integration::of(&object.spec), Integration::of(&to.spec)) {
+            assert!(before.can_become(after), "AWS does not change {} to {after:?}", to.key);
+        }
         object.spec = to.spec.clone();
     }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::Simulation;
 use crate::cloud::{Cause, Dependent, Dependents, Failure, OpContext};
 use crate::model::{
-    ApiRoute, Authorization, AuthorizationType, Caller, Claim, Entry, Input, Integration, Key, Learned, Object, Ref,
-    Spec, UnmanagedInApi, UnmanagedRoute, authorizer_name,
+    ApiRoute, Authorization, AuthorizationType, Caller, Claim, Entry, Input, Key, Learned, Object, Ref, Spec,
+    UnmanagedInApi, UnmanagedRoute, authorizer_name,
 };
 
 impl Simulation {
@@ -51,13 +51,13 @@ impl Simulation {
             let integration = route.integration.as_ref().and_then(|id| self.spec_with_id(id));
             let authorizer = route.authorizer().and_then(|id| self.spec_with_id(id));
             let function = match &integration {
-                Some(Spec::Integration(it)) => it.function_arn.known().cloned(),
+                Some(Spec::Integration(it)) => it.function_to_allow().cloned(),
                 _ => route.function.clone(),
             };
             let allowed = function.is_some_and(|function| self.is_allowed(&function, None));
             let checks = route.authorizer().is_some_and(|id| self.is_allowed_for_authorizer(id));
             let content = match integration {
-                Some(Spec::Integration(it)) => format!("{:?}", Integration { permission: None, ..it }),
+                Some(Spec::Integration(it)) => format!("{:?}", it.content()),
                 _ => String::new(),
             };
             (route.route_key, (format!("{content} {authorizer:?} {} {checks}", route.authorization), allowed))
@@ -188,8 +188,8 @@ impl Simulation {
         for route in &mut all.routes {
             let spec = route.integration.as_ref().and_then(spec);
             if let Some(Spec::Integration(integration)) = spec {
-                route.function = integration.function_arn.known().cloned();
-                route.content = Some(Integration { permission: None, ..integration });
+                route.function = integration.function_to_allow().cloned();
+                route.content = Some(integration.content());
             }
         }
         for (id, spec) in self.released.lock().unwrap().iter() {

@@ -161,6 +161,14 @@ fn these_inputs_mean_the_same_if_they_are_null_or_empty() {
     let pattern = "access_log_logservice_group_subscription_filter_pattern";
     assert_eq!(
         empty_by_default::<HttpGateway>(),
-        ["api_tags", "stage_tags", "faas_authorizers", "jwt_authorizers", pattern]
+        [
+            "route_config.request_parameters",
+            "route_config.response_parameters",
+            "api_tags",
+            "stage_tags",
+            "faas_authorizers",
+            "jwt_authorizers",
+            pattern
+        ]
     );
 }

@@ -186,9 +186,51 @@ fn listed_zones(listed: [bool; 3], zones: i64) -> Option<Value> {
 const SETTINGS: [(Option<f64>, Option<bool>); 5] =
     [(Some(10.0), None), (Some(0.1), None), (None, Some(true)), (Some(10.0), Some(true)), (None, Some(false))];
 
+/// A route to one of three functions, two endpoints, two private ones or a queue, of which each has two forms.
+fn some_target(number: usize, is_newer: bool) -> Value {
+    let function_name = ["a", "b", "c", "a"][number.min(3)];
+    let mut route = route(function_name, None);
+    let one_of = |one: &str, other: &str| Value::from(if is_newer { one } else { other });
+    let code = |names: &[&str]| Value::map(names.iter().map(|name| (*name, Value::from("x"))));
+    match number {
+        0..3 if is_newer => route.set("payload_format_version", "2.0".into()),
+        0..3 => {}
+        3 if is_newer => route.set("credentials_arn", "arn:aws:iam::123456789012:role/caller".into()),
+        3 => {
+            let names: &[&str] = &["append:header.a", "append:header.b"];
+            route.set("response_parameters", Value::map([("500", code(names))]));
+        }
+        4 => {
+            route.set("integration_uri", "https://a.example.com".into());
+            let names: &[&str] = if is_newer { &["append:header.a", "append:header.b"] } else { &["append:header.a"] };
+            route.set("response_parameters", Value::map([("500", code(names))]));
+        }
+        5 | 6 => {
+            route.set(
+                "integration_uri",
+                "arn:aws:elasticloadbalancing:us-east-1:123456789012:listener/app/a/1/2".into(),
+            );
+            route.set("vpc_link_id", one_of("a1b2c3", "d4e5f6"));
+            if number == 6 {
+                route.set("tls_config", Value::map([("server_name_to_verify", one_of("a", "b"))]));
+            }
+        }
+        _ => {
+            route.set("integration_subtype", "SQS-SendMessage".into());
+            route.set("credentials_arn", "arn:aws:iam::123456789012:role/caller".into());
+            let parameters = [("QueueUrl", Value::from("a")), ("MessageBody", one_of("x", "$request.body"))];
+            route.set("request_parameters", Value::map(parameters));
+        }
+    }
+    if number > 3 {
+        route.set("faas_function_arn", Value::Null);
+    }
+    route
+}
+
 pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
     let keys = ["GET /a", "POST /a", "ANY /b/{proxy+}", "GET /c/{id}", "$default"];
-    let some_route = (0..3_usize, 0..5_usize, any::<bool>(), 0..8_usize);
+    let some_route = (0..8_usize, 0..5_usize, any::<bool>(), 0..8_usize);
     let routes = proptest::collection::btree_map(prop::sample::select(keys.to_vec()), some_route, 1..5);
     let logs = access_logs::some_logs();
     let switches = (prop::option::of(any::<bool>()), prop::option::of(any::<bool>()));
@@ -197,15 +239,13 @@ pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
         let routes: Vec<(&str, Value)> = routes
             .into_iter()
             .map(|(key, (number, guard, newer, settings))| {
-                let mut route =
-                    route(["a", "b", "c"][number], [None, Some("first"), Some("second"), None, Some("second")][guard]);
+                let mut route = some_target(number, newer);
+                let guards = [None, Some("first"), Some("second"), None, Some("second")];
+                route.set("authorizer_name", guards[guard].map(str::to_string).into());
                 match guard {
                     3 => route.set("authorization_type", "AWS_IAM".into()),
                     4 if second > 1 => route.set("authorization_scopes", Value::from(vec!["read"])),
                     _ => {}
-                }
-                if newer {
-                    route.set("payload_format_version", "2.0".into());
                 }
                 if let Some((rate, metrics)) = SETTINGS.get(settings) {
                     route.set("throttling_rate_limit", Value::from(*rate));

@@ -62,12 +62,8 @@ pub struct FoundIntegration {
     pub id: String,
     /// Whether AWS manages it, because it is part of a quick create.
     pub is_managed_by_aws: bool,
-    /// Whether it passes requests to a Lambda function.
-    pub calls_function: bool,
-    /// Whether it calls the function with a role instead of a permission.
-    pub has_role: bool,
-    /// Whether it maps parameters of requests or responses.
-    pub maps_parameters: bool,
+    /// Whether the inputs of a gateway can express it.
+    pub is_expressible: bool,
 }
 
 /// An authorizer.

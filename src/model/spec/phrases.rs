@@ -41,8 +41,10 @@ impl NetworkAclRule {
 
 /// The differences of another value of a field from this one.
 pub(super) fn differences(field: &str, mine: &Value, other: &Value) -> Vec<String> {
+    if let Some(what) = confidential(field) {
+        return of_confidential(what, mine, other);
+    }
     match (field, mine, other) {
-        ("tags", ..) => of_tags(mine, other),
         ("default_settings" | "route_settings", ..) => of_members(field, mine, other),
         (_, Value::Array(mine), Value::Array(others)) if of_elements(field, mine, others).is_some() => {
             Vec::from_iter(of_elements(field, mine, others))
@@ -76,17 +78,32 @@ fn of_members(path: &str, mine: &Value, other: &Value) -> Vec<String> {
     differing.flat_map(of).collect()
 }
 
-fn of_tags(mine: &Value, other: &Value) -> Vec<String> {
+/// What an entry of a map with values that may be confidential is called. Messages contain only the names of such
+/// entries.
+pub(super) fn confidential(field: &str) -> Option<&'static str> {
+    match field {
+        "tags" => Some("tag"),
+        "request_parameters" => Some("request parameter"),
+        "response_parameters" => Some("response parameter"),
+        _ => None,
+    }
+}
+
+fn of_confidential(what: &str, mine: &Value, other: &Value) -> Vec<String> {
     let empty = Map::new();
     let (mine, others) = (mine.as_object().unwrap_or(&empty), other.as_object().unwrap_or(&empty));
     let keys: BTreeSet<&String> = mine.keys().chain(others.keys()).collect();
     let differing = keys.into_iter().filter(|key| mine.get(*key) != others.get(*key));
-    let differing = differing.map(|key| match (mine.contains_key(key), others.contains_key(key)) {
-        (true, false) => format!("tag {} is missing", printable(key)),
-        (false, true) => format!("tag {} is added", printable(key)),
-        _ => format!("tag {} has another value", printable(key)),
-    });
-    differing.collect()
+    let of = |key: &String| {
+        let entry = format!("{what} {}", printable(key));
+        match (mine.get(key), others.get(key)) {
+            (Some(Value::Object(_)), Some(other @ Value::Object(_))) => of_confidential(&entry, &mine[key], other),
+            (Some(_), None) => vec![format!("{entry} is missing")],
+            (None, Some(_)) => vec![format!("{entry} is added")],
+            _ => vec![format!("{entry} has another value")],
+        }
+    };
+    differing.flat_map(of).collect()
 }
 
 /// The value of a field. A reference appears as its slot or ID, and a rule in words.

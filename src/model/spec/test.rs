@@ -6,7 +6,7 @@ use super::{
     DomainName, EgressOnlyInternetGateway, Eip, Integration, InterfaceEndpoint, InterfaceEndpointSettings,
     InternetGateway, Ipv6Source, JwtAuthorizer, LambdaPermission, LogGroup, LogSubscription, NatGateway,
     NetworkAclRule, Route, RouteSettings, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Stage,
-    Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
+    Subnet, Target, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };
 use std::collections::BTreeMap;
 
@@ -254,10 +254,12 @@ impl Integration {
     pub(crate) fn test() -> Integration {
         Integration {
             api: api(),
-            function_arn: text("arn:aws:lambda:us-east-1:123456789012:function:orders"),
+            target: Target::function("arn:aws:lambda:us-east-1:123456789012:function:orders"),
             payload_format_version: text("2.0"),
             timeout_in_millis: Input::Known(30_000),
             description: Input::default(),
+            request_parameters: Input::default(),
+            response_parameters: Input::default(),
             permission: None,
         }
     }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::phrases::phrase;
+use super::phrases::{confidential, phrase};
 use super::{Cors, Spec};
 use crate::model::{Key, Ref, printable};
 use crate::plugin::decode::UNKNOWN;
@@ -18,15 +18,16 @@ type Fields = Map<String, Value>;
 type Unit = (String, Option<String>);
 
 /// Scalars that AWS sets together, or accepts only together: each list is one unit.
-const TOGETHER: [&[&str]; 4] = [
+const TOGETHER: [&[&str]; 5] = [
     &["ipv6_cidr_block", "ipv6_block"],
     &["destination_arn", "role_arn", "distribution", "permission"],
-    &["function_arn", "permission"],
+    &["function_arn", "credentials_arn", "permission"],
+    &["integration_uri", "vpc_link", "server_name_to_verify"],
     &["payload_format_version", "enable_simple_responses"],
 ];
 
 /// The properties that are maps, of which each entry is a unit.
-const MAPS: [&str; 3] = ["tags", "default_settings", "route_settings"];
+const MAPS: [&str; 5] = ["tags", "default_settings", "route_settings", "request_parameters", "response_parameters"];
 
 /// The prefix of the properties of a CORS configuration.
 const CORS: &str = "cors.";
@@ -185,13 +186,13 @@ fn references(value: &Value) -> Vec<Ref> {
 }
 
 /// Describes a unit whose drift an update overwrites; `None` if the found rules stay, because an absent list of rules
-/// leaves them. Values of tags may be confidential.
+/// leaves them.
 fn overwriting((field, element): &Unit, found: Option<&Value>, required: Option<&Value>) -> Option<String> {
     let [found, required] = [found, required].map(|value| value.unwrap_or(&Value::Null));
-    match element {
+    match (element, confidential(field)) {
         _ if found.is_array() && required.is_null() => None,
-        Some(key) if field == "tags" => Some(format!("tag {}", printable(key))),
-        Some(key) if MAPS.contains(&field.as_str()) => {
+        (Some(key), Some(what)) => Some(format!("{what} {}", printable(key))),
+        (Some(key), None) if MAPS.contains(&field.as_str()) => {
             Some(format!("{field} {} {} becomes {}", printable(key), phrase(field, found), phrase(field, required)))
         }
         _ => Some(format!("{field} {} becomes {}", phrase(field, found), phrase(field, required))),

@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::config::{FaasAuthorizer, GatewayConfig, RouteConfig};
+use super::integrations::IntegrationConfig;
 use crate::model::{Api, RouteSettings, Scope};
-use crate::plugin::Input;
+use crate::plugin::{AttributePath, Encode, Input, Nested};
 use crate::topology::Context;
 use crate::topology::alternatives::{Change, combined, each};
 
@@ -127,24 +128,9 @@ fn fill_routes(
 }
 
 fn is_known(route: &RouteConfig) -> bool {
-    // Scopes decide about no object and no output.
-    let RouteConfig {
-        faas_function_arn,
-        description,
-        payload_format_version,
-        timeout_milliseconds,
-        authorizer_name,
-        authorization_type,
-        authorization_scopes: _,
-        // No object and no output depends on them.
-        settings: _,
-    } = route;
-    faas_function_arn.is_known()
-        && description.is_known()
-        && payload_format_version.is_known()
-        && timeout_milliseconds.is_known()
-        && authorizer_name.is_known()
-        && authorization_type.is_known()
+    // No object and no output depends on scopes and settings.
+    let RouteConfig { integration, authorizer_name, authorization_type, authorization_scopes: _, settings: _ } = route;
+    integration.encode().is_wholly_known() && authorizer_name.is_known() && authorization_type.is_known()
 }
 
 /// The route with known values. An unknown authorization is public or not.
@@ -159,16 +145,7 @@ fn filled(
         Values::Before | Values::Distinct | Values::Of(_) => number.to_string(),
     };
     let new = RouteConfig {
-        faas_function_arn: Input::Known(match values {
-            Values::Before => format!("{prefix}-before-{number}"),
-            _ => format!("{prefix}-{number}"),
-        }),
-        description: Input::Known(Some(format!("unknown {number}"))),
-        payload_format_version: Input::Known(match before.map(|before| &before.payload_format_version) {
-            Some(Input::Known(version)) if version == "2.0" => "1.0".to_string(),
-            _ => "2.0".to_string(),
-        }),
-        timeout_milliseconds: Input::Known(number.parse().map_or(-1, |number: i64| -2 - number)),
+        integration: new_integration(before, values, &number, prefix),
         authorizer_name: Input::Known(None),
         authorization_type: Input::Known(Some(match values {
             Values::Equal => "NONE".to_string(),
@@ -191,12 +168,65 @@ fn filled(
         route.authorizer_name = new.authorizer_name.clone();
         route.authorization_type = new.authorization_type.clone();
     }
-    fill(&mut route.faas_function_arn, &source.faas_function_arn);
-    fill(&mut route.description, &source.description);
-    fill(&mut route.payload_format_version, &source.payload_format_version);
-    fill(&mut route.timeout_milliseconds, &source.timeout_milliseconds);
+    route.integration = filled_integration(&route.integration, [&source.integration, &new.integration]);
     route
 }
+
+/// An integration with a function that does not exist.
+fn new_integration(before: Option<&RouteConfig>, values: &Values, number: &str, prefix: &str) -> IntegrationConfig {
+    let known = |text: &str| Input::Known(Some(text.to_string()));
+    let is_equal = matches!(values, Values::Equal);
+    IntegrationConfig {
+        faas_function_arn: Input::Known(Some(match values {
+            Values::Before => format!("{prefix}-before-{number}"),
+            _ => format!("{prefix}-{number}"),
+        })),
+        integration_uri: known(&format!("https://unknown-{number}.example.com")),
+        integration_method: known("PUT"),
+        vpc_link_id: if is_equal { Input::Known(None) } else { known("unknown") },
+        tls_config: Input::Known(None),
+        integration_subtype: known("unknown"),
+        credentials_arn: if is_equal { Input::Known(None) } else { known("unknown") },
+        request_parameters: Input::Known([(format!("unknown {number}"), known_text("unknown"))].into()),
+        response_parameters: Input::Known(BTreeMap::new()),
+        description: known(&format!("unknown {number}")),
+        payload_format_version: Input::Known(match before.map(|before| &before.integration.payload_format_version) {
+            Some(Input::Known(version)) if version == "2.0" => "1.0".to_string(),
+            _ => "2.0".to_string(),
+        }),
+        timeout_milliseconds: Input::Known(number.parse().map_or(-1, |number: i64| -2 - number)),
+    }
+}
+
+fn known_text(text: &str) -> Input<String> {
+    Input::Known(text.to_string())
+}
+
+/// The inputs with values of other ones where they are unknown, and with exactly one of those that say what the
+/// integration is.
+fn filled_integration(given: &IntegrationConfig, sources: [&IntegrationConfig; 2]) -> IntegrationConfig {
+    let (mut inputs, sources) = (given.encode(), sources.map(Encode::encode));
+    let mut has_target = TARGETS.iter().any(|name| inputs.get(name).as_str().is_some());
+    for name in TARGETS {
+        if !inputs.get(name).is_unknown() {
+            continue;
+        }
+        let mut values = sources.iter().map(|source| source.get(name)).filter(|value| !value.is_null());
+        let value = values.next().filter(|_| !has_target).cloned().unwrap_or_default();
+        has_target |= !value.is_null();
+        inputs.set(name, value);
+    }
+    for (name, value) in sources[0].as_map().into_iter().flatten() {
+        if !inputs.get(name).is_wholly_known() {
+            inputs.set(name, value.clone());
+        }
+    }
+    let decoded = IntegrationConfig::decode(&inputs, &AttributePath::root(), &mut Vec::new());
+    decoded.unwrap_or_else(|| given.clone())
+}
+
+/// The inputs of which exactly one is set.
+const TARGETS: [&str; 3] = ["faas_function_arn", "integration_uri", "integration_subtype"];
 
 fn fill<T: Clone>(input: &mut Input<T>, value: &Input<T>) {
     if !input.is_known() {

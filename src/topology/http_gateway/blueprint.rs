@@ -32,6 +32,7 @@ pub(super) fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprin
         facts: context.facts,
         existing: context.existing,
         unmanaged: UnmanagedInApi::of(context.existing),
+        ignored: &context.config.ignore_drift,
         route_keys: context.config.route_config.known().into_iter().flatten().map(|(key, _)| key.as_str()).collect(),
         api: keys::api(),
         objects: Vec::new(),
@@ -65,6 +66,8 @@ struct Draft<'a> {
     facts: &'a Facts,
     existing: &'a Inventory,
     unmanaged: UnmanagedInApi,
+    /// The patterns of ignored drift.
+    ignored: &'a Input<Option<Vec<Input<String>>>>,
     /// The keys of the configured routes, as far as they are known.
     route_keys: BTreeSet<&'a str>,
     api: Key,
@@ -113,21 +116,25 @@ impl<'a> Draft<'a> {
         self.add(self.api.clone(), Spec::Api(spec), vec![]);
     }
 
-    /// Adds one permission per function and qualifier in the provider's account. Returns the permissions by configured
-    /// function ARN.
+    /// Adds one permission per function and qualifier in the provider's account that a route calls without a role.
+    /// Returns the permissions by configured function ARN.
     fn permissions(&mut self, routes: &[(&'a str, &'a RouteConfig)]) -> Option<BTreeMap<&'a str, Option<Key>>> {
         let mut permissions: BTreeMap<&str, Option<Key>> = BTreeMap::new();
         let mut decided = true;
         for (route_key, route) in routes {
-            let Input::Known(arn) = &route.faas_function_arn else {
+            let integration = &route.integration;
+            let (Input::Known(arn), Input::Known(role)) =
+                (&integration.faas_function_arn, &integration.credentials_arn)
+            else {
                 decided = false;
                 continue;
             };
-            if permissions.contains_key(arn.as_str()) {
-                continue;
-            }
+            let Some(arn) = arn.as_deref().filter(|arn| !permissions.contains_key(arn)) else { continue };
             let path = AttributePath::new("route_config").key(route_key).attribute("faas_function_arn");
             let Some(function) = self.function(arn, &path) else { continue };
+            if role.is_some() {
+                continue;
+            }
             if self.is_ours(&function) {
                 let key = keys::permission(&function);
                 let spec = self.permission(&function, Caller::Routes);
@@ -276,7 +283,7 @@ impl<'a> Draft<'a> {
     /// provider cannot read the policy, so the warning would appear in every plan.
     fn has_integration_with(&self, function_arn: &str) -> bool {
         self.existing.current().any(|entry| match &entry.applied {
-            Spec::Integration(it) => it.function_arn.known().is_some_and(|it| it == function_arn),
+            Spec::Integration(it) => it.function_to_allow().is_some_and(|it| it == function_arn),
             _ => false,
         })
     }

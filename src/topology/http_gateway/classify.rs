@@ -99,14 +99,10 @@ fn objection_to_route(route: &FoundRoute, api: &ApiLandscape) -> Option<String> 
 
 /// Why an integration cannot be adopted, if there is a reason.
 fn objection_to_integration(integration: &FoundIntegration) -> Option<&'static str> {
-    if !integration.calls_function {
-        Some("it does not call a Lambda function")
-    } else if integration.is_managed_by_aws {
+    if integration.is_managed_by_aws {
         Some("AWS manages it, because it is part of a quick create")
-    } else if integration.has_role {
-        Some("it calls the function with a role")
-    } else if integration.maps_parameters {
-        Some("it maps parameters")
+    } else if !integration.is_expressible {
+        Some("no input expresses it")
     } else {
         None
     }

@@ -2,13 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::integrations::{IntegrationConfig, PAYLOAD_FORMATS};
 use super::jwt_authorizers::JwtConfig;
 use crate::model::{Api, KmsKey, LogGroup, OperationTimeouts, RouteSettings, Tags, role};
 use crate::plugin::{Check, Input, PlanEffect, Value};
 use crate::topology::NOT_YET_RUN;
-
-/// The payload format versions with which API Gateway calls a function.
-const PAYLOAD_FORMATS: &[&str] = &["1.0", "2.0"];
 
 /// The types of authorization.
 const AUTHORIZATION_TYPES: &[&str] = &["NONE", "AWS_IAM", "JWT", "CUSTOM"];
@@ -22,10 +20,6 @@ pub(super) const JSON: &str = "{ \"requestId\":\"$context.requestId\", \"ip\": \
                     \"requestTime\":\"$context.requestTime\", \"httpMethod\":\"$context.httpMethod\",\
                     \"routeKey\":\"$context.routeKey\", \"status\":\"$context.status\",\
                     \"protocol\":\"$context.protocol\", \"responseLength\":\"$context.responseLength\" }";
-
-/// The effect of a change of an integration.
-const OTHER_INTEGRATION: &str = "updates the integration in place if all routes that use it change alike. Otherwise, it \
-                                 creates another integration and points the route to it";
 
 /// The effect of a change of the function of an authorizer.
 const OTHER_FUNCTION: &str = "updates the authorizer in place, after the permission that it needs is added. A permission \
@@ -218,24 +212,8 @@ crate::attributes! {
 }
 
 crate::attributes! {
-    /// The target of one route.
+    /// One route: who may send requests, what answers them, and how many are accepted.
     pub struct RouteConfig: Encode {
-        /// ARN of the Lambda function, optionally with an alias or version. The function may be in another Region or
-        /// account. If a function is deleted and created again under the same name, it loses the permission that allows
-        /// API Gateway to call it. If only the function is replaced, the same apply restores the permission. If the
-        /// gateway changes too and the plan knows this ARN, Terraform 1.16 and later restore it with the next apply.
-        /// The attribute `arn` of a function to be replaced is not known in the plan.
-        faas_function_arn: Input<String> = required().change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
-        /// Description of the integration. New routes with the same function, payload format version, timeout and
-        /// description share one integration.
-        description: Input<Option<String>>
-            = optional().check(Check::length(0, 1024)).change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
-        /// Format version of the event that the function receives and of the response that it returns.
-        payload_format_version: Input<String>
-            = default("1.0").check(Check::one_of(PAYLOAD_FORMATS)).change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
-        /// Time in milliseconds after which API Gateway stops waiting for the function.
-        timeout_milliseconds: Input<i64>
-            = default(30_000).check(Check::between(50, 30_000)).change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
         /// Authorizer that checks each request before API Gateway calls the function: a key of `faas_authorizers` or
         /// `jwt_authorizers`. Defaults to `default_authorizer_name`.
         authorizer_name: Input<Option<String>> = optional().in_place(),
@@ -249,6 +227,7 @@ crate::attributes! {
         /// authorizer. Without scopes, the authorizer accepts every valid token, including ID tokens. Defaults to
         /// `default_authorization_scopes` if the route has the default authorizer by default, and to none otherwise.
         authorization_scopes: Input<Option<BTreeSet<Input<String>>>> = optional().in_place(),
+        ..integration: IntegrationConfig,
         ..settings: RouteSettings
     }
 }

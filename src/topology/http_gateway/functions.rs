@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::config::{FaasAuthorizer, GatewayConfig, RouteConfig};
 use crate::model::keys::gateway as keys;
-use crate::model::{Caller, FunctionArn, Inventory, Key, LambdaPermission};
+use crate::model::{Caller, Inventory, Key, LambdaPermission};
 use crate::plugin::Input;
 
 /// All routes or all authorizers.
@@ -25,7 +25,7 @@ pub(super) fn unknown(config: &GatewayConfig) -> BTreeSet<String> {
     match &config.route_config {
         Input::Unknown => drop(unknown.insert(name(ROUTES, ALL))),
         Input::Known(routes) => {
-            let is_open = |route: &RouteConfig| !route.faas_function_arn.is_known();
+            let is_open = |route: &RouteConfig| !route.integration.faas_function_arn.is_known();
             let routes = routes.iter().filter(|(_, route)| route.known().is_none_or(is_open));
             unknown.extend(routes.map(|(key, _)| name(ROUTES, key)));
         }
@@ -48,7 +48,7 @@ pub(super) fn unknown(config: &GatewayConfig) -> BTreeSet<String> {
 pub(super) fn permissions(inputs: &BTreeSet<String>, config: &GatewayConfig, existing: &Inventory) -> BTreeSet<Key> {
     let is_named = |map: &str, entry: &str| inputs.contains(&name(map, entry)) || inputs.contains(&name(map, ALL));
     let routes = config.route_config.known().into_iter().flatten().filter(|(key, _)| is_named(ROUTES, key));
-    let functions = routes.filter_map(|(_, route)| FunctionArn::parse(route.known()?.faas_function_arn.known()?).ok());
+    let functions = routes.filter_map(|(_, route)| route.known()?.integration.function());
     let functions: BTreeSet<Key> = functions.map(|function| keys::permission(&function)).collect();
     let is_of_input = |key: &Key, permission: &LambdaPermission| match &permission.caller {
         Caller::Routes => functions.contains(key),

@@ -147,7 +147,8 @@ fn shortest_route(entry: RouteConfig) -> Value {
     let is_derived = entry.authorization_type != Input::Known(Some("AWS_IAM".to_string()));
     let authorization_type = if is_derived { Input::Known(None) } else { entry.authorization_type };
     let authorization_scopes = entry.authorization_scopes.map(|scopes| scopes.filter(|scopes| !scopes.is_empty()));
-    RouteConfig { authorization_type, authorization_scopes, ..entry }.encode()
+    let integration = entry.integration.shortest();
+    RouteConfig { authorization_type, authorization_scopes, integration, ..entry }.encode()
 }
 
 /// The shortest entry of `faas_authorizers`.

@@ -18,7 +18,7 @@ pub(super) fn references(config: &GatewayConfig, scope: &Scope) -> Vec<Reference
 fn functions(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
     let mut all: Vec<(FunctionArn, AttributePath)> = Vec::new();
     for (key, route) in config.route_config.known().into_iter().flatten() {
-        let arn = route.known().and_then(|route| FunctionArn::parse(route.faas_function_arn.known()?).ok());
+        let arn = route.known().and_then(|route| route.integration.function());
         let path = AttributePath::new("route_config").key(key).attribute("faas_function_arn");
         all.extend(arn.map(|arn| (arn, path)));
     }

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use self::unknown::{make_unknown, unknowable};
-use super::{GatewayConfig, HttpGateway};
+use super::{GatewayConfig, HttpGateway, RouteConfig};
 use crate::model::keys::gateway as keys;
 use crate::model::waves::waves;
 use crate::model::{Cors, Drift, Entry, Ids, Inventory, Key, Learned, Object, ResolvedObject, Spec};
@@ -441,13 +441,12 @@ proptest! {
             before.push(&object.key);
         }
         let routes: Vec<_> = config.route_config.known().into_iter().flatten().filter_map(|(_, it)| it.known()).collect();
-        let tuples: BTreeSet<_> = routes.iter().map(|it| {
-            let description = it.description.clone().map(Option::unwrap_or_default);
-            (&it.faas_function_arn, &it.payload_format_version, &it.timeout_milliseconds, description)
-        }).collect();
-        prop_assert_eq!(of_kind(&objects, "integration").len(), tuples.len());
+        let required = |it: &&RouteConfig| format!("{:?}", it.integration.required(&keys::api()));
+        let integrations: BTreeSet<_> = routes.iter().map(required).collect();
+        prop_assert_eq!(of_kind(&objects, "integration").len(), integrations.len());
+        let by_permission = routes.iter().filter(|it| it.integration.credentials_arn == Input::Known(None));
         let own_functions: BTreeSet<_> =
-            routes.iter().filter_map(|it| it.faas_function_arn.known()).filter(|it| it.contains(":123456789012:")).collect();
+            by_permission.filter_map(|it| it.integration.function()).filter(|it| it.account == "123456789012").collect();
         let statements = objects.iter().filter(|it| it.key.slot.starts_with("permission.")).count();
         prop_assert_eq!(statements, own_functions.len());
     }
@@ -492,25 +491,44 @@ proptest! {
     }
 }
 
+/// The inputs of routes that say what the integration is.
+pub(super) fn targets() -> impl Strategy<Value = serde_json::Value> {
+    let live = format!("{ORDERS}:live");
+    let function = prop::sample::select(vec![ORDERS.to_string(), USERS.to_string(), live, FOREIGN.to_string()]);
+    let role = "arn:aws:iam::123456789012:role/caller";
+    let function = (function, any::<bool>(), prop::option::weighted(0.2, Just(role))).prop_map(|(arn, new, role)| {
+        let version = if new { "2.0" } else { "1.0" };
+        json!({ "faas_function_arn": arn, "payload_format_version": version, "credentials_arn": role })
+    });
+    let listener = "arn:aws:elasticloadbalancing:eu-central-1:123456789012:listener/app/a/1/2";
+    let private = json!({ "integration_uri": listener, "vpc_link_id": "a1b2c3" });
+    let others = prop::sample::select(vec![
+        json!({ "integration_uri": "https://a.example.com/{proxy}" }),
+        json!({ "integration_uri": "http://a.example.com", "integration_method": "GET",
+            "request_parameters": { "overwrite:path": "$request.path" },
+            "response_parameters": { "500": { "overwrite:statuscode": "502", "remove:header.server": "''" } } }),
+        private.clone(),
+        with(private, json!({ "tls_config": { "server_name_to_verify": "a.example.com" } })),
+        json!({ "integration_subtype": "SQS-SendMessage", "credentials_arn": role, "request_parameters":
+            { "QueueUrl": "https://sqs.eu-central-1.amazonaws.com/123456789012/a", "MessageBody": "$request.body" } }),
+    ]);
+    prop_oneof![3 => function, 1 => others]
+}
+
 /// Valid configurations.
 pub(super) fn gateways() -> impl Strategy<Value = serde_json::Value> {
-    let function = prop::sample::select(vec![
-        ORDERS.to_string(),
-        USERS.to_string(),
-        format!("{ORDERS}:live"),
-        FOREIGN.to_string(),
-    ]);
-    let entry = (function, 0..3_i64, any::<bool>(), prop::option::of("[ab]{0,1}"), 0..6_usize).prop_map(
-        |(arn, timeout, new, description, authorization)| {
-            json!({
-                "faas_function_arn": arn,
-                "timeout_milliseconds": 1000 + timeout,
-                "payload_format_version": if new { "2.0" } else { "1.0" },
-                "description": description,
-                "authorizer_name": ([None, Some("a0"), Some("a1"), Some("a2"), Some("a2"), None][authorization]),
-                "authorization_type": (authorization == 5).then_some("AWS_IAM"),
-                "authorization_scopes": (authorization == 4).then_some(["read"]),
-            })
+    let entry = (targets(), 0..3_i64, prop::option::of("[ab]{0,1}"), 0..6_usize).prop_map(
+        |(target, timeout, description, authorization)| {
+            with(
+                target,
+                json!({
+                    "timeout_milliseconds": 1000 + timeout,
+                    "description": description,
+                    "authorizer_name": ([None, Some("a0"), Some("a1"), Some("a2"), Some("a2"), None][authorization]),
+                    "authorization_type": (authorization == 5).then_some("AWS_IAM"),
+                    "authorization_scopes": (authorization == 4).then_some(["read"]),
+                }),
+            )
         },
     );
     let key = prop::sample::select(vec!["$default", "GET /", "ANY /x", "PUT /x/{id}", "GET /x/{id}/y", "GET /z/{p+}"]);

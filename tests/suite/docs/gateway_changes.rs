@@ -51,6 +51,22 @@ fn route(more: Json) -> Json {
     with(&json!({ "faas_function_arn": format!("{FUNCTION}:orders"), "authorizer_name": "staff" }), &more)
 }
 
+const ROLE: &str = "arn:aws:iam::123456789012:role/caller";
+
+fn endpoint(more: Json) -> Json {
+    with(&json!({ "integration_uri": "https://a.example.com", "authorizer_name": "staff" }), &more)
+}
+
+fn private(more: Json) -> Json {
+    let listener = "arn:aws:elasticloadbalancing:eu-central-1:123456789012:listener/app/a/1/2";
+    endpoint(with(&json!({ "integration_uri": listener, "vpc_link_id": "a1b2c3" }), &more))
+}
+
+fn queue() -> Json {
+    let parameters = json!({ "QueueUrl": "a", "MessageBody": "$request.body" });
+    json!({ "integration_subtype": "SQS-SendMessage", "credentials_arn": ROLE, "request_parameters": parameters })
+}
+
 fn authorizer(more: Json) -> Json {
     with(
         &json!({
@@ -75,10 +91,19 @@ fn bases() -> Vec<Json> {
     });
     let shared = |more: Json| with(&both, &json!({ "GET /orders": route(more) }));
     let of = |more: Json| json!({ "route_config": { "GET /orders": route(more) } });
+    // The same for other targets.
+    let two = |one: Json, other: Json| json!({ "route_config": { "GET /orders": one, "PUT /orders": other } });
+    let tls = || json!({ "tls_config": { "server_name_to_verify": "a.example.com" } });
     vec![
         json!({ "route_config": shared(json!({ "description": "Orders." })) }),
         json!({ "route_config": shared(json!({ "payload_format_version": "2.0" })) }),
         json!({ "route_config": shared(json!({ "timeout_milliseconds": 1000 })) }),
+        json!({ "route_config": shared(json!({ "request_parameters": {}, "response_parameters": {} })) }),
+        two(endpoint(json!({})), endpoint(json!({}))),
+        two(endpoint(json!({ "integration_method": "PUT" })), endpoint(json!({}))),
+        two(private(json!({})), private(json!({}))),
+        two(private(tls()), private(tls())),
+        two(queue(), queue()),
         json!({ "route_config": { "GET /orders": route(limits.clone()) } }),
         json!({ "default_route_settings": limits }),
         json!({ "faas_authorizers": { "staff": authorizer(json!({})) } }),
@@ -139,6 +164,15 @@ fn values() -> Values {
         ("protected_objects", none.clone(), json!(["route.*"])),
         ("route_config", get, post),
         ("route_config.faas_function_arn", function("orders"), function("users")),
+        ("route_config.integration_uri", json!("https://a.example.com"), json!("https://b.example.com")),
+        ("route_config.integration_method", none.clone(), json!("PUT")),
+        ("route_config.vpc_link_id", json!("a1b2c3"), json!("d4e5f6")),
+        ("*.tls_config", none.clone(), json!({ "server_name_to_verify": "a.example.com" })),
+        ("*.server_name_to_verify", json!("a.example.com"), json!("b.example.com")),
+        ("route_config.integration_subtype", json!("SQS-SendMessage"), json!("SQS-SendMessage-1.0")),
+        ("route_config.credentials_arn", json!(ROLE), json!(format!("{ROLE}-2"))),
+        ("route_config.request_parameters", none.clone(), json!({ "append:header.a": "x" })),
+        ("route_config.response_parameters", none.clone(), json!({ "500": { "overwrite:statuscode": "502" } })),
         ("route_config.description", none.clone(), json!("Orders.")),
         ("route_config.timeout_milliseconds", none.clone(), json!(1000)),
         ("route_config.authorizer_name", json!("staff"), json!("customer")),

@@ -85,7 +85,7 @@ fn changed_attributes_and_tags_are_set_again() {
     account.boto("logs", "put_retention_policy", json!({ "logGroupName": "/shop/access", "retentionInDays": 7 }));
     let group = json!({ "resourceArn": group_arn(&env), "tagKeys": ["kept"] });
     account.boto("logs", "untag_resource", group);
-    let timeout = json!({ "IntegrationId": id(&env, "integration.GET /a"), "TimeoutInMillis": 5000 });
+    let timeout = json!({ "IntegrationId": id(&env, "integration.GET /a"), "TimeoutInMillis": 5000, "IntegrationType": "AWS_PROXY" });
     env.api_call("update_integration", timeout);
     let ttl = json!({ "AuthorizerId": id(&env, "authorizer.customers"), "AuthorizerResultTtlInSeconds": 300,
                       "Name": "theirs", "IdentitySource": ["$request.header.x-other"] });
@@ -303,7 +303,7 @@ fn ignored_changes_and_ignored_drift_leave_the_plan_empty() {
     assert_eq!(differing.len(), 1, "{differing:?}");
     env.api_call(
         "update_integration",
-        json!({ "IntegrationId": id(&env, "integration.GET /a"), "Description": "theirs" }),
+        json!({ "IntegrationId": id(&env, "integration.GET /a"), "IntegrationType": "AWS_PROXY", "Description": "theirs" }),
     );
     assert_eq!(env.workspace.plan(&[]).code, 2);
 

@@ -267,8 +267,8 @@ fn unmanaged_objects_are_neither_imported_nor_changed() {
     let attributes = json!({ "route_config": { "GET /a": env.to("orders") } });
     env.apply(&attributes);
     let integration = json!({
-        "IntegrationType": "HTTP_PROXY", "IntegrationMethod": "GET", "PayloadFormatVersion": "1.0",
-        "IntegrationUri": "https://theirs.example",
+        "IntegrationType": "AWS_PROXY", "IntegrationMethod": "POST", "PayloadFormatVersion": "1.0",
+        "IntegrationUri": env.arn("orders"), "CredentialsArn": "arn:aws:iam::*:user/*",
     });
     let target = text(&env.api_call("create_integration", integration)["IntegrationId"]);
     env.api_call("create_route", json!({ "RouteKey": "GET /theirs", "Target": format!("integrations/{target}") }));

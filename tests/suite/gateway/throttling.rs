@@ -39,7 +39,7 @@ impl TestEnv {
     }
 
     /// The output of a plan that fails.
-    fn refusal(&self, attributes: &Value) -> String {
+    pub(super) fn refusal(&self, attributes: &Value) -> String {
         self.config(attributes);
         let calls = self.proxy.mutations().len();
         let plan = self.workspace.plan(&[]);

@@ -115,7 +115,9 @@ fn service_of(action: &str) -> &'static str {
     match action {
         "CreateFlowLogs" => "vpc-flow-logs.amazonaws.com",
         "PutSubscriptionFilter" => "logs.eu-central-1.amazonaws.com",
-        "CreateAuthorizer" | "UpdateAuthorizer" => "apigateway.amazonaws.com",
+        "CreateAuthorizer" | "UpdateAuthorizer" | "CreateIntegration" | "UpdateIntegration" => {
+            "apigateway.amazonaws.com"
+        }
         "CreateDomainName" => "ops.apigateway.amazonaws.com",
         _ => panic!("{action} gives no service a role"),
     }

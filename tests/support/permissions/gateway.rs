@@ -44,8 +44,8 @@ const PURPOSES: &[Purpose] = &[
     (
         GatewayOptions,
         "AuthorizerRole",
-        "Passes the role of an authorizer to API Gateway",
-        "no `authorizer_credentials_arn`",
+        "Passes the roles of authorizers and integrations to API Gateway",
+        "neither `authorizer_credentials_arn` nor `credentials_arn`",
     ),
     (GatewayOptions, "AccessLogs", "The log group", "no `access_log_logservice_group_name`"),
     (
@@ -292,6 +292,15 @@ const IMPLIED: &[Implied] = &[
         PassToApiGateway,
         "`CreateAuthorizer` with `authorizer_credentials_arn` passes that role",
         (&["CreateAuthorizer", "UpdateAuthorizer"], "authorizerCredentialsArn"),
+    ),
+    (
+        GatewayOptions,
+        "AuthorizerRole",
+        &["iam:PassRole"],
+        &["authorizer-role"],
+        PassToApiGateway,
+        "`CreateIntegration` with `credentials_arn` passes that role",
+        (&["CreateIntegration", "UpdateIntegration"], "credentialsArn"),
     ),
     (
         GatewayOptions,

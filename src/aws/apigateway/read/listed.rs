@@ -6,12 +6,12 @@ use aws_sdk_apigatewayv2::types::{Api, Authorizer, Integration, Route, Stage};
 
 use super::View;
 use crate::aws::Session;
-use crate::aws::apigateway::landscape::{authorizer_spec, function_of};
+use crate::aws::apigateway::landscape::{authorizer_spec, integration_spec};
 use crate::aws::apigateway::{api, authorizer, integration, landscape, route, stage};
 use crate::aws::calls::ownership;
 use crate::cloud::{Failure, RootState};
 use crate::model::keys::gateway as keys;
-use crate::model::{ApiLandscape, AuthorizationType, Entry, Key, Spec};
+use crate::model::{ApiLandscape, AuthorizationType, Entry, Spec};
 
 /// An API, its routes, integrations and authorizers, and its stage `$default`.
 pub(super) struct Listed {
@@ -71,14 +71,13 @@ fn uses_authorizers(known: &[Entry], routes: &[Route]) -> bool {
 }
 
 impl View<'_> {
-    /// The routes that call a function, with an authorization that this provider can set. Other routes are unmanaged or
+    /// The routes with an integration and an authorization that this provider can set. Other routes are unmanaged or
     /// were changed outside Terraform. No spec can express them, so they are neither reported nor modified.
     pub(super) fn expressible_routes(&self) -> Vec<&Route> {
-        let functions: BTreeSet<&str> = self
+        let integrations: BTreeSet<&str> = self
             .integrations
             .iter()
-            .filter(|shown| integration::read(shown, keys::api(), Key::new(""), None).is_some())
-            .filter(|shown| function_of(shown).is_some())
+            .filter(|shown| integration_spec(shown).is_some())
             .filter_map(|shown| shown.integration_id.as_deref())
             .collect();
         let authorizers: BTreeSet<&str> = self
@@ -90,7 +89,7 @@ impl View<'_> {
         let is_expressible = |route: &&Route| {
             // AWS manages the routes of a quick create.
             route.api_gateway_managed != Some(true)
-                && route::integration_id(route).is_some_and(|id| functions.contains(id))
+                && route::integration_id(route).is_some_and(|id| integrations.contains(id))
                 && match route::authorization(route).kind {
                     AuthorizationType::None | AuthorizationType::AwsIam => true,
                     AuthorizationType::Custom | AuthorizationType::Jwt => {

@@ -3,10 +3,10 @@
 use aws_sdk_apigatewayv2::types;
 
 use super::View;
-use crate::aws::apigateway::landscape::{authorizer_spec, found_integration, function_of};
-use crate::aws::apigateway::{integration, route, text};
+use crate::aws::apigateway::landscape::{authorizer_spec, function_to_allow_of, integration_spec};
+use crate::aws::apigateway::route;
 use crate::model::keys::gateway as keys;
-use crate::model::{Entry, Integration, Key, Spec, UnmanagedAuthorizer, UnmanagedInApi, UnmanagedRoute};
+use crate::model::{Entry, UnmanagedAuthorizer, UnmanagedInApi, UnmanagedRoute};
 
 impl View<'_> {
     /// The routes and authorizers that are not in state: in an import, all.
@@ -23,27 +23,16 @@ impl View<'_> {
     fn unmanaged_route(&self, shown: &types::Route) -> Option<UnmanagedRoute> {
         let id = route::integration_id(shown);
         let integration = self.integrations.iter().find(|it| it.integration_id.as_deref() == id);
-        let needs_permission = |it: &&types::Integration| text(it.credentials_arn.as_deref()).is_none();
-        let function = integration.filter(needs_permission).and_then(function_of);
+        let function = integration.and_then(function_to_allow_of);
         Some(UnmanagedRoute {
             route_key: shown.route_key.clone()?,
             id: shown.route_id.clone()?,
             integration: id.map(str::to_string),
             function: function.map(|function| function.to_string()),
-            content: integration.and_then(content),
+            content: integration.and_then(integration_spec),
             authorization: route::authorization(shown),
         })
     }
-}
-
-/// The spec of an integration; `None` if a spec does not express everything of it.
-fn content(shown: &types::Integration) -> Option<Integration> {
-    let found = found_integration(shown)?;
-    if !found.calls_function || found.is_managed_by_aws || found.has_role || found.maps_parameters {
-        return None;
-    }
-    let read = integration::read(shown, keys::api(), Key::new(""), None)?;
-    if let Spec::Integration(integration) = read.spec { Some(integration) } else { None }
 }
 
 fn unmanaged_authorizer(shown: &types::Authorizer) -> Option<UnmanagedAuthorizer> {

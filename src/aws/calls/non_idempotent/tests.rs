@@ -10,7 +10,7 @@ use crate::model::Input;
 use crate::model::keys::gateway as keys;
 use crate::model::{
     Api, ApiMapping, ApiRoute, Authorizer, Caller, DomainName, Entry, Integration, Key, LogGroup, LogSubscription,
-    Spec, Stage,
+    Spec, Stage, Target,
 };
 
 const FUNCTION: &str = "arn:aws:lambda:deletion:123456789012:function:orders";
@@ -65,7 +65,7 @@ fn child(kind: &str, id: &str, spec: Spec) -> Case {
 
 fn cases() -> Vec<Case> {
     let integration =
-        Integration { function_arn: text(FUNCTION), payload_format_version: text("1.0"), ..Integration::test() };
+        Integration { target: Target::function(FUNCTION), payload_format_version: text("1.0"), ..Integration::test() };
     let authorizer = Authorizer { payload_format_version: text("1.0"), ..Authorizer::test() };
     let mapping = ApiMapping { domain: domain(), ..ApiMapping::test() };
     let function_policy = FunctionPolicy { function_arn: FUNCTION.into(), qualifier: None };

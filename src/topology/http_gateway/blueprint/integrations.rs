@@ -7,29 +7,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Draft, absent_if_empty};
+use super::Draft;
 use crate::model::keys::gateway as keys;
 use crate::model::{Entry, Integration, Inventory, Key, Ref, RouteKey, Spec, UnmanagedInApi};
-use crate::plugin::{AttributePath, Input, Problem};
+use crate::plugin::{AttributePath, Problem};
+use crate::topology::IgnoredDrift;
 use crate::topology::http_gateway::config::RouteConfig;
 
 /// The AWS quota of integrations per API, which cannot be increased.
 const MOST_INTEGRATIONS: usize = 300;
 
-/// The inputs of an integration that a route determines.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Content {
-    function_arn: String,
-    payload_format_version: String,
-    timeout_in_millis: i64,
-    description: Option<String>,
-}
-
 /// A required integration.
 #[derive(Clone, Debug, PartialEq)]
 struct Assigned<'a> {
     key: Key,
-    content: Content,
+    /// It without its permission.
+    content: Integration,
     /// The keys of the routes that use it, at least one.
     routes: Vec<&'a str>,
 }
@@ -37,7 +30,9 @@ struct Assigned<'a> {
 /// An integration in the inventory.
 struct Existing<'a> {
     /// The applied content. Drift is corrected, so it does not count, unless the integration is shared.
-    content: Content,
+    content: Integration,
+    /// The content in AWS, if it has drifted and the drift is not ignored.
+    drifted: Option<Integration>,
     is_missing: bool,
     /// Whether an unmanaged route uses it, so that its content stays. An adoption changes nothing in any case.
     is_shared: bool,
@@ -49,7 +44,7 @@ struct Existing<'a> {
 
 /// An incomplete assignment.
 struct Assignment<'a> {
-    wanted: &'a BTreeMap<&'a str, Content>,
+    wanted: &'a BTreeMap<&'a str, Integration>,
     existing: BTreeMap<&'a Key, Existing<'a>>,
     /// The integration that each wanted route had in the last apply.
     before: BTreeMap<&'a str, &'a Key>,
@@ -57,8 +52,12 @@ struct Assignment<'a> {
 }
 
 /// Assigns each route to an integration with its content.
-fn assign<'a>(wanted: &'a BTreeMap<&'a str, Content>, inventory: &'a Inventory) -> Vec<Assigned<'a>> {
-    let mut assignment = Assignment::of(wanted, inventory);
+fn assign<'a>(
+    wanted: &'a BTreeMap<&'a str, Integration>,
+    inventory: &'a Inventory,
+    ignored: &IgnoredDrift,
+) -> Vec<Assigned<'a>> {
+    let mut assignment = Assignment::of(wanted, inventory, ignored);
     assignment.keep_those_that_change_as_a_whole();
     assignment.keep_those_with_wanted_content();
     assignment.assign_the_rest(inventory);
@@ -66,7 +65,11 @@ fn assign<'a>(wanted: &'a BTreeMap<&'a str, Content>, inventory: &'a Inventory) 
 }
 
 impl<'a> Assignment<'a> {
-    fn of(wanted: &'a BTreeMap<&'a str, Content>, inventory: &'a Inventory) -> Assignment<'a> {
+    fn of(
+        wanted: &'a BTreeMap<&'a str, Integration>,
+        inventory: &'a Inventory,
+        ignored: &IgnoredDrift,
+    ) -> Assignment<'a> {
         let mut existing = BTreeMap::new();
         let unmanaged = UnmanagedInApi::of(inventory);
         for entry in &inventory.entries {
@@ -75,10 +78,12 @@ impl<'a> Assignment<'a> {
             let is_shared = !others.is_empty() && !entry.is_foreign();
             let spec = if is_shared { entry.spec() } else { &entry.applied };
             let Spec::Integration(spec) = spec else { continue };
-            let Some(content) = Content::of(spec) else { continue };
+            let content = spec.content();
+            let found = entry.observed().filter(|_| !ignored.covers(&entry.key.slot)).and_then(Integration::of);
+            let drifted = found.map(Integration::content);
             let users = adopted.iter().map(|route| wanted.get_key_value(route.route_key.as_str()).map(|(key, _)| *key));
             let (is_missing, users) = (!entry.is_present(), users.collect());
-            existing.insert(&entry.key, Existing { content, is_missing, is_shared, users });
+            existing.insert(&entry.key, Existing { content, drifted, is_missing, is_shared, users });
         }
         let mut before = BTreeMap::new();
         let successors = Successors::of(wanted, inventory);
@@ -101,9 +106,11 @@ impl<'a> Assignment<'a> {
     fn keep_those_that_change_as_a_whole(&mut self) {
         for (key, integration) in &self.existing {
             let routes: Option<Vec<&str>> = integration.users.iter().copied().collect();
-            let Some(routes) = routes.filter(|_| !integration.is_missing) else { continue };
-            let contents: BTreeSet<&Content> = routes.iter().map(|route| &self.wanted[route]).collect();
-            if let [content] = Vec::from_iter(contents)[..]
+            let Some(routes) = routes else { continue };
+            let mut contents = routes.iter().map(|route| &self.wanted[route]);
+            if let Some(content) = contents.next()
+                && contents.all(|other| other == content)
+                && integration.can_have(content)
                 && (!integration.is_shared || *content == integration.content)
             {
                 self.assigned.push(Assigned { key: (*key).clone(), content: content.clone(), routes });
@@ -114,7 +121,7 @@ impl<'a> Assignment<'a> {
     /// Keeps the content of the other integrations for those of their users that still want it.
     fn keep_those_with_wanted_content(&mut self) {
         for (key, integration) in &self.existing {
-            if integration.is_missing || self.is_assigned(key) {
+            if !integration.can_have(&integration.content) || self.is_assigned(key) {
                 continue;
             }
             let content = &integration.content;
@@ -142,10 +149,12 @@ impl<'a> Assignment<'a> {
 
     /// An integration that is required already or exists, and has this content: if possible the one that the route had
     /// before, otherwise one that other routes use.
-    fn kept_with(&self, route: &str, content: &Content) -> Option<Key> {
+    fn kept_with(&self, route: &str, content: &Integration) -> Option<Key> {
         let assigned = self.assigned.iter().filter(|it| it.content == *content).map(|it| &it.key);
-        let unassigned =
-            self.existing.iter().filter(|(key, it)| !it.is_missing && it.content == *content && !self.is_assigned(key));
+        let unassigned = self
+            .existing
+            .iter()
+            .filter(|(key, it)| it.content == *content && it.can_have(content) && !self.is_assigned(key));
         let candidates: Vec<&Key> = assigned.chain(unassigned.map(|(key, _)| *key)).collect();
         let before = self.before.get(route).copied();
         before.filter(|key| candidates.contains(key)).or(candidates.first().copied()).cloned()
@@ -179,7 +188,7 @@ struct Successors<'a> {
 }
 
 impl<'a> Successors<'a> {
-    fn of(wanted: &'a BTreeMap<&'a str, Content>, inventory: &Inventory) -> Successors<'a> {
+    fn of(wanted: &'a BTreeMap<&'a str, Integration>, inventory: &Inventory) -> Successors<'a> {
         let exists = |key: &str| {
             inventory.entries.iter().any(|entry| matches!(&entry.applied, Spec::ApiRoute(it) if it.route_key == key))
         };
@@ -207,25 +216,11 @@ fn integration_in_aws(route: &Entry) -> Option<&Key> {
     }
 }
 
-impl Content {
-    /// The content of an integration. `None` if a part of it is unknown.
-    fn of(spec: &Integration) -> Option<Content> {
-        Some(Content {
-            function_arn: spec.function_arn.known()?.clone(),
-            payload_format_version: spec.payload_format_version.known()?.clone(),
-            timeout_in_millis: *spec.timeout_in_millis.known()?,
-            description: spec.description.known()?.clone(),
-        })
-    }
-
-    /// The content that a route requires. `None` if a part of it is unknown.
-    fn wanted(route: &RouteConfig) -> Option<Content> {
-        Some(Content {
-            function_arn: route.faas_function_arn.known()?.clone(),
-            payload_format_version: route.payload_format_version.known()?.clone(),
-            timeout_in_millis: *route.timeout_milliseconds.known()?,
-            description: absent_if_empty(&route.description).known()?.clone(),
-        })
+impl Existing<'_> {
+    /// Whether an update can give it this content. Otherwise, another integration takes its place.
+    fn can_have(&self, content: &Integration) -> bool {
+        let found = self.drifted.as_ref();
+        !self.is_missing && self.content.can_become(content) && found.is_none_or(|found| found.can_become(content))
     }
 }
 
@@ -236,23 +231,19 @@ impl<'a> Draft<'a> {
         routes: &[(&'a str, &'a RouteConfig)],
         permissions: &BTreeMap<&str, Option<Key>>,
     ) -> Option<BTreeMap<&'a str, Key>> {
-        let wanted = routes.iter().map(|(key, route)| Some((*key, Content::wanted(route)?)));
-        let wanted = wanted.collect::<Option<BTreeMap<&str, Content>>>()?;
+        let wanted = routes.iter().map(|(key, route)| Some((*key, route.integration.required(&self.api)?)));
+        let wanted = wanted.collect::<Option<BTreeMap<&str, Integration>>>()?;
+        let ignored = IgnoredDrift::of(self.ignored);
         let mut integrations = BTreeMap::new();
         let mut created = 0;
-        for Assigned { key, content, routes: users } in assign(&wanted, self.existing) {
+        for Assigned { key, content, routes: users } in assign(&wanted, self.existing, &ignored) {
             created += usize::from(!self.existing.present().any(|entry| entry.key == key));
             integrations.extend(users.iter().filter_map(|user| {
                 routes.iter().find(|(route, _)| route == user).map(|(route, _)| (*route, key.clone()))
             }));
-            let spec = Integration {
-                api: self.api.clone(),
-                permission: permissions.get(content.function_arn.as_str()).cloned().flatten(),
-                function_arn: Input::Known(content.function_arn),
-                payload_format_version: Input::Known(content.payload_format_version),
-                timeout_in_millis: Input::Known(content.timeout_in_millis),
-                description: Input::Known(content.description),
-            };
+            let function = content.function_to_allow();
+            let permission = function.and_then(|function| permissions.get(function.as_str())).cloned().flatten();
+            let spec = Integration { permission, ..content };
             self.add(key, Spec::Integration(spec), vec![]);
         }
         self.check_quota(created);
@@ -272,8 +263,8 @@ impl<'a> Draft<'a> {
         let (message, hint) = match existing {
             0 => (
                 format!(
-                    "The routes need {created} integrations, one for each distinct function, payload format version, \
-                     timeout and description; an API can have {MOST_INTEGRATIONS}."
+                    "The routes need {created} integrations, one for each distinct function, endpoint or action with its \
+                     settings; an API can have {MOST_INTEGRATIONS}."
                 ),
                 "Use the same settings for routes of one function, or split the gateway.",
             ),

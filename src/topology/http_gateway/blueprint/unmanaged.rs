@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use super::{Draft, NO_API_ID};
 use crate::model::keys::gateway as keys;
 use crate::model::{
-    ApiRoute, Authorization, Entry, FunctionArn, Integration, Key, Ref, RouteKey, Spec, UnmanagedRoute, authorizer_name,
+    ApiRoute, Authorization, Entry, FunctionArn, Key, Ref, RouteKey, Spec, UnmanagedRoute, authorizer_name,
 };
-use crate::plugin::{AttributePath, Input, Problem};
+use crate::plugin::{AttributePath, Problem};
 use crate::topology::http_gateway::config::RouteConfig;
+use crate::topology::http_gateway::integrations::IntegrationConfig;
 
 impl<'a> Draft<'a> {
     /// The unmanaged routes that use an integration or an authorizer, without those that the configuration lists: these
@@ -103,7 +104,7 @@ impl<'a> Draft<'a> {
                 (Some(id), _) => theirs.integration.as_ref() == Some(id),
                 (None, Some(object)) => {
                     let is_equal = matches!((&object.spec, &theirs.content), (Spec::Integration(wanted), Some(found))
-                        if Integration { permission: None, ..wanted.clone() } == *found);
+                        if wanted.content() == *found);
                     let mut users = theirs.integration.iter().flat_map(|id| self.unmanaged.users(id));
                     is_equal && users.all(|user| object.routes.contains(&user.route_key))
                 }
@@ -137,16 +138,8 @@ impl<'a> Draft<'a> {
         let is_shared = theirs.integration.iter().any(|id| self.unmanaged.users(id).count() > 1);
         let adoption = match &theirs.content {
             Some(found) if theirs.authorization.is_public() && !is_shared => {
-                let text = |text: &Input<String>| text.known().cloned().unwrap_or_default();
-                let description = found.description.known().cloned().flatten();
-                format!(
-                    " To take it over as it is, set faas_function_arn = {:?}, payload_format_version = {:?}, \
-                     timeout_milliseconds = {}, description = {}, and no authorizer_name.",
-                    text(&found.function_arn),
-                    text(&found.payload_format_version),
-                    found.timeout_in_millis.known().copied().unwrap_or_default(),
-                    description.map_or("null".to_string(), |text| format!("{text:?}")),
-                )
+                let inputs = IntegrationConfig::of(found).in_words();
+                format!(" To take it over as it is, set {inputs}, and no authorizer_name.")
             }
             _ => String::new(),
         };

@@ -9,7 +9,7 @@ fn api(route: FoundRoute) -> ApiLandscape {
         protocol: "HTTP".into(),
         stage: Some(FoundStage { auto_deploy: true, ..FoundStage::default() }),
         routes: vec![route],
-        integrations: vec![FoundIntegration { id: "i1".into(), calls_function: true, ..Default::default() }],
+        integrations: vec![FoundIntegration { id: "i1".into(), is_expressible: true, ..Default::default() }],
         authorizers: vec![FoundAuthorizer { id: "a1".into(), is_expressible: true }],
     }
 }

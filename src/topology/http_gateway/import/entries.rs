@@ -8,6 +8,7 @@ use crate::model::{
 };
 use crate::plugin::Input;
 use crate::topology::http_gateway::config::{CorsConfig, FaasAuthorizer, RouteConfig};
+use crate::topology::http_gateway::integrations::{IntegrationConfig, payload_format};
 use crate::topology::mirrored::Found;
 
 impl<'a> Found<'a> {
@@ -54,10 +55,6 @@ impl RouteConfig {
     fn of(found: Found<'_>, route: &ApiRoute) -> Option<RouteConfig> {
         let integration = found.integration(route)?;
         Some(RouteConfig {
-            faas_function_arn: integration.function_arn.clone(),
-            description: integration.description.clone(),
-            payload_format_version: payload_format(&integration.payload_format_version),
-            timeout_milliseconds: integration.timeout_in_millis.clone(),
             authorizer_name: found.authorizer_name(route)?.into(),
             authorization_type: Some(route.authorization.kind.name().to_string()).into(),
             authorization_scopes: route
@@ -65,6 +62,7 @@ impl RouteConfig {
                 .scopes
                 .clone()
                 .map(|scopes| Some(scopes.into_iter().map(Input::Known).collect())),
+            integration: IntegrationConfig::of(integration),
             settings: found.route_settings(&route.route_key),
         })
     }
@@ -131,9 +129,4 @@ impl CorsConfig {
 
 fn inputs(items: &[String]) -> Vec<Input<String>> {
     items.iter().cloned().map(Input::Known).collect()
-}
-
-/// AWS may omit version 1.0, which is the default of every payload version attribute.
-fn payload_format(found: &Input<String>) -> Input<String> {
-    found.clone().map(|version| if version.is_empty() { "1.0".to_string() } else { version })
 }

@@ -3,6 +3,7 @@ use serde_json::json;
 
 use super::super::HttpGateway;
 use super::super::config::RouteConfig;
+use super::super::integrations::IntegrationConfig;
 use super::super::tests::{FOREIGN, ORDERS, config, default_tags, gateways, objects, problems, scope, value, with};
 use super::*;
 use crate::model::{Api, Authorization, Cors, Entry, Object, Origin};
@@ -146,7 +147,7 @@ proptest! {
             let entry = entry.expect("each route has an integration");
             prop_assert_eq!(decoded_entry::<RouteConfig>(&entry.encode()), entry.clone());
             let Input::Known(mut given) = given_routes[key].clone() else { unreachable!() };
-            given.description = given.description.map(|text| text.filter(|it| !it.is_empty()));
+            given.integration = IntegrationConfig::of(&given.integration.required(&keys::api()).unwrap());
             let kind = given_config.authorization(&given).unwrap().kind;
             given.authorization_type = Some(kind.name().to_string()).into();
             given.authorization_scopes = given.authorization_scopes.map(|scopes| Some(scopes.unwrap_or_default()));
@@ -191,26 +192,26 @@ fn decoded_entry<T: Nested>(value: &Value) -> T {
     T::decode(value, &AttributePath::root(), &mut Vec::new()).expect("it decodes")
 }
 
+/// A route to a function with these values, and the defaults.
+fn route(more: serde_json::Value) -> serde_json::Value {
+    let names = RouteConfig::attributes().into_iter().map(|it| (it.name, serde_json::Value::Null));
+    let defaults = json!({
+        "faas_function_arn": ORDERS, "payload_format_version": "1.0", "timeout_milliseconds": 30_000,
+        "request_parameters": {}, "response_parameters": {},
+    });
+    with(with(names.collect(), defaults), more)
+}
+
 #[test]
 fn import_writes_the_shortest_configuration() {
     let gateway = json!({
         "name": "shop", "description": "ours", "api_version": null, "api_tags": { "team": "web" },
-        "route_config": { "GET /": {
-            "faas_function_arn": ORDERS, "description": null, "payload_format_version": "2.0",
-            "timeout_milliseconds": 30_000, "authorizer_name": "token", "authorization_type": null,
-            "authorization_scopes": null,
-            "throttling_rate_limit": null, "throttling_burst_limit": null, "detailed_metrics_enabled": null,
-        }, "GET /iam": {
-            "faas_function_arn": ORDERS, "description": null, "payload_format_version": "1.0",
-            "timeout_milliseconds": 30_000, "authorizer_name": null, "authorization_type": "AWS_IAM",
-            "authorization_scopes": null,
-            "throttling_rate_limit": null, "throttling_burst_limit": null, "detailed_metrics_enabled": null,
-        }, "GET /scoped": {
-            "faas_function_arn": ORDERS, "description": null, "payload_format_version": "1.0",
-            "timeout_milliseconds": 30_000, "authorizer_name": "users", "authorization_type": null,
-            "authorization_scopes": ["read"],
-            "throttling_rate_limit": null, "throttling_burst_limit": null, "detailed_metrics_enabled": null,
-        } },
+        "route_config": {
+            "GET /": route(json!({ "payload_format_version": "2.0", "authorizer_name": "token" })),
+            "GET /iam": route(json!({ "authorization_type": "AWS_IAM" })),
+            "GET /scoped": route(json!({ "authorizer_name": "users", "authorization_scopes": ["read"] })),
+            "GET /http": route(json!({ "faas_function_arn": null, "integration_uri": "https://a.example.com" })),
+        },
         "jwt_authorizers": { "users": {
             "issuer": "https://id.example.com/", "audience": ["desk", "shop"], "identity_sources": null,
         } },

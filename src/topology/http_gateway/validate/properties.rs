@@ -4,25 +4,24 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value as Json, json};
 
-use super::super::tests::{FOREIGN, ORDERS, UNKNOWN, problems, with};
+use super::super::tests::{ORDERS, UNKNOWN, problems, targets, with};
 
 const ROLE: &str = "arn:aws:iam::123456789012:role/r";
 
 fn routes() -> impl Strategy<Value = Json> {
     let key = select(vec!["$default", "GET /", "ANY /x", "PUT /x/{id}", "GET /x/{id}/y", "GET /z/{p+}"]);
-    let entry = (select(vec![ORDERS, FOREIGN]), 50..30_001_i64, select(vec!["1.0", "2.0"]), 0..4_usize).prop_map(
-        |(arn, timeout, payload, authorization)| {
+    let entry = (targets(), 50..30_001_i64, 0..4_usize).prop_map(|(target, timeout, authorization)| {
+        with(
+            target,
             json!({
-                "faas_function_arn": arn,
                 "timeout_milliseconds": timeout,
-                "payload_format_version": payload,
                 "description": "a route",
                 "authorizer_name": ([None, Some("a"), Some("j"), None][authorization]),
                 "authorization_type": ([None, Some("CUSTOM"), None, Some("AWS_IAM")][authorization]),
                 "authorization_scopes": (authorization == 2).then_some(["read"]),
-            })
-        },
-    );
+            }),
+        )
+    });
     prop::collection::btree_map(key, entry, 1..6).prop_map(|it| json!({"route_config": it}))
 }
 

@@ -1,6 +1,7 @@
 //! Every validation rule, with an example that breaks it and one that satisfies it.
 
 mod authorizers;
+mod integrations;
 mod logs;
 mod routes;
 mod settings;
@@ -404,6 +405,8 @@ fn all() -> Vec<Rule> {
         tags(),
         routes::routes(),
         routes::route_keys(),
+        integrations::integrations(),
+        integrations::parameters(),
         authorizers::authorizers(),
         authorizers::authorization(),
         cors(),

@@ -3,32 +3,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{ApiRoute, Drift, Inventory};
+use crate::model::{ApiRoute, Drift, Inventory, Target};
 
 /// Routes by key, with the content that they require.
-type Routes<'a> = BTreeMap<&'a str, Content>;
+type Routes<'a> = BTreeMap<&'a str, Integration>;
 
-fn content(function: &str) -> Content {
-    Content {
-        function_arn: function.into(),
-        payload_format_version: "1.0".into(),
-        timeout_in_millis: 30_000,
-        description: None,
-    }
+fn content(function: &str) -> Integration {
+    Integration { target: Target::function(function), ..Integration::test() }
 }
 
 fn routes<'a>(pairs: &[(&'a str, &str)]) -> Routes<'a> {
     pairs.iter().map(|(key, function)| (*key, content(function))).collect()
 }
 
-fn integration(content: &Content) -> Spec {
-    Spec::Integration(Integration {
-        function_arn: Input::Known(content.function_arn.clone()),
-        payload_format_version: Input::Known(content.payload_format_version.clone()),
-        timeout_in_millis: Input::Known(content.timeout_in_millis),
-        description: Input::Known(content.description.clone()),
-        ..Integration::test()
-    })
+fn assigned<'a>(wanted: &'a Routes<'a>, inventory: &'a Inventory) -> Vec<Assigned<'a>> {
+    assign(wanted, inventory, &IgnoredDrift::default())
 }
 
 fn route(key: &str, integration: &Key) -> Spec {
@@ -42,9 +31,9 @@ fn route(key: &str, integration: &Key) -> Spec {
 /// The inventory after an apply. IDs are kept.
 fn applied(wanted: &Routes<'_>, inventory: &Inventory) -> Inventory {
     let mut entries = Vec::new();
-    for Assigned { key, content, routes } in assign(wanted, inventory) {
+    for Assigned { key, content, routes } in assigned(wanted, inventory) {
         let id = inventory.at(&key.slot).map_or_else(|| format!("new {key}"), |entry| entry.id.clone());
-        entries.push(Entry::new(key.clone(), id, integration(&content)));
+        entries.push(Entry::new(key.clone(), id, Spec::Integration(content)));
         entries.extend(routes.iter().map(|it| Entry::new(keys::route(it), *it, route(it, &key))));
     }
     Inventory { entries }
@@ -57,7 +46,7 @@ fn shown(assigned: &[Assigned<'_>]) -> Vec<String> {
         .map(|it| {
             let routes: BTreeSet<&str> = it.routes.iter().copied().collect();
             let routes = Vec::from_iter(routes).join(", ");
-            format!("{}: {} for {routes}", it.key, it.content.function_arn)
+            format!("{}: {} for {routes}", it.key, it.content.function_arn().unwrap())
         })
         .collect();
     lines.sort();
@@ -67,7 +56,7 @@ fn shown(assigned: &[Assigned<'_>]) -> Vec<String> {
 /// The assignment of `then` after an apply of `first`.
 fn after(first: &[(&str, &str)], then: &[(&str, &str)]) -> Vec<String> {
     let inventory = applied(&routes(first), &Inventory::default());
-    shown(&assign(&routes(then), &inventory))
+    shown(&assigned(&routes(then), &inventory))
 }
 
 fn entry<'a>(inventory: &'a mut Inventory, slot: &str) -> &'a mut Entry {
@@ -138,11 +127,11 @@ fn a_missing_integration_is_created_again_under_its_key() {
     let mut inventory = applied(&wanted, &Inventory::default());
     entry(&mut inventory, "integration.GET /a").drift = Drift::Missing;
     let expected = ["integration.GET /a: x for GET /a, GET /b", "integration.GET /c: y for GET /c"];
-    assert_eq!(shown(&assign(&wanted, &inventory)), expected);
+    assert_eq!(shown(&assigned(&wanted, &inventory)), expected);
     // Its name is not used for the route of another integration.
     let wanted = routes(&[("GET /a", "y"), ("GET /b", "z"), ("GET /c", "y")]);
     let expected = ["integration.GET /a: z for GET /b", "integration.GET /c: y for GET /a, GET /c"];
-    assert_eq!(shown(&assign(&wanted, &inventory)), expected);
+    assert_eq!(shown(&assigned(&wanted, &inventory)), expected);
 }
 
 #[test]
@@ -151,9 +140,9 @@ fn names_of_pending_deletions_are_not_used_again() {
     entry(&mut inventory, "integration.GET /a").pending_deletion = true;
     inventory.entries.retain(|entry| matches!(entry.applied, Spec::Integration(_)));
     let expected = ["integration.GET /a#2: y for GET /a"];
-    assert_eq!(shown(&assign(&routes(&[("GET /a", "y")]), &inventory)), expected);
+    assert_eq!(shown(&assigned(&routes(&[("GET /a", "y")]), &inventory)), expected);
     let expected = ["integration.GET /a: x for GET /a"];
-    assert_eq!(shown(&assign(&routes(&[("GET /a", "x")]), &inventory)), expected, "an equal one is required again");
+    assert_eq!(shown(&assigned(&routes(&[("GET /a", "x")]), &inventory)), expected, "an equal one is required again");
 }
 
 #[test]
@@ -166,15 +155,15 @@ fn drift_of_a_route_counts_as_its_use() {
     // In AWS, both routes use the integration, so it is not updated for one of them.
     let wanted = routes(&[("GET /a", "x"), ("GET /b", "z")]);
     let expected = ["integration.GET /a: x for GET /a", "integration.GET /b#2: z for GET /b"];
-    assert_eq!(shown(&assign(&wanted, &inventory)), expected);
+    assert_eq!(shown(&assigned(&wanted, &inventory)), expected);
     // Only the drift is corrected.
     let expected = ["integration.GET /a: x for GET /a", "integration.GET /b: y for GET /b"];
-    assert_eq!(shown(&assign(&first, &inventory)), expected);
+    assert_eq!(shown(&assigned(&first, &inventory)), expected);
     let moved = entry(&mut inventory, "route.GET /b");
     let Spec::ApiRoute(mut theirs) = moved.applied.clone() else { unreachable!() };
     theirs.integration = Some(Ref::Id("theirs".into()));
     moved.drift = Drift::Changed(Box::new(Spec::ApiRoute(theirs)));
-    assert_eq!(shown(&assign(&first, &inventory)), expected);
+    assert_eq!(shown(&assigned(&first, &inventory)), expected);
 }
 
 /// Adds an unmanaged route to an inventory.
@@ -199,16 +188,16 @@ fn an_integration_of_an_unmanaged_route_does_not_change() {
     let first = routes(&[("GET /a", "x"), ("GET /b", "y")]);
     let mut inventory = with_unmanaged(applied(&first, &Inventory::default()), "GET /theirs", "integration.GET /a");
     let expected = ["integration.GET /a#2: z for GET /a", "integration.GET /b: y for GET /b"];
-    assert_eq!(shown(&assign(&routes(&[("GET /a", "z"), ("GET /b", "y")]), &inventory)), expected);
+    assert_eq!(shown(&assigned(&routes(&[("GET /a", "z"), ("GET /b", "y")]), &inventory)), expected);
     let expected = ["integration.GET /a: x for GET /a", "integration.GET /b: y for GET /b"];
-    assert_eq!(shown(&assign(&first, &inventory)), expected, "both still use it");
+    assert_eq!(shown(&assigned(&first, &inventory)), expected, "both still use it");
     // A person has changed it for both.
-    entry(&mut inventory, "integration.GET /a").drift = Drift::Changed(Box::new(integration(&content("theirs"))));
+    entry(&mut inventory, "integration.GET /a").drift = Drift::Changed(Box::new(Spec::Integration(content("theirs"))));
     let expected = ["integration.GET /a#2: x for GET /a", "integration.GET /b: y for GET /b"];
-    assert_eq!(shown(&assign(&first, &inventory)), expected);
+    assert_eq!(shown(&assigned(&first, &inventory)), expected);
     let expected = ["integration.GET /a: theirs for GET /a", "integration.GET /b: y for GET /b"];
     let as_found = routes(&[("GET /a", "theirs"), ("GET /b", "y")]);
-    assert_eq!(shown(&assign(&as_found, &inventory)), expected);
+    assert_eq!(shown(&assigned(&as_found, &inventory)), expected);
 }
 
 #[test]
@@ -216,7 +205,7 @@ fn an_unmanaged_route_that_becomes_wanted_follows_its_integration() {
     let first = routes(&[("GET /a", "x")]);
     let inventory = with_unmanaged(applied(&first, &Inventory::default()), "GET /left", "integration.GET /a");
     let expected = ["integration.GET /a: y for GET /a, GET /left"];
-    assert_eq!(shown(&assign(&routes(&[("GET /a", "y"), ("GET /left", "y")]), &inventory)), expected);
+    assert_eq!(shown(&assigned(&routes(&[("GET /a", "y"), ("GET /left", "y")]), &inventory)), expected);
 }
 
 #[test]
@@ -226,10 +215,10 @@ fn equal_integrations_in_state_stay_separate() {
     assert_eq!(after(&[("GET /a", "x"), ("GET /b", "y")], &merged), expected);
     let inventory = applied(&routes(&[("GET /a", "x"), ("GET /b", "y")]), &Inventory::default());
     let inventory = applied(&routes(&merged), &inventory);
-    assert_eq!(shown(&assign(&routes(&merged), &inventory)), expected);
+    assert_eq!(shown(&assigned(&routes(&merged), &inventory)), expected);
     let more = routes(&[("GET /a", "z"), ("GET /b", "z"), ("GET /c", "z")]);
     let expected = ["integration.GET /a: z for GET /a, GET /c", "integration.GET /b: z for GET /b"];
-    assert_eq!(shown(&assign(&more, &inventory)), expected);
+    assert_eq!(shown(&assigned(&more, &inventory)), expected);
 }
 
 const KEYS: [&str; 7] = ["$default", "GET /a", "GET /b", "GET /c", "GET /x/{a}", "GET /x/{b}", "POST /x/{b}/y"];
@@ -246,17 +235,18 @@ fn some_routes() -> impl Strategy<Value = Routes<'static>> {
 }
 
 /// The content of an integration in an inventory.
-fn content_of(inventory: &Inventory, key: &Key) -> Option<Content> {
+fn content_of(inventory: &Inventory, key: &Key) -> Option<Integration> {
     match &inventory.at(&key.slot)?.applied {
-        Spec::Integration(it) => Content::of(it),
+        Spec::Integration(it) => Some(it.content()),
         _ => None,
     }
 }
 
 /// The number of integrations that have the same content as another one.
-fn duplicates<'a>(contents: impl Iterator<Item = &'a Content>) -> usize {
-    let contents: Vec<&Content> = contents.collect();
-    contents.len() - contents.iter().collect::<BTreeSet<_>>().len()
+fn duplicates<'a>(contents: impl Iterator<Item = &'a Integration>) -> usize {
+    let contents: Vec<&Integration> = contents.collect();
+    let is_first = |(position, content): &(usize, &&Integration)| !contents[..*position].contains(*content);
+    contents.len() - contents.iter().enumerate().filter(is_first).count()
 }
 
 fn is_same_route(one: &str, other: &str) -> bool {
@@ -265,8 +255,8 @@ fn is_same_route(one: &str, other: &str) -> bool {
 }
 
 fn check_step(wanted: &Routes<'_>, before: &Inventory) -> Result<(), TestCaseError> {
-    let assigned = assign(wanted, before);
-    prop_assert_eq!(&assigned, &assign(wanted, before));
+    let assigned = self::assigned(wanted, before);
+    prop_assert_eq!(&assigned, &self::assigned(wanted, before));
     let keys: BTreeSet<&Key> = assigned.iter().map(|it| &it.key).collect();
     prop_assert_eq!(keys.len(), assigned.len());
     for (route, content) in wanted {
@@ -307,7 +297,7 @@ proptest! {
         let key = |assigned: &[Assigned<'_>], route: &str| {
             assigned.iter().find(|it| it.routes.contains(&route)).map(|it| it.key.clone())
         };
-        let (before, after) = (assign(&first, &inventory), assign(&then, &inventory));
+        let (before, after) = (assigned(&first, &inventory), assigned(&then, &inventory));
         for route in first.keys().filter(|route| first.get(*route) == then.get(*route)) {
             prop_assert_eq!(key(&before, route), key(&after, route), "{}", route);
         }

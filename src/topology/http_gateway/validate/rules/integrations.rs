@@ -1,0 +1,208 @@
+//! The rules of integrations and their parameters.
+
+use super::*;
+
+const LISTENER: &str = "arn:aws:elasticloadbalancing:eu-central-1:123456789012:listener/net/a/1/2";
+
+/// A rule of a route: the inputs that break it, the attribute, parts of the message, and the inputs that satisfy it.
+fn rule(name: &'static str, bad: Json, path: &'static str, parts: &'static [&'static str], good: Json) -> Rule {
+    let of = |route: Json| json!({"route_config": {"GET /x": route}});
+    let path: &'static str = format!("route_config[\"GET /x\"].{path}").leak();
+    (name, of(bad), vec![path].leak(), parts, of(good))
+}
+
+pub(super) fn integrations() -> Vec<Rule> {
+    let function = |more: Json| with(json!({"faas_function_arn": ORDERS}), more);
+    let url = |more: Json| with(json!({"integration_uri": "https://a.example.com/{proxy}"}), more);
+    let private = |more: Json| with(json!({"integration_uri": LISTENER, "vpc_link_id": "a1b2c3"}), more);
+    let tls = || json!({"tls_config": {"server_name_to_verify": "a.example.com"}});
+    vec![
+        rule(
+            "a route has a target",
+            json!({"timeout_milliseconds": 1000}),
+            "faas_function_arn",
+            &["Neither faas_function_arn nor integration_uri nor integration_subtype"],
+            url(json!({})),
+        ),
+        rule(
+            "a route has one target",
+            function(url(json!({}))),
+            "faas_function_arn",
+            &["Both", "integration_uri"],
+            json!({"faas_function_arn": UNKNOWN, "integration_uri": UNKNOWN}),
+        ),
+        rule(
+            "a target without a VPC link is a URL",
+            json!({"integration_uri": "a.example.com"}),
+            "integration_uri",
+            &["\"a.example.com\"", "scheme"],
+            json!({"integration_uri": "http://${stageVariables.host}/a"}),
+        ),
+        rule(
+            "a URL has a host",
+            json!({"integration_uri": "https:///a"}),
+            "integration_uri",
+            &["https:///a", "host"],
+            json!({"integration_uri": "https://a"}),
+        ),
+        rule(
+            "a listener needs a VPC link",
+            json!({"integration_uri": LISTENER}),
+            "integration_uri",
+            &["requires a VPC link", "vpc_link_id"],
+            private(json!({})),
+        ),
+        rule(
+            "a VPC link needs a listener",
+            url(json!({"vpc_link_id": "a1b2c3"})),
+            "integration_uri",
+            &["a.example.com", "listener"],
+            json!({"integration_uri": "arn:aws:servicediscovery:eu-central-1:123456789012:service/srv-1?a=b",
+                "vpc_link_id": "a1b2c3"}),
+        ),
+        rule(
+            "a load balancer is no listener",
+            json!({"integration_uri": LISTENER.replace("listener/net", "loadbalancer/net"), "vpc_link_id": "a1b2c3"}),
+            "integration_uri",
+            &["load balancer"],
+            json!({"integration_uri": UNKNOWN, "vpc_link_id": "a1b2c3"}),
+        ),
+        rule(
+            "a VPC link has an ID",
+            private(json!({"vpc_link_id": "my link"})),
+            "vpc_link_id",
+            &["\"my link\""],
+            private(json!({"vpc_link_id": UNKNOWN})),
+        ),
+        rule(
+            "a function has no VPC link",
+            function(json!({"vpc_link_id": "a1b2c3"})),
+            "vpc_link_id",
+            &["no effect without integration_uri"],
+            private(json!({})),
+        ),
+        rule(
+            "a function is called with POST",
+            function(json!({"integration_method": "GET"})),
+            "integration_method",
+            &["no effect without integration_uri"],
+            url(json!({"integration_method": "GET"})),
+        ),
+        rule(
+            "a method is one that API Gateway sends",
+            url(json!({"integration_method": "get"})),
+            "integration_method",
+            &["\"get\"", "ANY"],
+            url(json!({"integration_method": "ANY"})),
+        ),
+        rule("TLS settings need a VPC link", url(tls()), "tls_config", &["no effect", "vpc_link_id"], private(tls())),
+        rule(
+            "only functions have payload format 2.0",
+            url(json!({"payload_format_version": "2.0"})),
+            "payload_format_version",
+            &["no effect without faas_function_arn"],
+            url(json!({"payload_format_version": "1.0"})),
+        ),
+        rule(
+            "an endpoint has no role",
+            url(json!({"credentials_arn": ROLE})),
+            "credentials_arn",
+            &["Both", "integration_uri"],
+            function(json!({"credentials_arn": ROLE})),
+        ),
+        rule(
+            "a role has an ARN",
+            function(json!({"credentials_arn": "arn:aws:iam::*:user/*"})),
+            "credentials_arn",
+            &["user/*"],
+            function(json!({"credentials_arn": UNKNOWN})),
+        ),
+    ]
+}
+
+pub(super) fn parameters() -> Vec<Rule> {
+    let request = |name: &str, value: &str| json!({"faas_function_arn": ORDERS, "request_parameters": {name: value}});
+    let response =
+        |code: &str, name: &str| json!({"faas_function_arn": ORDERS, "response_parameters": {code: {name: "x"}}});
+    let queue = |parameters: Json| json!({"integration_subtype": "SQS-SendMessage", "credentials_arn": ROLE, "request_parameters": parameters});
+    let complete = || queue(json!({"QueueUrl": "$stageVariables.queue", "MessageBody": "$request.body"}));
+    vec![
+        rule(
+            "a parameter of a request has a known form",
+            request("overwrite:body", "x"),
+            "request_parameters[\"overwrite:body\"]",
+            &["overwrite:body", "querystring.<name>", "overwrite:path"],
+            request("overwrite:path", "x"),
+        ),
+        rule(
+            "a reserved header stays as it is",
+            request("append:header.X-Amz-Date", "x"),
+            "request_parameters[\"append:header.X-Amz-Date\"]",
+            &["X-Amz-Date", "reserved"],
+            request("append:header.X-Amazing", "x"),
+        ),
+        rule(
+            "a header to change has a valid name",
+            request("remove:header.a b", "''"),
+            "request_parameters[\"remove:header.a b\"]",
+            &["\"a b\"", "header name"],
+            request("remove:querystring.a b", "''"),
+        ),
+        rule(
+            "a parameter has a value",
+            request("remove:header.a", ""),
+            "request_parameters[\"remove:header.a\"]",
+            &["0 characters", "\"''\""],
+            request("remove:header.a", "''"),
+        ),
+        rule(
+            "a value has at most 512 characters",
+            request("append:header.a", &"x".repeat(513)),
+            "request_parameters[\"append:header.a\"]",
+            &["513", "512"],
+            request("append:header.a", &"x".repeat(512)),
+        ),
+        rule(
+            "a response to change has a status code",
+            response("5xx", "append:header.a"),
+            "response_parameters[\"5xx\"]",
+            &["\"5xx\"", "200 to 599"],
+            response("599", "append:header.a"),
+        ),
+        rule(
+            "a parameter of a response has a known form",
+            response("200", "overwrite:path"),
+            "response_parameters[\"200\"][\"overwrite:path\"]",
+            &["overwrite:path", "overwrite:statuscode"],
+            response("200", "overwrite:statuscode"),
+        ),
+        rule(
+            "an action is one that API Gateway supports",
+            with(complete(), json!({"integration_subtype": "SNS-Publish"})),
+            "integration_subtype",
+            &["SNS-Publish", "SQS-SendMessage"],
+            with(complete(), json!({"integration_subtype": "SQS-SendMessage-1.0"})),
+        ),
+        rule(
+            "an action has a role",
+            with(complete(), json!({"credentials_arn": null})),
+            "credentials_arn",
+            &["SQS-SendMessage requires credentials_arn"],
+            complete(),
+        ),
+        rule(
+            "an action has its required parameters",
+            queue(json!({"QueueUrl": "a"})),
+            "request_parameters",
+            &["SQS-SendMessage requires MessageBody"],
+            queue(json!({"QueueUrl": "a", "MessageBody": UNKNOWN})),
+        ),
+        rule(
+            "an action has no other parameters",
+            queue(json!({"QueueUrl": "a", "MessageBody": "b", "Body": "c"})),
+            "request_parameters[\"Body\"]",
+            &["\"Body\"", "MessageGroupId"],
+            queue(json!({"QueueUrl": "a", "MessageBody": "b", "MessageGroupId": "c"})),
+        ),
+    ]
+}
