@@ -5,8 +5,8 @@ use std::sync::Arc;
 use aws_sdk_acm::types::CertificateSummary;
 use aws_sdk_apigatewayv2::types::DomainName;
 use aws_sdk_ec2::types::{
-    Address, AvailabilityZone, FlowLog, InternetGateway, NatGateway, NetworkAcl, RouteTable, SecurityGroup, Subnet,
-    Vpc, VpcEndpoint,
+    Address, AvailabilityZone, EgressOnlyInternetGateway, FlowLog, InternetGateway, NatGateway, NetworkAcl, RouteTable,
+    SecurityGroup, Subnet, Vpc, VpcEndpoint,
 };
 use serde_json::Value;
 
@@ -19,6 +19,7 @@ pub(crate) struct SharedReads {
     pub(crate) subnets: SharedList<Subnet>,
     pub(crate) route_tables: SharedList<RouteTable>,
     pub(crate) internet_gateways: SharedList<InternetGateway>,
+    pub(crate) egress_only_gateways: SharedList<EgressOnlyInternetGateway>,
     pub(crate) nat_gateways: SharedList<NatGateway>,
     pub(crate) addresses: SharedList<Address>,
     pub(crate) endpoints: SharedList<VpcEndpoint>,

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types::{EgressOnlyInternetGateway as Gateway, Filter, ResourceType, Tag};
 
 use super::claims::{Claims, Evidence, Ours};
@@ -25,15 +26,26 @@ fn is_slot(slot: &str) -> bool {
 }
 
 /// The gateways of the Region with these tags, or all.
-async fn describe(session: &Session, filters: Option<Vec<Filter>>) -> Result<Vec<Gateway>, Failure> {
-    let call = session.ec2.describe_egress_only_internet_gateways().set_filters(filters);
+async fn describe(ec2: Client, filters: Option<Vec<Filter>>) -> Result<Vec<Gateway>, Failure> {
+    let call = ec2.describe_egress_only_internet_gateways().set_filters(filters);
     list_all("DescribeEgressOnlyInternetGateways", call.into_paginator().items().send()).await
+}
+
+/// The gateways with the ownership tag of this root.
+async fn tagged(network: Network<'_>) -> Result<Vec<Gateway>, Failure> {
+    let (shared, ec2) = (&network.session.shared, network.session.ec2.clone());
+    let list = move |resources| describe(ec2.clone(), Some(vec![tags::below_any(resources)]));
+    shared.egress_only_gateways.of(&shared.networks, &network.resource(), resource, list).await
+}
+
+fn resource(gateway: &Gateway) -> Option<&str> {
+    tags::value(gateway.tags(), ownership::RESOURCE)
 }
 
 /// The gateway of the VPC. No call is sent for a network without one in state. AWS has no filter by VPC, so one without
 /// the ownership tag of this root is looked for among all of the Region, as in a first read.
 pub(super) async fn list(network: Network<'_>) -> Result<Vec<Gateway>, Failure> {
-    let Network { session, owner, root_id, slots, consented, .. } = network;
+    let Network { session, root_id, slots, consented, .. } = network;
     let is_kind = |spec: &Spec| matches!(spec, Spec::EgressOnlyInternetGateway(_));
     let of_state = network.missing([slots, consented], is_kind, is_slot, |_| false);
     if of_state.is_empty() && !network.trusts_tags() {
@@ -41,11 +53,11 @@ pub(super) async fn list(network: Network<'_>) -> Result<Vec<Gateway>, Failure> 
     }
     let mut found = Vec::new();
     if !network.trusts_tags() {
-        found = describe(session, Some(vec![tags::below(owner, root_id)])).await?;
+        found = tagged(network).await?;
     }
     let is_found = |id: &&str| found.iter().any(|it| it.egress_only_internet_gateway_id() == Some(*id));
     if !of_state.iter().all(is_found) || network.trusts_tags() {
-        found = describe(session, None).await?;
+        found = describe(session.ec2.clone(), None).await?;
     }
     found.retain(|it| is_attached(it, root_id));
     Ok(found)
@@ -143,7 +155,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &EgressOnlyInternetG
     let id = match operation.retry_until_visible(&[vpc_id], send).await {
         // The code for a second gateway of a VPC is unknown.
         Err(failure) if matches!(failure.cause, Cause::Other | Cause::Exists) => {
-            let found = describe(session, None).await.unwrap_or_default();
+            let found = describe(session.ec2.clone(), None).await.unwrap_or_default();
             let other = found.iter().find(|it| is_attached(it, vpc_id)).and_then(Listed::id);
             return Err(match other {
                 Some(other) => {
