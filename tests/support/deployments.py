@@ -120,13 +120,15 @@ def note_deletion(path, is_undeployed):
 
 def start(scope, is_deletion):
     """Starts the deployment of a change."""
-    if stage_of(scope) is None:
+    stage = stage_of(scope)
+    if stage is None:
         return
     own = settings.setdefault(scope[0], Settings())
     waiting = pending.setdefault(scope, [])
     if own.coalesced and waiting:
         return
-    deployment = {"definition": None if own.coalesced else snapshot(scope), "is_deletion": is_deletion}
+    definition = None if own.coalesced else snapshot(scope)
+    deployment = {"definition": definition, "is_deletion": is_deletion, "stage": stage["stageName"]}
     if not own.coalesced:
         # AWS may create a deployment at any time from the call to its end.
         deployment["created"] = time.time()
@@ -137,7 +139,8 @@ def start(scope, is_deletion):
 def end(scope, deployment):
     """Ends a deployment. A failed one leaves the served snapshot as it is."""
     pending[scope].remove(deployment)
-    stage = stage_of(scope)
+    # A stage whose automatic deployment was turned off meanwhile still gets it.
+    stage = apigateway._stages.get_scoped(*scope, {}).get(deployment["stage"])
     if stage is None:
         return
     definition = deployment["definition"] or snapshot(scope)

@@ -237,13 +237,41 @@ async fn route_rejected(emulator: &Upstream, call: &Call, message: &Message) -> 
     }
 }
 
-/// AWS rejects a second route with the same key; ministack accepts it and serves the first.
+/// AWS rejects a second route with the same key, and one that names a variable otherwise than another route through its
+/// position; ministack accepts both.
 async fn route_key_taken(emulator: &Upstream, call: &Call, message: &Message) -> Result<Option<Reply>, String> {
     let key = call.param("routeKey");
     let routes = children(emulator, call, message, "routes").await?;
     let taken = routes.iter().any(|route| route["routeKey"] == key && route["routeId"] != call.param("routeId"));
     let text = format!("Route with key {key} already exists for this API");
-    Ok((!key.is_empty() && taken).then(|| conflict(call, &text)))
+    if !key.is_empty() && taken {
+        return Ok(Some(conflict(call, &text)));
+    }
+    let others = routes.iter().filter(|route| route["routeId"] != call.param("routeId"));
+    let others = others.filter_map(|route| route["routeKey"].as_str()).flat_map(variables);
+    let named = variables(key);
+    let collides = |(place, name): &(String, &str)| named.iter().any(|(at, own)| at == place && own != name);
+    let text =
+        |(place, name)| format!("A sibling ({place} {name}) has a conflicting variable on the same hierarchical level");
+    Ok(others.into_iter().find(collides).map(|it| conflict(call, &text(it))))
+}
+
+/// The names of the variables in the path of a route, each with its position: AWS stores paths in a tree.
+fn variables(route_key: &str) -> Vec<(String, &str)> {
+    let path = route_key.split_once(" /").map_or("", |(_, path)| path);
+    let mut place = String::new();
+    let mut found = Vec::new();
+    for part in path.split('/') {
+        let name = part.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
+        let plain = match name {
+            Some(name) if name.ends_with('+') => "{+}",
+            Some(_) => "{}",
+            None => part,
+        };
+        place += &format!("/{plain}");
+        found.extend(name.map(|name| (place.clone(), name)));
+    }
+    found
 }
 
 /// AWS rejects a second stage with the same name; ministack replaces the first.
