@@ -13,7 +13,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
-use super::{client, is_absent, stage};
+use super::stage::shown as stage;
+use super::{client, is_absent};
 use crate::aws::Session;
 use crate::aws::calls::deployed_changes::{Awaited, Change};
 use crate::aws::calls::wait::{self, Backoff, Poll};
@@ -121,6 +122,13 @@ pub(crate) async fn before_deletion(
         }
         result => result,
     }
+}
+
+/// Waits until the stage serves all changes, before automatic deployment is turned off: a deployment in progress might
+/// otherwise contain later changes.
+pub(crate) async fn before_suspension(operation: &Operation<'_>, api_id: &str) -> Result<(), Failure> {
+    let wait = Wait { quiet: QUIET, is_deferred: false };
+    wait_for(operation.session, api_id, Awaited::All, &operation.deadlines(BEFORE_DELETION), wait).await
 }
 
 /// Waits until the stage serves all changes, to report a failure in the apply that caused it. The failure of a

@@ -382,7 +382,13 @@ mod tests {
             .on("DELETE /v2/apis/api1/routes/r1", Answer::Error(404, "NotFoundException", "Invalid route"))
             .on(LIST, Answer::Json(200, json!({ "items": [] })));
         let entry = Entry::new(Key::new("route.GET /orders"), "r1", Spec::ApiRoute(spec()));
-        on(&aws, "route-missing", async |it| delete(it, &entry).await).await.0.unwrap();
+        let session = aws.session("route-missing");
+        for _ in 0..2 {
+            let ids = [(Key::new("api"), "api1")];
+            run(&session, &Key::new("route.GET /orders"), &ids, async |it| delete(it, &entry).await).await.0.unwrap();
+        }
+        let looks = aws.calls().iter().filter(|call| call.contains("/stages/")).count();
+        assert_eq!(looks, 1, "{:?}", aws.calls());
     }
 
     /// Whatever AWS returned is sent as it was, also for types that no input of an earlier version expressed.

@@ -1,11 +1,14 @@
 //! The stage `$default`, which AWS deploys automatically after every change.
 
 pub(super) mod settings;
+pub(super) mod shown;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use aws_sdk_apigatewayv2::types::{AccessLogSettings, Stage as Shown};
 
+use self::shown::{created_id, is_failure};
+use super::deployment::before_suspension;
 use super::{PAGE, api_arn, change, client, deleted, is_absent, is_conflict, pages, root_id, tag, unmapped, untag};
 use crate::aws::Session;
 use crate::aws::calls::codes::is_log_policy_rejected;
@@ -19,30 +22,8 @@ use crate::cloud::{Case, Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::{AccessLog, Entry, Key, Learned, Ref, Spec, Stage};
 
-/// The name of the stage, which is also its ID.
-pub(crate) const DEFAULT: &str = "$default";
-
-/// Reads the stage. `None` if the API or the stage does not exist.
-pub(super) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>, Failure> {
-    let answer = client(session).await.get_stage().api_id(api_id).stage_name(DEFAULT).send().await;
-    match answer.or_failure("GetStage") {
-        Ok(it) => Ok(Some(
-            Shown::builder()
-                .set_stage_name(it.stage_name)
-                .set_api_gateway_managed(it.api_gateway_managed)
-                .set_access_log_settings(it.access_log_settings)
-                .set_auto_deploy(it.auto_deploy)
-                .set_default_route_settings(it.default_route_settings)
-                .set_route_settings(it.route_settings)
-                .set_deployment_id(it.deployment_id)
-                .set_last_deployment_status_message(it.last_deployment_status_message)
-                .set_tags(it.tags)
-                .build(),
-        )),
-        Err(failure) if is_absent(&failure) => Ok(None),
-        Err(failure) => Err(failure),
-    }
-}
+pub(crate) use shown::DEFAULT;
+pub(super) use shown::get;
 
 /// Lists the names of an API's other stages.
 pub(super) async fn others(session: &Session, api_id: &str) -> Result<Vec<String>, Failure> {
@@ -152,6 +133,9 @@ pub(crate) async fn update(
     let api_id = operation.id(&to.api)?;
     let wanted = access_log(operation, to)?;
     let settings = settings::Changes::of(operation, api_id, from, to).await?;
+    if !to.auto_deploy && from.is_none_or(|from| from.auto_deploy) {
+        before_suspension(operation, api_id).await?;
+    }
     for key in &settings.deleted {
         settings::delete(operation, api_id, key).await?;
     }
@@ -179,7 +163,7 @@ pub(crate) async fn update(
             .map_err(with_log_advice)
             .map_err(|failure| settings::with_advice(failure, api_id))?;
     }
-    if deployment_differs {
+    if deployment_differs && to.auto_deploy {
         session.process.deployed_changes.add(&session.scope.region, api_id, false, None);
     }
     if wanted.is_none() && from.is_none_or(|from| from.access_log.is_some()) {
@@ -205,12 +189,6 @@ pub(crate) async fn update(
     let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
     tag(session, &arn, tags.set, &Mutation { action: "TagResource", ..change }).await?;
     untag(session, &arn, tags.remove, &Mutation { action: "UntagResource", ..change }).await
-}
-
-/// Sets automatic deployment, which is on, once more: AWS may deploy again.
-pub(super) async fn set_again(session: &Session, api_id: &str) -> Result<(), Failure> {
-    let call = client(session).await.update_stage().api_id(api_id).stage_name(DEFAULT).auto_deploy(true);
-    call.send().await.map(|_| ()).or_failure("UpdateStage")
 }
 
 /// Adds tags to the stage.
@@ -240,23 +218,9 @@ fn record_id(operation: &Operation<'_>, api_id: &str) {
     operation.record_id(DEFAULT);
 }
 
-fn created_id(api_id: &str) -> String {
-    format!("{api_id}/{DEFAULT}")
-}
-
-/// Whether this process created the stage of an API.
-pub(super) fn is_created_here(session: &Session, api_id: &str) -> bool {
-    session.process.created.contains(&created_id(api_id))
-}
-
 /// The status message of the last deployment if it failed. AWS reports a failure in no other field.
 fn deployment_failure(shown: &Shown) -> Option<&str> {
     shown.last_deployment_status_message.as_deref().filter(|message| is_failure(message))
-}
-
-/// Whether a status message reports a failed deployment, as "Deployment attempt failed: ...".
-pub(super) fn is_failure(message: &str) -> bool {
-    message.to_lowercase().contains("failed")
 }
 
 /// The ARN of the log group to which the stage logs, without the suffix `:*`.

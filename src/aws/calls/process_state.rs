@@ -1,7 +1,7 @@
 //! State that all provider configurations of one process share. AWS limits the calls of an account, and two
 //! configurations may change the same function, so this state does not belong to a single session.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::SystemTime;
 
@@ -36,6 +36,8 @@ pub(crate) struct ProcessState {
     pub(crate) unmapped: Recent,
     /// The IDs of the changes by which this process has deleted records of type AAAA, by name.
     pub(crate) withdrawn: Mutex<HashMap<String, String>>,
+    /// The keys of the routes of which the last look at a stage found settings, by Region and API ID.
+    pub(crate) route_settings: Mutex<HashMap<(String, String), BTreeSet<String>>>,
     /// The changes that this process has made to APIs, which AWS deploys.
     pub(crate) deployed_changes: Arc<DeployedChanges>,
 }

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use aws_sdk_apigatewayv2::types::{RouteSettings as Sent, Stage as Shown};
 
+use super::shown::keys_with_settings;
 use super::{DEFAULT, get};
 use crate::aws::apigateway::{change, client, is_absent, small};
 use crate::aws::calls::Operation;
@@ -215,16 +216,19 @@ fn with_metrics_off(to: &RouteSettings, before: &RouteSettings) -> RouteSettings
     }
 }
 
-/// Deletes the settings of a route that is about to be deleted or renamed, also if they are not managed.
+/// Deletes the settings of a route that is about to be deleted or renamed, also if they are not managed. All deletions
+/// of an apply share one look at the stage.
 pub(in crate::aws::apigateway) async fn forget(
     operation: &Operation<'_>,
     api_id: &str,
     route_key: &str,
 ) -> Result<(), Failure> {
-    match has(operation, api_id, route_key).await? {
-        true => delete(operation, api_id, route_key).await,
-        false => Ok(()),
-    }
+    let known = keys_with_settings(operation.session, api_id).map(|keys| keys.contains(route_key));
+    let has = match known {
+        Some(has) => has,
+        None => has(operation, api_id, route_key).await?,
+    };
+    if has { delete(operation, api_id, route_key).await } else { Ok(()) }
 }
 
 async fn has(operation: &Operation<'_>, api_id: &str, route_key: &str) -> Result<bool, Failure> {

@@ -1,0 +1,78 @@
+//! The stage as AWS has it, for its own operations and for those that wait for its deployment.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{MutexGuard, PoisonError};
+
+use aws_sdk_apigatewayv2::operation::get_stage::GetStageOutput;
+use aws_sdk_apigatewayv2::types::Stage as Shown;
+
+use crate::aws::Session;
+use crate::aws::apigateway::{client, is_absent};
+use crate::aws::calls::OrFailure;
+use crate::cloud::Failure;
+
+/// The name of the stage, which is also its ID.
+pub(crate) const DEFAULT: &str = "$default";
+
+/// Reads the stage. `None` if the API or the stage does not exist.
+pub(in crate::aws::apigateway) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>, Failure> {
+    let answer = client(session).await.get_stage().api_id(api_id).stage_name(DEFAULT).send().await;
+    match answer.or_failure("GetStage") {
+        Ok(it) => {
+            let keys = it.route_settings.iter().flatten().map(|(key, _)| key.clone()).collect();
+            lock(session).insert(place(session, api_id), keys);
+            Ok(Some(shown(it)))
+        }
+        Err(failure) if is_absent(&failure) => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The keys of the routes of which the last look at the stage found settings. `None` if this process has not looked.
+pub(super) fn keys_with_settings(session: &Session, api_id: &str) -> Option<BTreeSet<String>> {
+    lock(session).get(&place(session, api_id)).cloned()
+}
+
+fn place(session: &Session, api_id: &str) -> (String, String) {
+    (session.scope.region.clone(), api_id.to_string())
+}
+
+fn lock(session: &Session) -> MutexGuard<'_, HashMap<(String, String), BTreeSet<String>>> {
+    session.process.route_settings.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// AWS returns the same as in a list, in another type.
+fn shown(it: GetStageOutput) -> Shown {
+    Shown::builder()
+        .set_stage_name(it.stage_name)
+        .set_api_gateway_managed(it.api_gateway_managed)
+        .set_access_log_settings(it.access_log_settings)
+        .set_auto_deploy(it.auto_deploy)
+        .set_default_route_settings(it.default_route_settings)
+        .set_route_settings(it.route_settings)
+        .set_deployment_id(it.deployment_id)
+        .set_last_deployment_status_message(it.last_deployment_status_message)
+        .set_tags(it.tags)
+        .build()
+}
+
+/// Sets automatic deployment, which is on, once more: AWS may deploy again.
+pub(in crate::aws::apigateway) async fn set_again(session: &Session, api_id: &str) -> Result<(), Failure> {
+    let call = client(session).await.update_stage().api_id(api_id).stage_name(DEFAULT).auto_deploy(true);
+    call.send().await.map(|_| ()).or_failure("UpdateStage")
+}
+
+/// The name under which the process records its creation. Every API has a stage with this name.
+pub(super) fn created_id(api_id: &str) -> String {
+    format!("{api_id}/{DEFAULT}")
+}
+
+/// Whether this process created the stage of an API.
+pub(in crate::aws::apigateway) fn is_created_here(session: &Session, api_id: &str) -> bool {
+    session.process.created.contains(&created_id(api_id))
+}
+
+/// Whether a status message reports a failed deployment, as "Deployment attempt failed: ...".
+pub(in crate::aws::apigateway) fn is_failure(message: &str) -> bool {
+    message.to_lowercase().contains("failed")
+}
