@@ -175,9 +175,6 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ap
             })
             .await?;
     }
-    if disable.is_some() {
-        session.process.deployed_changes.add(&session.scope.region, id, false, None);
-    }
     if wanted_cors.is_none() && from.is_none_or(|from| from.cors != Input::Known(None)) {
         let change = Mutation { action: "DeleteCorsConfiguration", ..change };
         let answer =

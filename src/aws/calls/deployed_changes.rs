@@ -137,7 +137,8 @@ impl Intercept for RecordDeployedChanges {
         bag: &mut ConfigBag,
     ) -> Result<(), BoxError> {
         let request = context.request();
-        if let Some((api_id, is_deletion)) = deployed_change(request.method(), request.uri()) {
+        let body = request.body().bytes().unwrap_or_default();
+        if let Some((api_id, is_deletion)) = deployed_change(request.method(), request.uri(), body) {
             bag.interceptor_state().store_put(Requested { api_id, is_deletion });
         }
         Ok(())
@@ -162,11 +163,15 @@ impl Intercept for RecordDeployedChanges {
     }
 }
 
-/// The ID of the API that a request changes in a way that AWS deploys, and whether it deletes something.
-fn deployed_change(method: &str, uri: &str) -> Option<(String, bool)> {
+/// The ID of the API that a request changes in a way that AWS deploys, and whether it deletes something. Of the API
+/// itself, these are changes of its endpoint.
+fn deployed_change(method: &str, uri: &str, body: &[u8]) -> Option<(String, bool)> {
     let path = uri.split_once("/v2/apis/")?.1;
     let path = path.split('?').next().unwrap_or(path);
-    let (api_id, rest) = path.split_once('/')?;
+    let Some((api_id, rest)) = path.split_once('/') else {
+        let is_endpoint = String::from_utf8_lossy(body).contains("\"disableExecuteApiEndpoint\"");
+        return (method == "PATCH" && is_endpoint).then(|| (path.to_string(), false));
+    };
     let is_deployed = match rest.split('/').next() {
         Some("routes" | "integrations" | "authorizers") => method != "GET",
         Some("stages") => method == "POST",
@@ -195,7 +200,11 @@ mod tests {
             ("POST", "/tags/arn", None),
         ] {
             let expected = expected.map(|(api, deletion): (&str, bool)| (api.to_string(), deletion));
-            assert_eq!(deployed_change(method, &format!("{host}{path}")), expected, "{method} {path}");
+            assert_eq!(deployed_change(method, &format!("{host}{path}"), b"{}"), expected, "{method} {path}");
+        }
+        for (body, expected) in [(r#"{"name":"a"}"#, None), (r#"{"disableExecuteApiEndpoint":true}"#, Some("a1"))] {
+            let found = deployed_change("PATCH", &format!("{host}/apis/a1"), body.as_bytes());
+            assert_eq!(found, expected.map(|api: &str| (api.to_string(), false)));
         }
     }
 

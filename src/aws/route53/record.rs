@@ -18,7 +18,9 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 
 use crate::aws::Session;
+use crate::aws::apigateway::deployment::before_deletion;
 use crate::aws::calls::codes;
+use crate::aws::calls::deployed_changes::Awaited;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::operation::NEW_INPUT;
@@ -202,6 +204,8 @@ pub(crate) async fn update(
 /// Deletes a record. A record that was changed outside Terraform to point elsewhere remains, because its name has
 /// another purpose now. This does not wait for the name servers: API Gateway rejects clients that use the old answer.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    // The same apply may have enabled the endpoint of the API instead.
+    before_deletion(operation, operation.work.root_id.unwrap_or_default(), Awaited::CreatesAndUpdates, entry).await?;
     let spec = operation.of_its_kind(DnsRecord::of(&entry.applied))?;
     let session = operation.session;
     let place = RecordId::of(operation, spec)?;
