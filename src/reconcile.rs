@@ -5,13 +5,14 @@
 
 mod diff;
 mod execute;
+mod freeing;
 mod ordering;
 mod plan;
 mod planner;
 mod progress;
-mod rename;
 mod reroute;
 mod split;
+mod suspend;
 
 pub use execute::{Execution, Outcome, execute};
 pub use plan::{Action, Op, Outage, Overwritten, Phase, Plan, Unorderable};

@@ -94,6 +94,20 @@ def changes_without_effect(ask):
     ask.observe("deployment-clock", text, bool(ages) and min(ages) >= -2)
 
 
+def suspended(ask):
+    """Whether automatic deployment can be turned off for several changes that AWS then deploys at once."""
+    api = ask.http_api()
+    route = ask.route(api)
+    ask.stage(api)
+    wait_for_deployment(ask, api, "none")
+    ask.api("update_stage", ApiId=api, StageName="$default", AutoDeploy=False)
+    before, held, _ = deployed_by(ask, api, "update_route", RouteId=route, OperationName="held")
+    ask.api("update_stage", ApiId=api, StageName="$default", AutoDeploy=True)
+    wait_for_deployment(ask, api, held, ask.run.settings.watch)
+    after, _ = ask.deployment_of(api)
+    ask.observe("deployment-suspended", f"{before}, then {held}, then {after}", before == held != after)
+
+
 def deployed_by(ask, api, call, **arguments):
     """The deployments before and after a change, and the Date of the answer to the change."""
     before, _ = ask.deployment_of(api)
@@ -324,6 +338,11 @@ QUESTIONS = [
             "How do the creation times of 20 deployments compare with the Date of the answers to their changes?",
             "at most 2 s earlier", DEPLOYMENT),
     ], changes_without_effect, 5),
+    Question([
+        Row("deployment-suspended",
+            "Does AWS deploy no change while automatic deployment is off, and all of them when it is on again?",
+            "yes", "src/reconcile/suspend.rs"),
+    ], suspended, 2),
     Question([
         Row("authorizer-in-use", "What does DeleteAuthorizer return while a route uses it?",
             'ConflictException with "referenced"', CODES),

@@ -158,8 +158,7 @@ fn with_quota_advice(mut failure: Failure) -> Failure {
         failure.message = format!(
             "{}. Authorizers, integrations and routes count against their quota until the update has deleted them. Apply \
              the configuration without the objects to be deleted first, or request a higher quota; AWS does not raise \
-             the quota of integrations. The provider deletes no route first whose requests a route with a weaker \
-             authorization would accept until then.",
+             the quota of integrations.",
             failure.message.trim_end_matches('.')
         );
     }

@@ -10,6 +10,7 @@ mod data_source;
 mod domains;
 mod duplicates;
 mod empty_inputs;
+mod exposure;
 mod failures;
 mod drift;
 mod gateway_import;

@@ -96,7 +96,7 @@ pub struct Object {
     /// Objects that must exist before this one is created or updated, in addition to those that the spec refers to.
     /// They are not a property of the object, so changing them does not update it.
     pub after: Vec<Key>,
-    /// Objects that must be up to date before this one is updated, but not before it is created.
+    /// Objects that must be up to date before this one is updated, but not before it is created, unless they need it.
     pub updated_after: Vec<Key>,
     /// Specs with other targets that it may have while its target is being created, best first. One is used only if the
     /// object would otherwise have no working target.

@@ -162,6 +162,14 @@ impl Spec {
         (spec != *self && spec.needs() != to.needs()).then_some(spec)
     }
 
+    /// This spec, which serves what AWS has deployed and not the changes that follow.
+    #[must_use]
+    pub fn suspended(&self) -> Spec {
+        let mut spec = self.clone();
+        spec.suspend_deployment();
+        spec
+    }
+
     /// This spec after the creation of another object of the topology, which AWS may let change this one.
     #[must_use]
     pub fn after_creation_of(mut self, created: &Spec) -> Spec {

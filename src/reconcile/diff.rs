@@ -66,7 +66,7 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Differences {
 }
 
 /// The object of an update that sets this spec, which may contain ignored drift.
-fn keeping(spec: Spec, object: &Object) -> Object {
+pub(super) fn keeping(spec: Spec, object: &Object) -> Object {
     let required = (spec != object.spec).then(|| Box::new(object.spec.clone()));
     Object { spec, required, ..object.clone() }
 }

@@ -310,7 +310,6 @@ impl Execution<'_> {
         }
         // If the update fails half-way, the spec of the object is uncertain. Of values that are owned one by one, such
         // as tags, both the old and the new ones stay managed.
-        self.rename_entry(old_id, before, to);
         self.change(&to.key, |entry| entry.begin_update(to.required()));
         let id = |id: &str| self.change(&to.key, |entry| entry.id = id.to_string());
         let learned = |learned: Learned| self.record_learned(&to.key, learned);
@@ -344,20 +343,6 @@ impl Execution<'_> {
     fn forget(&self, entry: &Entry) -> String {
         self.lock().entries.retain(|other| other.id != entry.id || other.key != entry.key);
         entry.id.clone()
-    }
-
-    /// Gives the entry of an object that is renamed in place its new key.
-    fn rename_entry(&self, id: &str, before: &Spec, to: &Object) {
-        if !before.can_be_renamed_to(to.spec.as_kind()) {
-            return;
-        }
-        let mut inventory = self.lock();
-        // The entry replaces that of a missing object.
-        inventory.entries.retain(|entry| !(entry.is_missing() && entry.key == to.key));
-        let kind = std::mem::discriminant(&to.spec);
-        if let Some(entry) = inventory.entries.iter_mut().find(|entry| entry.kind_and_id() == (kind, id)) {
-            entry.key = to.key.clone();
-        }
     }
 
     fn work<'b>(&'b self, ids: &'b Ids, root_id: Option<&'b str>, before: Option<&'b Spec>) -> OpContext<'b> {

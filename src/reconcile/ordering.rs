@@ -62,12 +62,7 @@ impl<'a> Ordering<'a> {
                 }
                 Action::Create(object) | Action::Update { to: object, .. } => {
                     let needs = object.spec.needs().into_iter().map(|need| (need.key, need.up_to_date));
-                    let updated_after = match action {
-                        Action::Update { .. } => object.updated_after.as_slice(),
-                        _ => &[],
-                    };
-                    let after = object.after.iter().chain(updated_after).map(|key| (key.clone(), true));
-                    let needed = needs.chain(after);
+                    let needed = needs.chain(object.after.iter().map(|key| (key.clone(), true)));
                     let follows = self.follows_adoptions(action);
                     let sets = needed.filter_map(|(key, up_to_date)| {
                         let set = *self.sets.get(&key)?;
@@ -83,9 +78,12 @@ impl<'a> Ordering<'a> {
                 }
             }
         }
+        self.order_updates();
         self.order_adoption();
         self.order_late_updates();
-        let claimed = self.order_claims();
+        let mut claimed = self.order_claims();
+        self.order_suspension(&mut claimed);
+        self.order_exposure(&claimed);
         self.delay_early_updates();
         let sets: Vec<usize> = self.sets.values().copied().collect();
         for (position, action) in self.actions.iter().enumerate() {
@@ -97,6 +95,18 @@ impl<'a> Ordering<'a> {
         }
         self.keep_targets(&claimed);
         Ordered { depends_on: self.depends_on, claimed }
+    }
+
+    /// Lets updates wait for what is to precede them, unless that waits for them.
+    fn order_updates(&mut self) {
+        for position in self.sets.values().copied().collect::<Vec<_>>() {
+            let Action::Update { to, .. } = &self.actions[position] else { continue };
+            for first in to.updated_after.iter().filter_map(|key| self.sets.get(key).copied()).collect::<Vec<_>>() {
+                if first != position && !self.depends_on_transitively(first, position) {
+                    self.depends_on[position].insert(first);
+                }
+            }
+        }
     }
 
     /// Whether an operation waits for the adoption of the objects that it uses: if that fails, a managed root must not
@@ -265,18 +275,12 @@ impl<'a> Ordering<'a> {
         let mut claimed = BTreeSet::new();
         let released = self.released_claims();
         for (created, action) in self.actions.iter().enumerate() {
-            let object = match action {
-                Action::Create(object) => object,
-                Action::Update { before, to, .. } if before.can_be_renamed_to(to.spec.as_kind()) => to,
-                _ => continue,
-            };
+            let Action::Create(object) = action else { continue };
             let wanted = self.claims(&object.spec);
             for (position, held) in &released {
-                if *position != created && Claim::any_collide(&wanted, held) {
+                if Claim::any_collide(&wanted, held) {
                     self.depends_on[created].insert(*position);
-                    if matches!(self.actions[*position], Action::Delete { .. }) {
-                        claimed.insert(*position);
-                    }
+                    claimed.insert(*position);
                 }
             }
         }
@@ -298,14 +302,10 @@ impl<'a> Ordering<'a> {
         spec.claims().into_iter().map(|claim| claim.resolved(&id_of)).collect()
     }
 
-    /// The operations that release claims, with these claims: deletions, and renames, which release those of the old
-    /// name.
+    /// The deletions, with the claims that they release.
     fn released_claims(&self) -> Vec<(usize, Vec<Claim>)> {
         let released = |action: &Action| match action {
             Action::Delete { entry, .. } => Some(self.claims(entry.spec())),
-            Action::Update { before, to, .. } if before.can_be_renamed_to(to.spec.as_kind()) => {
-                Some(self.claims(before))
-            }
             Action::Create(_) | Action::Update { .. } => None,
         };
         let actions = self.actions.iter().enumerate();
@@ -330,6 +330,43 @@ impl<'a> Ordering<'a> {
                 }
             }
         }
+    }
+
+    /// While the stage deploys no changes, all routes are deleted, so that it never serves a part of the old ones.
+    fn order_suspension(&mut self, claimed: &mut BTreeSet<usize>) {
+        let resumes = |set: &usize| match &self.actions[*set] {
+            Action::Update { before, to, certain: true, .. } => {
+                let is_suspended = before.suspended() == *before;
+                to.spec.is_deployed_by_aws() && is_suspended && to.spec.suspended() != to.spec
+            }
+            _ => false,
+        };
+        let Some(resumption) = self.sets.values().copied().find(resumes) else { return };
+        let suspension = self.early.get(self.actions[resumption].key()).copied();
+        let routes: Vec<usize> = self.deleted_routes().into_iter().map(|(position, _)| position).collect();
+        for position in routes {
+            claimed.insert(position);
+            self.depends_on[position].extend(suspension);
+            self.depends_on[resumption].insert(position);
+        }
+    }
+
+    /// Lets the deletion of a route wait for that of the routes that would accept requests which it rejects.
+    fn order_exposure(&mut self, claimed: &BTreeSet<usize>) {
+        let routes = self.deleted_routes();
+        for (position, deleted) in routes.iter().filter(|(position, _)| !claimed.contains(position)) {
+            let exposing = routes.iter().filter(|(_, other)| deleted.exposed_by(&[other.as_kind()]).is_some());
+            self.depends_on[*position].extend(exposing.map(|(other, _)| *other));
+        }
+    }
+
+    /// The deletions of what serves requests, except those with a parent.
+    fn deleted_routes(&self) -> Vec<(usize, &'a Spec)> {
+        let routes = self.actions.iter().enumerate().filter_map(|(position, action)| match action {
+            Action::Delete { entry, cascades_from: None, .. } => Some((position, entry.spec())),
+            _ => None,
+        });
+        routes.filter(|(_, spec)| spec.answers_requests()).collect()
     }
 
     /// Lets an early update wait for what the rest of it needs, unless that waits for the early update, so that the

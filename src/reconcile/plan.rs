@@ -1,9 +1,8 @@
 //! Plans: operations and their dependencies.
 
 use std::collections::BTreeSet;
-use std::mem::Discriminant;
 
-use crate::model::{Entry, Inventory, Key, Kind, Object, OnDelete, Ref, Spec};
+use crate::model::{Entry, Key, Object, Spec};
 
 /// Operations in a stable order, each with its dependencies.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -166,31 +165,6 @@ impl Plan {
         let mut order: Vec<usize> = (0..self.ops.len()).collect();
         order.sort_by_key(|&position| std::cmp::Reverse(length[position]));
         order
-    }
-
-    /// The deletions of objects of the same kinds as these operations that no other object refers to, and that expose
-    /// nothing. A quota that prevents the operations may leave room for them after these deletions. `existing` are the
-    /// current objects.
-    pub fn freeing(&self, failed: &[Discriminant<Spec>], existing: &Inventory) -> Plan {
-        let is_used = |entry: &Entry| {
-            let uses = |other: &Entry| {
-                let mut needs = other.spec().needs().into_iter();
-                let is_target = other.spec().target() == Some(&Ref::Key(entry.key.clone()));
-                is_target || needs.any(|need| need.key == entry.key && need.on_delete == OnDelete::Restrict)
-            };
-            existing.present().any(uses)
-        };
-        let is_freeing = |action: &Action| match action {
-            Action::Delete { entry, .. } => failed.contains(&std::mem::discriminant(&entry.applied)) && !is_used(entry),
-            Action::Create(_) | Action::Update { .. } => false,
-        };
-        let freeing: Vec<&Op> = self.ops.iter().filter(|op| is_freeing(&op.action)).collect();
-        let is_deleted = |entry: &Entry| freeing.iter().any(|op| op.action.key() == &entry.key);
-        let remaining: Vec<&dyn Kind> =
-            existing.present().filter(|entry| !is_deleted(entry)).map(|entry| entry.spec().as_kind()).collect();
-        let freeing = freeing.into_iter().filter(|op| op.action.spec().exposed_by(&remaining).is_none());
-        let ops = freeing.map(|op| Op { depends_on: BTreeSet::new(), ..op.clone() }).collect();
-        Plan { ops, ..Plan::default() }
     }
 
     /// These operations and their transitive dependents.

@@ -1,7 +1,7 @@
 //! The plan from the inventory and the blueprint.
 //!
 //! There is no replace action. Inputs that AWS cannot change in place are part of an object's key, so a change of them
-//! deletes one object and creates another, unless AWS can rename it (see `rename`). Creates and updates depend only on
+//! deletes one object and creates another. Creates and updates depend only on
 //! creates and updates, and deletes can depend on any operation: new objects are created first, old ones are deleted
 //! last. The exception is claims, resources that only one object can hold: the create of the new holder waits for the
 //! deletion of the old one, which waits for everything else that the new holder needs. A route to such an old object is
@@ -15,15 +15,15 @@
 use super::diff::{Differences, diff};
 use super::ordering::Ordering;
 use super::plan::{Op, Phase, Plan, Unorderable};
-use super::rename::rename;
 use super::reroute::reroute;
 use super::split::{Split, split};
+use super::suspend;
 use crate::model::{Inventory, Object};
 
 /// Plans the operations. `wanted` contains each object once, in the order of creation.
 pub fn plan(existing: &Inventory, wanted: &[Object]) -> Result<Plan, Unorderable> {
     let Differences { actions, overwritten } = diff(existing, wanted);
-    let split = split(rename(actions));
+    let split = split(suspend::with_update(actions, existing, wanted));
     let ordered = Ordering::of(&split, existing).ordered();
     let Split { actions, detached, late, .. } = split;
     let phase = |position: usize| match () {

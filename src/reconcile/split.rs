@@ -1,7 +1,7 @@
 //! Operations that are split in two, because a part of them needs another order than the rest.
 //!
 //! - An *early* update leaves subnets that are deleted, so that new ones can take their addresses and their AZs. The
-//!   rest of the update follows once these exist.
+//!   rest of the update follows once these exist. That of a stage precedes the deletion of routes (see `suspend`).
 //! - A *late* update removes references to deleted objects. The route table of a subnet that is deleted must stay
 //!   associated with the gateway endpoints until then: AWS rejects the deletion while the subnet is in use, and its
 //!   workloads would lose their access to S3 and DynamoDB. The late update runs among the deletions.
@@ -13,6 +13,7 @@
 use std::collections::BTreeSet;
 
 use super::plan::Action;
+use super::suspend::is_suspended;
 use crate::model::{Key, Object, Spec};
 
 /// Actions, of which some updates are early, late or detached.
@@ -47,10 +48,12 @@ pub(super) fn split(actions: Vec<Action>) -> Split {
             _ => None,
         })
         .collect();
+    let is_suspended = is_suspended(&actions);
     let mut parts = Parts::default();
     for action in actions {
         match action {
             Action::Create(object) => parts.create(object),
+            Action::Update { .. } if is_suspended && action.spec().is_deployed_by_aws() => parts.suspend(action),
             Action::Update { .. } => parts.update(action, &deleted),
             Action::Delete { .. } => parts.deletes.push(action),
         }
@@ -78,6 +81,19 @@ impl Parts {
         let id = String::new();
         self.sets.push(Action::Create(Object { spec: interim.clone(), ..object.clone() }));
         self.detached.push(Action::Update { id, before: interim, certain: true, to: object });
+    }
+
+    /// Lets the stage serve what is deployed until the rest of the update.
+    fn suspend(&mut self, action: Action) {
+        let Action::Update { id, before, certain, to } = action else { return };
+        let interim = before.suspended();
+        if certain && interim == before {
+            return self.sets.push(Action::Update { id, before, certain, to });
+        }
+        let first = interim_object(&to, interim.clone(), |required| Some(required.suspended()));
+        let first = Object { after: Vec::new(), ..first };
+        self.early.push(Action::Update { id: id.clone(), before, certain, to: first });
+        self.sets.push(Action::Update { id, before: interim, certain: true, to });
     }
 
     fn update(&mut self, action: Action, deleted: &BTreeSet<Key>) {

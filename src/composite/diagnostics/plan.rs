@@ -6,7 +6,7 @@ use ipnet::IpNet;
 
 use super::text::{counted, deleted_with, detail, listed, lost, of_guardduty};
 use crate::cloud::{Dependent, Dependents};
-use crate::model::{Entry, GuardDutyObjects, Inventory, Key, Kind, Object, Ref, printable};
+use crate::model::{Entry, GuardDutyObjects, Inventory, Key, Object, Ref, printable};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 use crate::reconcile::{Action, Op, Outage, Phase, Plan, Unorderable};
 use crate::topology::{IgnoredDrift, Topology};
@@ -320,49 +320,6 @@ pub(in crate::composite) fn warn_of_cut_off_interfaces<P: Topology>(
     text.push_str(&incomplete_list(interfaces));
     let count = counted(interfaces.objects.len(), "network interface");
     diagnostics.warning(format!("Updating {} {name:?} cuts off {count}", P::TYPE_NAME), text);
-}
-
-/// Routes of an API that must be deleted before the routes that replace them are created.
-pub(in crate::composite) fn warn_of_refused_requests<P: Topology>(
-    name: &str,
-    plan: &Plan,
-    inventory: &Inventory,
-    diagnostics: &mut Diagnostics,
-) {
-    let creates = plan.ops.iter().filter(|op| matches!(&op.action, Action::Create(it) if it.spec.answers_requests()));
-    let pairs = creates.flat_map(|op| op.depends_on.iter().map(move |before| (op, &plan.ops[*before].action)));
-    let pairs: Vec<(&Op, &Entry)> = pairs
-        .filter_map(|(op, before)| match before {
-            Action::Delete { entry, .. } => Some((op, entry)),
-            Action::Create(_) | Action::Update { .. } => None,
-        })
-        .collect();
-    let remaining: Vec<&Entry> =
-        inventory.present().filter(|entry| !pairs.iter().any(|(_, deleted)| deleted.key == entry.key)).collect();
-    let kinds: Vec<&dyn Kind> = remaining.iter().map(|entry| entry.spec().as_kind()).collect();
-    let line = |(op, entry): &(&Op, &Entry)| {
-        let exposed = entry.spec().exposed_by(&kinds).map(|position| &remaining[position].key);
-        let exposed = exposed.map(|key| format!(". Until then, {key} accepts requests that it rejects"));
-        let id = printable(&entry.id);
-        format!(
-            "  {} ({id}) is deleted before {} is created{}",
-            entry.key,
-            op.action.key(),
-            exposed.unwrap_or_default()
-        )
-    };
-    let lines: Vec<String> = pairs.iter().map(line).collect();
-    if lines.is_empty() {
-        return;
-    }
-    diagnostics.warning(
-        format!("Updating {} {name:?} interrupts {}", P::TYPE_NAME, counted(lines.len(), "API route")),
-        format!(
-            "API Gateway rejects two paths that differ only in the name of a variable. Until the new route exists, requests \
-             match a more general route if there is one, and otherwise return 404:\n{}",
-            lines.join("\n")
-        ),
-    );
 }
 
 /// A root that was deleted outside Terraform or by a destroy that failed later, and the objects that still exist.

@@ -183,7 +183,7 @@ fn unchanged_ids(inventory: &Inventory, decision: &Decision) -> Ids {
                 ids.remove(&to.key);
             }
             Action::Update { id, to, certain, .. } => {
-                // An object that is renamed in place, or required again while it is in pending deletion, keeps its ID.
+                // An object that is required again while it is in pending deletion keeps its ID.
                 if existing.get(&to.key).is_none() && !id.is_empty() {
                     let learned = inventory.present().find(|entry| entry.id == *id && entry.key == to.key);
                     let learned = learned.map(|entry| entry.learned.clone()).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! What the creates and updates of one object change in others.
 
 use super::Simulation;
-use crate::cloud::OpContext;
-use crate::model::{Integration, Object, Spec, TakenSubnet};
+use crate::cloud::{Cause, Failure, OpContext};
+use crate::model::{Integration, Key, Object, Spec, TakenSubnet};
 
 impl Simulation {
     pub(super) fn set_spec(&self, to: &Object) {
@@ -37,26 +37,20 @@ impl Simulation {
         self.network_acls.lock().unwrap().extend(ids.into_iter().map(|id| (id, acl.to_string())));
     }
 
-    /// Gives an object its new key if an update renames it.
-    pub(super) fn rename(&self, id: &str, to: &Object) {
-        let mut objects = self.objects();
-        let mut ids = self.ids.lock().unwrap();
-        let is_renamed = |object: &&mut Object| {
-            ids.get(&object.key).is_some_and(|it| it == id) && object.spec.can_be_renamed_to(to.spec.as_kind())
-        };
-        let Some(object) = objects.iter_mut().find(is_renamed) else { return };
-        let old = std::mem::replace(&mut object.key, to.key.clone());
-        ids.remove(&old);
-        ids.insert(to.key.clone(), id.to_string());
-        let mut created_for = self.created_for.lock().unwrap();
-        if let Some(root) = created_for.remove(&old) {
-            created_for.insert(to.key.clone(), root);
+    /// Records what the stage of an API serves, if AWS deploys changes to it.
+    fn deploy(&self) {
+        let objects = self.objects();
+        let deploys = |object: &Object| matches!(&object.spec, Spec::Stage(stage) if stage.auto_deploy);
+        if objects.iter().any(deploys) {
+            self.served.lock().unwrap().push(objects.clone());
         }
-        for other in objects.iter().filter(|other| other.key != to.key) {
-            for claim in to.spec.claims() {
-                let collides = other.spec.claims().iter().any(|held| claim.collides(held));
-                assert!(!collides, "{:?} and {:?} both claim {claim:?}", to.key, other.key);
-            }
+    }
+
+    pub(super) fn answer(&self, key: &Key) -> Result<(), Failure> {
+        self.deploy();
+        match self.losing_answers.lock().unwrap().contains(&key.slot) {
+            true => Err(Failure::new(Cause::Lost, "Simulate", "connection reset")),
+            false => Ok(()),
         }
     }
 }

@@ -282,7 +282,7 @@ pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
 
 /// The routes of which a plan warns that they temporarily have no target.
 pub(super) fn warned_outages(plan: &PlanResponse) -> BTreeSet<String> {
-    let is_outage = |summary: &str| summary.contains(" interrupts ") && !summary.contains("API route");
+    let is_outage = |summary: &str| summary.contains(" interrupts ");
     let warnings = plan.diagnostics.0.iter().filter(|it| is_outage(&it.summary));
     let lines = warnings.flat_map(|it| it.detail.lines()).filter_map(|line| line.strip_prefix("  route."));
     lines.map(|line| format!("route.{}", line.split(' ').next().unwrap())).collect()

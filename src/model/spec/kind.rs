@@ -152,7 +152,7 @@ pub trait Kind: Any {
         false
     }
 
-    /// Whether it serves requests: while it does not exist, they match another route or fail.
+    /// Whether it serves requests, as AWS has last deployed it: without it, they match another route or fail.
     fn answers_requests(&self) -> bool {
         false
     }
@@ -177,11 +177,6 @@ pub trait Kind: Any {
         false
     }
 
-    /// Whether AWS can change it into another object of its kind in place, although their keys differ.
-    fn can_be_renamed_to(&self, _wanted: &dyn Kind) -> bool {
-        false
-    }
-
     /// Whether a part of it depends on the attachment of unmanaged objects.
     fn depends_on_attachment(&self) -> bool {
         false
@@ -201,6 +196,9 @@ pub trait Kind: Any {
     /// Removes the references to objects with these keys that AWS deletes only after this object has left them. An
     /// object that gets other ones instead leaves them first, because the others may need the place of those.
     fn leave(&mut self, _keys: &BTreeSet<Key>) {}
+
+    /// Lets it serve what AWS has deployed, and not the changes that follow.
+    fn suspend_deployment(&mut self) {}
 
     /// The paths of open connections that an update to this spec changes, one phrase for each. `stays` returns whether
     /// an object exists before and after the plan.

@@ -91,8 +91,10 @@ impl<'a> Draft<'a> {
         let functions = routes.as_ref().and_then(|routes| self.permissions(routes));
         let protected = self.authorizers(config);
         let (routes, functions, ()) = (routes?, functions?, protected?);
-        let integrations = self.integrations(&routes, &functions)?;
+        let reauthorized = self.reauthorized(config, &routes);
+        let integrations = self.integrations(&routes, &functions, &reauthorized)?;
         let route_keys = self.routes(config, &routes, &integrations)?;
+        self.order_exposure();
         self.warn_of_exposure();
         self.note_users();
         self.keep_permissions();

@@ -38,10 +38,10 @@ crate::attributes! {
         /// routes per API by default. The routes can have at most 300 different integrations.
         route_config: Input<BTreeMap<String, Input<RouteConfig>>> = required().change(PlanEffect::PartialReplace(
             "updates objects in place or creates new ones, points the routes of changed entries to them, and then \
-             deletes unused objects. Requests are served throughout, with one exception: API Gateway does not accept \
-             two routes that differ only in the name of a path variable. If a single route contains the variable, it is \
-             renamed in place. If several routes share it, all but one of them are deleted and created again, and the \
-             plan warns about them"
+             deletes unused objects. Requests are served throughout, and at no time with a weaker authorization than \
+             before and afterwards. API Gateway does not accept two names of one path variable: while routes with \
+             another name replace those with the old one, automatic deployment of the stage is off, so that it serves \
+             the old ones. Other stages of the API do not wait"
         )),
         /// Description of the API.
         description: Input<Option<String>> = optional().check(Check::length(0, 1024)).in_place(),

@@ -96,7 +96,7 @@ fn changed_timeout_updates_only_the_integration() {
 }
 
 #[test]
-fn renamed_path_variable_updates_one_route_and_replaces_the_others() {
+fn routes_with_a_renamed_path_variable_are_deployed_at_once() {
     let route = json!({ "faas_function_arn": ORDERS });
     let routes = |name: &str| {
         let (one, below) = (format!("GET /orders/{{{name}}}"), format!("POST /orders/{{{name}}}/items"));
@@ -110,10 +110,21 @@ fn renamed_path_variable_updates_one_route_and_replaces_the_others() {
     };
     let order: Vec<(&str, Vec<&str>)> =
         plan.ops.iter().map(|op| (op.action.key().slot.as_str(), slots(&op.depends_on))).collect();
+    let old = ["route.POST /orders/{id}/items", "route.GET /orders/{id}"];
     let expected = [
-        ("route.GET /orders/{order}", vec!["route.POST /orders/{id}/items"]),
-        ("route.POST /orders/{order}/items", vec!["route.GET /orders/{order}", "route.POST /orders/{id}/items"]),
-        ("route.POST /orders/{id}/items", vec![]),
+        ("stage", vec![]),
+        ("route.GET /orders/{order}", old.to_vec()),
+        ("route.POST /orders/{order}/items", old.to_vec()),
+        (
+            "stage",
+            ["stage", "route.GET /orders/{order}", "route.POST /orders/{order}/items"]
+                .iter()
+                .chain(&old)
+                .copied()
+                .collect(),
+        ),
+        (old[0], vec!["stage"]),
+        (old[1], vec!["stage"]),
     ];
     assert_eq!(order, expected);
 }

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use super::authorization::used_authorizers;
 use super::config::GatewayConfig;
 use crate::model::keys::gateway as keys;
-use crate::model::{Api, Destination, Spec};
+use crate::model::{Api, Destination, Spec, Stage};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::{Context, IgnoredDrift};
 
 /// AWS's default quota of routes per API.
-pub(super) const MOST_ROUTES: usize = 300;
+const MOST_ROUTES: usize = 300;
 
 /// AWS's default quota of authorizers per API.
 const MOST_AUTHORIZERS: usize = 10;
@@ -28,7 +28,9 @@ const FORMAT: &str = "custom_access_log_format";
 /// The warning that the apply turns automatic deployment on again.
 pub(super) fn deploys_again(context: &Context<'_, GatewayConfig>) -> Option<Problem> {
     let entry = context.existing.at(&keys::stage().slot)?;
-    let is_off = matches!(entry.observed(), Some(Spec::Stage(stage)) if !stage.auto_deploy);
+    // An apply that ended while it renamed variables has left it off itself.
+    let was_on = Stage::of(&entry.applied).is_some_and(|stage| stage.auto_deploy);
+    let is_off = was_on && matches!(entry.observed(), Some(Spec::Stage(stage)) if !stage.auto_deploy);
     let is_kept = IgnoredDrift::of(&context.config.ignore_drift).covers(&entry.key.slot);
     (is_off && !is_kept && !entry.is_missing()).then(|| {
         Problem::new(

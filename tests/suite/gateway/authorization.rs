@@ -8,11 +8,15 @@ use serde_json::{Value, json};
 
 use super::change::Change;
 use super::{SECRET, TestEnv, text, with};
+use crate::support::http::Answer;
 use crate::support::issuer::{UNREACHABLE, issuers};
 use crate::support::{deployments, http};
 
 /// The interval between two requests.
 const INTERVAL: Duration = Duration::from_millis(50);
+
+/// A latency that lets the client send a request between two changes.
+const BETWEEN_CALLS: Duration = Duration::from_millis(100);
 
 /// The header with the token. The emulator takes the account from `Authorization`.
 const SOURCE: &str = "$request.header.x-token";
@@ -26,14 +30,19 @@ impl TestEnv {
     /// Applies a change while a client without a token or a signature sends requests to `GET /a`. Every other path is
     /// public.
     fn change_while_rejecting(&self, attributes: &Value) -> Change {
+        self.change_while("/a", |answer| ![401, 403].contains(&answer.status), attributes)
+    }
+
+    /// Applies a change while such a client sends requests to a path and looks for wrong answers.
+    fn change_while(&self, path: &str, is_wrong: impl Fn(&Answer) -> bool + Sync, attributes: &Value) -> Change {
         let account = self.proxy.account();
         let api = text(&self.attribute("api_id"));
         let ended = AtomicBool::new(false);
         let requests = || {
             let mut wrong = Vec::new();
             loop {
-                let answer = http::gateway_now(account, &api, "GET", "/a").send().expect("the gateway answers");
-                if ![401, 403].contains(&answer.status) {
+                let answer = http::gateway_now(account, &api, "GET", path).send().expect("the gateway answers");
+                if is_wrong(&answer) {
                     wrong.push(format!("{} {}", answer.status, answer.body));
                 }
                 if ended.load(Ordering::Relaxed) {
@@ -206,6 +215,69 @@ fn public_routes_are_protected_and_protected_ones_opened() {
 }
 
 #[test]
+fn protected_routes_are_never_open_while_others_change() {
+    let env = TestEnv::new();
+    env.proxy.latency(BETWEEN_CALLS);
+    let users = json!({ "authorizer_name": "users" });
+    let config = |routes: Value| json!({ "route_config": routes, "jwt_authorizers": { "users": jwt("one") } });
+    let rejecting =
+        |path: &str, routes: Value| env.change_while(path, |answer| answer.status != 401, &config(routes)).calls;
+    env.apply(&config(json!({ "ANY /{proxy+}": env.orders(&users) })));
+
+    // A broad route becomes public when the ones that stay protected exist.
+    let named = |name: &str, more: Value| {
+        let (one, below) = (format!("GET /a/{{{name}}}"), format!("POST /a/{{{name}}}/c"));
+        with(&json!({ one: env.orders(&users), below: env.orders(&users), "ANY /{proxy+}": env.to("users") }), &more)
+    };
+    let calls = rejecting("/a/7", named("x", json!({})));
+    assert_eq!(calls.last().map(String::as_str), Some("UpdateRoute route.ANY /{proxy+}"), "{calls:?}");
+
+    // A renamed path variable does not leave the requests to the broad route.
+    let calls = rejecting("/a/7", named("y", json!({ "GET /b": env.to("users") })));
+    assert_eq!(calls.iter().filter(|call| *call == "UpdateStage $default").count(), 2, "{calls:?}");
+
+    // A function and its protection replace a public function in one call.
+    for name in ["open", "guarded"] {
+        let code = format!("def handler(event, context):\n    return {{'statusCode': 200, 'body': '{name}'}}\n");
+        env.proxy.account().create_function(name, &code);
+    }
+    let is_wrong = |answer: &Answer| answer.status != 401 && answer.body != "open";
+    env.apply(&config(named("y", json!({ "GET /b": env.to("open") }))));
+    let guarded = with(&env.to("guarded"), &users);
+    let change = env.change_while("/b", is_wrong, &config(named("y", json!({ "GET /b": guarded }))));
+    assert!(!change.calls.iter().any(|call| call.starts_with("UpdateIntegration")), "{:?}", change.calls);
+    env.destroy();
+}
+
+#[test]
+fn an_authorizer_changes_after_the_routes_that_leave_it() {
+    let env = TestEnv::new();
+    let config = |authorizer: &str, authorizers: Value| {
+        let routes = json!({
+            "GET /a": env.orders(&json!({ "authorizer_name": authorizer })),
+            "GET /b": env.orders(&json!({ "authorizer_name": "users" })),
+        });
+        json!({ "route_config": routes, "jwt_authorizers": authorizers })
+    };
+    env.apply(&config("users", json!({ "users": jwt("one") })));
+    let change = env.planned_change(&config("old", json!({ "users": jwt("two"), "old": jwt("one") })));
+    assert_eq!(change.calls, ["CreateAuthorizer", "UpdateRoute route.GET /a", "UpdateAuthorizer authorizer.users"]);
+    assert_eq!(env.statuses("/a", "one"), WITHOUT_SCOPES);
+    assert_eq!(env.statuses("/b", "two"), WITHOUT_SCOPES);
+
+    // Of two that exchange their issuers and their routes, neither can be the first.
+    let swapped = json!({
+        "GET /a": env.orders(&json!({ "authorizer_name": "users" })),
+        "GET /b": env.orders(&json!({ "authorizer_name": "old" })),
+    });
+    let authorizers = json!({ "users": jwt("one"), "old": jwt("two") });
+    env.planned_change(&json!({ "route_config": swapped, "jwt_authorizers": authorizers }));
+    assert_eq!(env.statuses("/a", "one"), WITHOUT_SCOPES);
+    assert_eq!(env.statuses("/b", "two"), WITHOUT_SCOPES);
+    env.destroy();
+}
+
+#[test]
 fn an_unreachable_issuer_changes_nothing() {
     let env = TestEnv::new();
     let config = |issuer: &str, more: Value| {
@@ -234,11 +306,13 @@ fn a_plan_names_the_route_that_a_deleted_one_exposes() {
         json!({ "route_config": all, "jwt_authorizers": { "users": jwt("one") } })
     };
     env.apply(&config(json!({ "ANY /a": env.orders(&users) })));
-    // At the quota, the old route would have to be deleted first, and its requests would reach `$default`.
-    env.config(&config(json!({ "GET /a": env.orders(&users), "POST /a": env.orders(&users) })));
+    // At the quota, the old route must be deleted first. Its requests never reach `$default`.
+    let change = env.change_while_rejecting(&config(json!({ "GET /a": env.orders(&users) })));
+    let calls = ["CreateRoute GET /a", "UpdateStage $default", "DeleteRoute route.ANY /a", "CreateRoute GET /a"];
+    assert_eq!(change.calls[..4], calls);
+    env.config(&config(json!({ "PUT /a": env.orders(&users), "POST /a": env.orders(&users) })));
     env.workspace.apply(&[]).failed_with("request a higher quota");
-    assert_eq!(env.proxy.count("DeleteRoute"), 0);
-    assert_eq!(env.status("/a", None), 401);
+    assert_eq!(env.status("/a", None), 401, "the stage serves what it had");
     env.apply(&config(json!({ "ANY /a": env.orders(&users) })));
 
     let change = env.planned_change(&config(json!({})));

@@ -127,15 +127,20 @@ fn fifty_routes_get_a_new_version_while_serving() {
 }
 
 #[test]
-fn a_lone_path_variable_is_renamed_while_serving() {
+fn a_path_variable_is_renamed_while_serving() {
     let env = TestEnv::new();
     let routes = |name: &str, function: &str| json!({ "route_config": { format!("GET /orders/{{{name}}}"): env.to(function), "GET /a": env.to("users") } });
     env.apply(&routes("id", "orders"));
     env.deploys_late();
     let expected: &[Expected<'_>] = &[("GET /orders/7", &["orders /orders/7", "users /orders/7"])];
     env.change_while_serving(&routes("order", "orders"), &[("GET /orders/7", &["orders /orders/7"])]);
-    assert_eq!([env.proxy.count("UpdateRoute"), env.proxy.count("CreateRoute")], [1, 0], "it is renamed in place");
+    assert_eq!([env.proxy.count("UpdateRoute"), env.proxy.count("CreateRoute")], [0, 1]);
     env.change_while_serving(&routes("id", "users"), expected);
+    // A deployment that is in progress when the stage is suspended would contain the deletion.
+    env.proxy.deployments(Deployments { seconds: Some(4.0), coalesced: true, ..Deployments::default() });
+    let mut more = routes("order", "users");
+    more["route_config"]["GET /b"] = env.to("orders");
+    env.change_while_serving(&more, &[("GET /orders/7", &["users /orders/7"])]);
     env.destroy();
 }
 

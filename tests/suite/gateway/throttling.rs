@@ -111,8 +111,13 @@ fn limits_change_while_requests_are_served() {
 
     env.change(&routes("GET /items/{id}", &more));
     let renamed = env.change(&routes("GET /items/{item}", &more));
-    let renaming =
-        ["DeleteRouteSettings GET /items/{id}", "UpdateRoute route.GET /items/{item}", "UpdateStage $default"];
+    let renaming = [
+        "UpdateStage $default",
+        "DeleteRouteSettings GET /items/{id}",
+        "DeleteRoute route.GET /items/{id}",
+        "CreateRoute GET /items/{item}",
+        "UpdateStage $default",
+    ];
     assert_eq!(renamed, renaming);
     assert_eq!(env.stage()["RouteSettings"]["GET /items/{item}"]["ThrottlingBurstLimit"], 850);
     on_item.saw_no_error();

@@ -42,7 +42,6 @@ pub(super) async fn check_effects<P: Topology>(
     diagnostics::warn_of_moves::<P>(name, plan, diagnostics);
     diagnostics::warn_of_users::<P>(name, (inventory, plan), diagnostics);
     diagnostics::warn_of_overwritten_drift::<P>(name, plan, ignored, diagnostics);
-    diagnostics::warn_of_refused_requests::<P>(name, plan, inventory, diagnostics);
     refuse_another_root::<P>(inventory, decision, diagnostics);
 }
 

@@ -72,7 +72,8 @@ impl Kind for ApiRoute {
         true
     }
 
-    /// A route with the same requests that API Gateway prefers receives them instead.
+    /// Requests that both routes match move to the other one if API Gateway has preferred this one. A third route that
+    /// it prefers to the other one receives them instead.
     fn exposed_by(&self, remaining: &[&dyn Kind]) -> Option<usize> {
         let key = RouteKey::parse(&self.route_key).ok()?;
         let others: Vec<Option<(&ApiRoute, RouteKey<'_>)>> = remaining
@@ -85,21 +86,23 @@ impl Kind for ApiRoute {
             others.any(|(it, other)| !is_weaker(it) && other.covers(&key) && other.precedes(by))
         };
         others.iter().position(|other| {
-            other.as_ref().is_some_and(|(it, other)| is_weaker(it) && other.overlaps(&key) && !is_covered(other))
+            other.as_ref().is_some_and(|(it, other)| {
+                is_weaker(it) && other.overlaps(&key) && key.precedes(other) && !is_covered(other)
+            })
         })
     }
 
     fn is_recognized_by_content(&self) -> bool {
         true
     }
+}
 
-    /// Both match the same requests, and only names of path variables differ.
-    fn can_be_renamed_to(&self, wanted: &dyn Kind) -> bool {
-        let Some(wanted) = of::<ApiRoute>(wanted) else { return false };
-        match (RouteKey::parse(&self.route_key), RouteKey::parse(&wanted.route_key)) {
-            (Ok(key), Ok(wanted_key)) => self.route_key != wanted.route_key && key.shape() == wanted_key.shape(),
-            _ => false,
-        }
+impl ApiRoute {
+    /// Whether both routes match the same requests: at most the names of their path variables differ.
+    pub fn has_requests_of(&self, other: &ApiRoute) -> bool {
+        let has_variables = self.route_key.contains('{') && other.route_key.contains('{');
+        let shape = |route: &ApiRoute| RouteKey::parse(&route.route_key).ok().map(|key| key.shape());
+        self.route_key == other.route_key || (has_variables && shape(self) == shape(other))
     }
 }
 
@@ -126,6 +129,8 @@ mod tests {
         assert_eq!(exposed(&[("ANY /{proxy+}", None)]).as_deref(), Some("ANY /{proxy+}"));
         assert_eq!(exposed(&[("GET /other", None), ("$default", Some("b"))]), None);
         assert_eq!(exposed(&[("ANY /admin", Some("a")), default]), None, "the protected route is preferred");
+        let (broad, public) = (route("ANY /{name}", Some("a")), route("GET /admin", None));
+        assert_eq!(broad.exposed_by(&[&public]), None, "its requests have always matched the public route");
         assert_eq!(exposed(&[("POST /admin", Some("a")), default]).as_deref(), Some("$default"));
         assert_eq!(exposed(&[("ANY /{proxy+}", Some("b")), ("GET /{name}", None)]).as_deref(), Some("GET /{name}"));
     }

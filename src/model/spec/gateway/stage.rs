@@ -95,6 +95,10 @@ impl Kind for Stage {
         }
     }
 
+    fn suspend_deployment(&mut self) {
+        self.auto_deploy = false;
+    }
+
     fn merge_owned(&mut self, other: &dyn Kind) {
         let Some(other) = of::<Stage>(other) else { return };
         self.default_settings = self.default_settings.or(&other.default_settings);

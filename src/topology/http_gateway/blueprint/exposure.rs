@@ -1,11 +1,89 @@
-//! Warnings about requests that the plan begins to accept.
+//! Requests that the plan begins to accept: their order, and warnings about them.
+
+use std::collections::BTreeSet;
 
 use super::Draft;
-use crate::model::{ApiRoute, Kind, RouteKey};
+use crate::model::keys::gateway as keys;
+use crate::model::{ApiRoute, Authorization, Entry, Key, Kind, Ref, RouteKey};
 use crate::plugin::{AttributePath, Problem};
-use crate::topology::http_gateway::warnings::MOST_ROUTES;
+use crate::topology::http_gateway::authorization::Required;
+use crate::topology::http_gateway::config::{GatewayConfig, RouteConfig};
 
-impl Draft<'_> {
+impl<'a> Draft<'a> {
+    /// The routes whose authorization changes, and those that will no longer accept requests which another route then
+    /// rejects. Their function may change only with the call that changes the route.
+    pub(super) fn reauthorized(
+        &self,
+        config: &GatewayConfig,
+        routes: &[(&'a str, &'a RouteConfig)],
+    ) -> BTreeSet<&'a str> {
+        let wanted = routes.iter().filter_map(|(route_key, route)| {
+            let Required { kind, authorizer, scopes } = config.authorization(route)?;
+            let authorizer = authorizer.and_then(|name| Some(Ref::Key(self.protections.get(name)?.0.clone())));
+            let authorization = Authorization { kind, authorizer, scopes };
+            let found = self.existing_route(route_key);
+            let is_changed = found.is_none_or(|found| found.authorization != authorization);
+            Some((*route_key, RouteKey::parse(route_key).ok()?, authorization, is_changed))
+        });
+        let wanted: Vec<(&str, RouteKey<'_>, Authorization, bool)> = wanted.collect();
+        let loses_requests = |key: &RouteKey<'_>, authorization: &Authorization| {
+            let mut changed = wanted.iter().filter(|(.., is_changed)| *is_changed);
+            changed.any(|(_, other_key, other, _)| is_exposed((other_key, other), (key, authorization)))
+        };
+        let all = wanted.iter().filter(|(_, key, it, is_changed)| *is_changed || loses_requests(key, it));
+        all.map(|(route_key, ..)| *route_key).collect()
+    }
+
+    /// The existing route with a key, or else with one that differs only in names of path variables.
+    fn existing_route(&self, route_key: &str) -> Option<&ApiRoute> {
+        let routes = || {
+            let present = self.existing.present().filter(|entry| !entry.is_missing());
+            present.filter_map(|entry| ApiRoute::of(entry.spec()))
+        };
+        let shape = |key: &str| RouteKey::parse(key).ok().map(|key| key.shape());
+        let renamed = || routes().find(|it| route_key.contains('{') && shape(&it.route_key) == shape(route_key));
+        routes().find(|it| it.route_key == route_key).or_else(renamed)
+    }
+
+    /// Orders the changes so that at no time a request meets a weaker authorization than before and afterwards: a route
+    /// that changes waits for new or changed ones that API Gateway prefers to it and that reject some of its requests,
+    /// and the change of an authorizer for the routes that leave it.
+    pub(super) fn order_exposure(&mut self) {
+        let exists = |key: &Key| self.existing.present().any(|entry| entry.key == *key && !entry.is_missing());
+        if !exists(&keys::stage()) {
+            return;
+        }
+        let routes = self.objects.iter().enumerate().filter_map(|(at, it)| Some((at, ApiRoute::of(&it.spec)?)));
+        let all = routes.filter_map(|(at, route)| Some((at, route, RouteKey::parse(&route.route_key).ok()?)));
+        let all: Vec<(usize, &ApiRoute, RouteKey<'_>)> = all.collect();
+        let is_changed = |route: &ApiRoute| {
+            self.existing_route(&route.route_key).is_none_or(|found| found.authorization != route.authorization)
+        };
+        let changed: Vec<_> = all.iter().filter(|(_, route, _)| is_changed(route)).collect();
+        let (mut after, mut updated_after) = (Vec::new(), Vec::new());
+        for (at, route, key) in &all {
+            let exposed = changed.iter().filter(|(_, other, other_key)| {
+                is_exposed((other_key, &other.authorization), (key, &route.authorization))
+            });
+            after.extend(exposed.map(|(_, other, _)| (*at, keys::route(&other.route_key))));
+        }
+        let leaves = |entry: &Entry| {
+            let route = ApiRoute::of(entry.spec())?;
+            let Some(Ref::Key(left)) = &route.authorization.authorizer else { return None };
+            let (_, now, _) = changed.iter().find(|(_, it, _)| it.has_requests_of(route))?;
+            let is_left = now.authorization.authorizer != route.authorization.authorizer;
+            let at = self.objects.iter().position(|object| object.key == *left)?;
+            is_left.then(|| (at, keys::route(&now.route_key)))
+        };
+        updated_after.extend(self.existing.present().filter_map(leaves));
+        for (at, key) in after {
+            self.objects[at].after.push(key);
+        }
+        for (at, key) in updated_after {
+            self.objects[at].updated_after.push(key);
+        }
+    }
+
     /// Warns of routes that become public, and of deleted routes whose requests a remaining route accepts that they
     /// reject.
     pub(super) fn warn_of_exposure(&mut self) {
@@ -25,10 +103,9 @@ impl Draft<'_> {
             self.existing.current().filter(|it| it.is_present()).filter_map(|it| ApiRoute::of(it.spec())).collect();
         let path = |key: &str| AttributePath::new("route_config").key(key);
         let mut warnings = Vec::new();
-        let mut exposed = Vec::new();
         for route in &existing {
             let key = &route.route_key;
-            if let Some(now) = wanted.iter().find(|it| it.route_key == *key || is_renamed(key, &it.route_key)) {
+            if let Some(now) = wanted.iter().find(|it| it.has_requests_of(route)) {
                 if now.authorization.is_public() && !route.authorization.is_public() {
                     let message =
                         format!("Route {key:?} becomes public: its authorization was {}.", route.authorization);
@@ -37,7 +114,6 @@ impl Draft<'_> {
                     warnings.push(Problem::new(path(&now.route_key), message, hint));
                 }
             } else if let Some(other) = route.exposed_by(&kinds).map(|position| remaining[position]) {
-                exposed.push(key);
                 let message = format!(
                     "Route {key:?} with the authorization {} is deleted, and requests that it rejects then reach the \
                      function of {:?} with the authorization {}.",
@@ -47,27 +123,14 @@ impl Draft<'_> {
                 warnings.push(Problem::new(AttributePath::new("route_config"), message, hint));
             }
         }
-        let is_new = |route: &&&ApiRoute| !existing.iter().any(|it| it.route_key == route.route_key);
-        let new = wanted.iter().filter(is_new).count();
-        let count = existing.len() + unmanaged.len() + new;
-        if count > MOST_ROUTES && !exposed.is_empty() && new > 0 {
-            let message = format!(
-                "The API has {count} routes until the old ones are deleted, and AWS allows {MOST_ROUTES} by default. At the \
-                 quota, the apply deletes old routes first, but not {exposed:?}, whose requests would reach other routes \
-                 before the new ones exist."
-            );
-            let hint = "If the quota does not allow it, the change takes two applies: first delete other routes, or \
-                        request a higher quota.";
-            warnings.push(Problem::new(AttributePath::new("route_config"), message, hint));
-        }
         self.warnings.extend(warnings);
     }
 }
 
-/// Whether two keys match the same requests.
-fn is_renamed(one: &str, other: &str) -> bool {
-    match (RouteKey::parse(one), RouteKey::parse(other)) {
-        (Ok(one), Ok(other)) => one.shape() == other.shape(),
-        _ => false,
-    }
+/// Whether the other route would accept requests that this one, which API Gateway prefers, rejects.
+fn is_exposed(
+    (key, authorization): (&RouteKey<'_>, &Authorization),
+    (other_key, other): (&RouteKey<'_>, &Authorization),
+) -> bool {
+    other.is_weaker_than(authorization) && key.precedes(other_key) && key.overlaps(other_key)
 }

@@ -45,6 +45,8 @@ struct Existing<'a> {
 /// An incomplete assignment.
 struct Assignment<'a> {
     wanted: &'a BTreeMap<&'a str, Integration>,
+    /// The routes whose authorization changes.
+    reauthorized: &'a BTreeSet<&'a str>,
     existing: BTreeMap<&'a Key, Existing<'a>>,
     /// The integration that each wanted route had in the last apply.
     before: BTreeMap<&'a str, &'a Key>,
@@ -54,10 +56,11 @@ struct Assignment<'a> {
 /// Assigns each route to an integration with its content.
 fn assign<'a>(
     wanted: &'a BTreeMap<&'a str, Integration>,
+    reauthorized: &'a BTreeSet<&'a str>,
     inventory: &'a Inventory,
     ignored: &IgnoredDrift,
 ) -> Vec<Assigned<'a>> {
-    let mut assignment = Assignment::of(wanted, inventory, ignored);
+    let mut assignment = Assignment::of(wanted, reauthorized, inventory, ignored);
     assignment.keep_those_that_change_as_a_whole();
     assignment.keep_those_with_wanted_content();
     assignment.assign_the_rest(inventory);
@@ -67,6 +70,7 @@ fn assign<'a>(
 impl<'a> Assignment<'a> {
     fn of(
         wanted: &'a BTreeMap<&'a str, Integration>,
+        reauthorized: &'a BTreeSet<&'a str>,
         inventory: &'a Inventory,
         ignored: &IgnoredDrift,
     ) -> Assignment<'a> {
@@ -99,19 +103,22 @@ impl<'a> Assignment<'a> {
                 integration.users.push(route.filter(|_| !is_drifted));
             }
         }
-        Assignment { wanted, existing, before, assigned: Vec::new() }
+        Assignment { wanted, reauthorized, existing, before, assigned: Vec::new() }
     }
 
-    /// Keeps the integrations of which all users want the same content. Their content changes in place.
+    /// Keeps the integrations of which all users want the same content. Their content changes in place, unless the
+    /// authorization of a user changes too: a new function would then answer requests with the old authorization, or
+    /// the other way round. With another integration, one call changes both.
     fn keep_those_that_change_as_a_whole(&mut self) {
         for (key, integration) in &self.existing {
             let routes: Option<Vec<&str>> = integration.users.iter().copied().collect();
             let Some(routes) = routes else { continue };
+            let is_reauthorized = routes.iter().any(|route| self.reauthorized.contains(route));
             let mut contents = routes.iter().map(|route| &self.wanted[route]);
             if let Some(content) = contents.next()
                 && contents.all(|other| other == content)
                 && integration.can_have(content)
-                && (!integration.is_shared || *content == integration.content)
+                && (*content == integration.content || !(integration.is_shared || is_reauthorized))
             {
                 self.assigned.push(Assigned { key: (*key).clone(), content: content.clone(), routes });
             }
@@ -230,13 +237,14 @@ impl<'a> Draft<'a> {
         &mut self,
         routes: &[(&'a str, &'a RouteConfig)],
         permissions: &BTreeMap<&str, Option<Key>>,
+        reauthorized: &BTreeSet<&str>,
     ) -> Option<BTreeMap<&'a str, Key>> {
         let wanted = routes.iter().map(|(key, route)| Some((*key, route.integration.required(&self.api)?)));
         let wanted = wanted.collect::<Option<BTreeMap<&str, Integration>>>()?;
         let ignored = IgnoredDrift::of(self.ignored);
         let mut integrations = BTreeMap::new();
         let mut created = 0;
-        for Assigned { key, content, routes: users } in assign(&wanted, self.existing, &ignored) {
+        for Assigned { key, content, routes: users } in assign(&wanted, reauthorized, self.existing, &ignored) {
             created += usize::from(!self.existing.present().any(|entry| entry.key == key));
             integrations.extend(users.iter().filter_map(|user| {
                 routes.iter().find(|(route, _)| route == user).map(|(route, _)| (*route, key.clone()))

@@ -16,8 +16,10 @@ fn routes<'a>(pairs: &[(&'a str, &str)]) -> Routes<'a> {
     pairs.iter().map(|(key, function)| (*key, content(function))).collect()
 }
 
+/// The assignment if no authorization changes.
 fn assigned<'a>(wanted: &'a Routes<'a>, inventory: &'a Inventory) -> Vec<Assigned<'a>> {
-    assign(wanted, inventory, &IgnoredDrift::default())
+    static NONE: BTreeSet<&str> = BTreeSet::new();
+    assign(wanted, &NONE, inventory, &IgnoredDrift::default())
 }
 
 fn route(key: &str, integration: &Key) -> Spec {
@@ -109,6 +111,19 @@ fn swapped_contents_are_two_updates() {
 fn a_new_route_shares_an_updated_integration() {
     let then = [("GET /a", "y"), ("GET /b", "y")];
     assert_eq!(after(&[("GET /a", "x")], &then), ["integration.GET /a: y for GET /a, GET /b"]);
+}
+
+#[test]
+fn a_function_and_an_authorization_change_in_one_call() {
+    let inventory = applied(&routes(&[("GET /a", "x"), ("GET /b", "x"), ("GET /c", "y")]), &Inventory::default());
+    let assigned = |then: &[(&'static str, &str)]| {
+        let (then, reauthorized) = (routes(then), BTreeSet::from(["GET /a"]));
+        shown(&assign(&then, &reauthorized, &inventory, &IgnoredDrift::default()))
+    };
+    let expected = ["integration.GET /a#2: z for GET /a, GET /b", "integration.GET /c: y for GET /c"];
+    assert_eq!(assigned(&[("GET /a", "z"), ("GET /b", "z"), ("GET /c", "y")]), expected);
+    let expected = ["integration.GET /a: x for GET /a, GET /b", "integration.GET /c: z for GET /c"];
+    assert_eq!(assigned(&[("GET /a", "x"), ("GET /b", "x"), ("GET /c", "z")]), expected);
 }
 
 #[test]

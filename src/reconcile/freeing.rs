@@ -1,0 +1,35 @@
+//! Deletions that make room at a quota.
+
+use std::collections::BTreeSet;
+use std::mem::Discriminant;
+
+use super::plan::{Action, Op, Phase, Plan};
+use super::suspend::suspension;
+use crate::model::{Entry, Inventory, OnDelete, Ref, Spec};
+
+impl Plan {
+    /// The deletions of objects of the same kinds as these operations that no other object refers to. A quota that
+    /// prevents the operations may leave room for them after these deletions. Before that of a route, the stage is
+    /// suspended. `existing` are the current objects.
+    pub fn freeing(&self, failed: &[Discriminant<Spec>], existing: &Inventory) -> Plan {
+        let is_used = |entry: &Entry| {
+            let uses = |other: &Entry| {
+                let mut needs = other.spec().needs().into_iter();
+                let is_target = other.spec().target() == Some(&Ref::Key(entry.key.clone()));
+                is_target || needs.any(|need| need.key == entry.key && need.on_delete == OnDelete::Restrict)
+            };
+            existing.present().any(uses)
+        };
+        let is_freeing = |action: &Action| match action {
+            Action::Delete { entry, .. } => failed.contains(&std::mem::discriminant(&entry.applied)) && !is_used(entry),
+            Action::Create(_) | Action::Update { .. } => false,
+        };
+        let freeing: Vec<&Op> = self.ops.iter().filter(|op| is_freeing(&op.action)).collect();
+        let serve = freeing.iter().any(|op| op.action.spec().answers_requests());
+        let first = suspension(existing).filter(|_| serve);
+        let depends_on: BTreeSet<usize> = first.iter().map(|_| 0).collect();
+        let first = first.map(|action| Op { action, depends_on: BTreeSet::new(), phase: Phase::Main });
+        let freeing = freeing.into_iter().map(|op| Op { depends_on: depends_on.clone(), ..op.clone() });
+        Plan { ops: first.into_iter().chain(freeing).collect(), ..Plan::default() }
+    }
+}
