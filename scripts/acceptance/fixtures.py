@@ -161,6 +161,13 @@ class Fixtures:
         self.wait(f"{alias} was not visible", 60, lambda: is_visible(kms, alias))
         return alias
 
+    def log_group(self, label):
+        """The ARN of a new log group that no gateway manages."""
+        account, name = self.account, f"/aws/vendedlogs/{self.run.name(label)}"
+        account.client("logs").create_log_group(logGroupName=name, tags=self.tag_map())
+        self.share("log group", name)
+        return f"arn:{account.partition}:logs:{account.region}:{account.id}:log-group:{name}"
+
     def zone_id(self):
         """The ID of the public hosted zone of DOMAIN. Not a fixture: it exists before the run."""
         domain = self.run.settings.domain

@@ -179,7 +179,9 @@ def change(scenario):
     apply("remove the maximum age of CORS", cors_configuration=cors | {"max_age": None})
     apply("disable CORS", cors_configuration=None)
     apply("enable access logs", access_log_logservice_group_name=f"/aws/vendedlogs/{run.name('change')}")
-    apply("disable access logs", access_log_logservice_group_name=None)
+    apply("send them to another group", access_log_logservice_group_name=None,
+          access_log_destination_arn=run.fixtures.log_group("elsewhere"))  # fmt: skip
+    apply("disable access logs", access_log_destination_arn=None)
     apply("set tags", api_tags={"Team": "shop"}, stage_tags={"Team": "shop"})
     answers(scenario, "/hello", 200)
     scenario.import_again(ADDRESS)

@@ -158,6 +158,7 @@ impl Cloud for Session {
         match &entry.applied {
             Spec::Eip(_) => ec2::eip::disown(&operation, entry).await,
             Spec::RouteTable(_) => ec2::route_table::disown(&operation, entry).await,
+            Spec::LogGroup(_) => logs::group::disown(&operation, entry).await,
             // They have no tags.
             Spec::Authorizer(_) | Spec::JwtAuthorizer(_) | Spec::Integration(_) | Spec::LambdaPermission(_) => Ok(()),
             other => {

@@ -1,7 +1,11 @@
 //! Destinations of log events.
 
-use super::FunctionArn;
+use super::{FunctionArn, LogGroup};
 use crate::model::{Arn, only};
+use crate::plugin::Check;
+
+/// The beginning of the name of a delivery stream to which API Gateway writes access logs.
+const ACCESS_LOGS: &str = "amazon-apigateway-";
 
 /// A destination of log events, identified by its ARN.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +42,22 @@ impl Destination {
         Ok(destination)
     }
 
+    /// The check of an input with the destination of access logs, which API Gateway writes to itself.
+    pub(crate) fn of_access_logs() -> Check {
+        let rule = format!("the ARN of a log group, or of a delivery stream whose name begins with {ACCESS_LOGS:?}");
+        Check::text(&rule, |text| {
+            let arn = Arn::split(text)?;
+            if let ("logs", Some(name)) = (arn.service, LogGroup::name_in(text)) {
+                let is_valid = !name.is_empty() && name.len() <= 512 && only(name, "._-/#");
+                return if is_valid { Ok(()) } else { Err(format!("{name:?} is not the name of a log group.")) };
+            }
+            match Destination::parse(text) {
+                Ok(Destination::DeliveryStream) if arn.resource.contains(ACCESS_LOGS) => Ok(()),
+                _ => Err(format!("API Gateway does not write access logs to {text:?}.")),
+            }
+        })
+    }
+
     /// Whether it is a stream, which needs a role, and not a function, which needs a permission.
     pub fn is_stream(&self) -> bool {
         !matches!(self, Destination::Function(_))
@@ -57,6 +77,22 @@ mod tests {
         let delivery = parse("arn:aws-us-gov:firehose:us-gov-west-1:123456789012:deliverystream/logs");
         assert_eq!(delivery, Destination::DeliveryStream);
         assert!(delivery.is_stream() && !parse(function).is_stream());
+    }
+
+    #[test]
+    fn access_logs_go_to_log_groups_and_named_delivery_streams() {
+        let check = Destination::of_access_logs();
+        let is_valid = |text: &str| (check.test)(&text.into()).is_ok();
+        let logs = "arn:aws:logs:eu-central-1:123456789012:log-group:";
+        let firehose = "arn:aws:firehose:eu-central-1:123456789012:deliverystream/";
+        for name in ["/shop/access", "shop:*", "#shop"] {
+            assert!(is_valid(&format!("{logs}{name}")), "{name}");
+        }
+        assert!(is_valid(&format!("{firehose}amazon-apigateway-shop")));
+        assert!(!is_valid(&format!("{firehose}shop")), "AWS requires the prefix");
+        for text in [logs, "shop", "arn:aws:kinesis:eu-central-1:123456789012:stream/amazon-apigateway-a"] {
+            assert!(!is_valid(text), "{text}");
+        }
     }
 
     #[test]

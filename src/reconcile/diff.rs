@@ -51,15 +51,20 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Differences {
     let deleted_keys: BTreeSet<&Key> = deleted.iter().map(|entry| &entry.key).collect();
     // The existing objects count too, for a destroy after an update that failed half-way.
     let specs = || wanted.iter().map(|object| &object.spec).chain(existing.present().map(|entry| &entry.applied));
+    let is_given = |entry: &Entry| specs().any(|spec| spec.is_given(&entry.id));
+    // AWS deletes nothing with an object that stays.
+    let stays = |key: &Key| {
+        let mut parents = deleted.iter().filter(|entry| entry.key == *key);
+        parents.any(|entry| entry.applied.stays_when_deleted() || is_given(entry))
+    };
     let main_route_table = existing.main_route_table().map(|table| &table.key);
     // With the root, AWS deletes what uses them too.
     let deletes_root = deleted.iter().any(|entry| entry.spec().is_root());
     let used = if deletes_root { BTreeMap::new() } else { used_by_unmanaged(existing) };
     for entry in deleted.iter().rev() {
-        let cascades_from = entry.spec().parent().filter(|parent| deleted_keys.contains(parent)).cloned();
-        let is_kept = main_route_table == Some(&entry.key)
-            || used.contains_key(&entry.id)
-            || specs().any(|spec| spec.is_given(&entry.id));
+        let parent = entry.spec().parent().filter(|parent| deleted_keys.contains(parent) && !stays(parent));
+        let cascades_from = parent.cloned();
+        let is_kept = main_route_table == Some(&entry.key) || used.contains_key(&entry.id) || is_given(entry);
         actions.push(Action::Delete { entry: (*entry).clone(), cascades_from, is_kept });
     }
     Differences { actions, overwritten }

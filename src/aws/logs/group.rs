@@ -282,6 +282,15 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     }
 }
 
+/// Stops managing a group that the configuration names by its ARN.
+pub(crate) async fn disown(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let _lock = lock(operation.session, &entry.id).await;
+    match is_unmanaged(operation, entry).await? {
+        true => Ok(()),
+        false => release(operation, &entry.id).await,
+    }
+}
+
 /// Removes the ownership tags of a group that stays.
 async fn release(operation: &Operation<'_>, name: &str) -> Result<(), Failure> {
     let Some(found) = find(operation.session, name).await? else { return Ok(()) };

@@ -58,6 +58,14 @@ pub(super) fn alternatives(context: &Context<'_, GatewayConfig>) -> Vec<GatewayC
         let names = before.into_iter().chain([None, Some("unknown".to_string())]).map(Input::Known);
         choices.push(each(|config| &mut config.access_log_logservice_group_name, names));
     }
+    if !config.access_log_destination_arn.is_known() {
+        let Scope { partition, region, account, .. } = context.scope;
+        let account = account.as_deref().unwrap_or("123456789012");
+        let arn = format!("arn:{partition}:logs:{region}:{account}:log-group:unknown");
+        let before = before(|config| &config.access_log_destination_arn).cloned();
+        let arns = before.into_iter().chain([None, Some(arn)]).map(Input::Known);
+        choices.push(each(|config| &mut config.access_log_destination_arn, arns));
+    }
     if !config.access_log_logservice_group_subscription_destination_arn.is_known() {
         let arns = [None, Some(function)].map(Input::Known);
         choices.push(each(|config| &mut config.access_log_logservice_group_subscription_destination_arn, arns));

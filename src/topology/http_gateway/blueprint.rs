@@ -206,7 +206,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The stage is created after the routes, so that it is deployed once and not once per route.
-    fn stage(&mut self, config: &GatewayConfig, log_group: Option<Key>, routes: Vec<Key>) {
+    fn stage(&mut self, config: &GatewayConfig, log_group: Option<Ref>, routes: Vec<Key>) {
         let of_stage: fn(&Spec) -> Option<&String> = |spec| match spec {
             Spec::Stage(stage) => stage.access_log.as_ref()?.format.known(),
             _ => None,
@@ -218,7 +218,7 @@ impl<'a> Draft<'a> {
             api: self.api.clone(),
             auto_deploy: true,
             deployment_failure: None,
-            access_log: log_group.map(|key| AccessLog { log_group: Ref::Key(key), format }),
+            access_log: log_group.map(|log_group| AccessLog { log_group, format }),
             default_settings: settings::default(config),
             route_settings: settings::of_routes(config),
             tags: self.tags("stage_tags", &config.stage_tags),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::integrations::{IntegrationConfig, PAYLOAD_FORMATS};
 use super::jwt_authorizers::JwtConfig;
-use crate::model::{Api, KmsKey, LogGroup, OperationTimeouts, RouteSettings, Tags, role};
+use crate::model::{Api, Destination, KmsKey, LogGroup, OperationTimeouts, RouteSettings, Tags, role};
 use crate::plugin::{Check, Input, PlanEffect, Value};
 use crate::topology::NOT_YET_RUN;
 
@@ -100,8 +100,21 @@ crate::attributes! {
         /// begin with `/aws/vendedlogs/` avoid the size limit of the policy by which AWS allows log delivery.
         access_log_logservice_group_name: Input<Option<String>>
             = optional().check(LogGroup::new_name()).change(PlanEffect::PartialReplace(
-                "creates a new log group and deletes the old one, including its log events"
+                "creates a new log group and deletes the old one, including its log events unless \
+                 `access_log_logservice_group_skip_destroy` is `true`"
             )),
+        /// Whether the log group stays, with its log events and its retention, when the resource is destroyed or the
+        /// name changes. Only its subscription filter and the tags of the provider are deleted. Apply it before the
+        /// change that no longer needs the group. A gateway that needs a group with this name again takes it over with
+        /// `adopt`. Has no effect without `access_log_logservice_group_name`.
+        access_log_logservice_group_skip_destroy: Input<bool> = default(false).in_place(),
+        /// ARN of an existing log group that receives the access logs, or of a Firehose delivery stream whose name
+        /// begins with `amazon-apigateway-`. It must be in the Region and account of the gateway. The provider does not
+        /// change it. If it is the group that the gateway has created, the gateway stops managing it. By default,
+        /// access logs are off unless `access_log_logservice_group_name` is set.
+        access_log_destination_arn: Input<Option<String>>
+            = optional().check(Destination::of_access_logs()).conflicts_with("access_log_logservice_group_name")
+            .in_place(),
         /// Number of days for which log events are kept. By default, and with 0, they never expire. Has no effect
         /// without `access_log_logservice_group_name`.
         access_log_logservice_group_retention_in_days: Input<Option<i64>>
@@ -110,14 +123,13 @@ crate::attributes! {
         /// 50, and the provider sets 3. Has no effect without `access_log_logservice_group_name`.
         access_log_logservice_group_tags: Input<Option<BTreeMap<String, Input<String>>>> = optional().in_place(),
         /// Format of the access logs: `CLF` (Common Log Format) and `JSON` are AWS's formats for HTTP APIs, and
-        /// `CUSTOM` is the format in `custom_access_log_format`. Has no effect without
-        /// `access_log_logservice_group_name`.
+        /// `CUSTOM` is the format in `custom_access_log_format`. Has no effect if access logs are off.
         access_log_format_type: Input<String>
             = default("JSON").check(Check::one_of(&["CLF", "JSON", "CUSTOM"])).in_place(),
         /// Custom log format with `$context` variables: one line of at most 3072 bytes that contains
         /// `$context.requestId` or `$context.extendedRequestId`, and may end with a newline. Required if
         /// `access_log_format_type` is `CUSTOM`. Another form of the same JSON changes nothing. Has no effect with
-        /// another format, or without `access_log_logservice_group_name`.
+        /// another format, or if access logs are off.
         custom_access_log_format: Input<Option<String>> = optional().in_place(),
         /// Customer-managed KMS key that encrypts log events: its ID, its ARN, an alias (`alias/<name>`) or the ARN of
         /// an alias. The key policy must allow `logs.<region>.amazonaws.com` to use the key. By default, CloudWatch

@@ -124,16 +124,15 @@ pub(super) fn restore_keys(attributes: &Value, inventory: &mut Inventory) {
 /// Copies attributes that cannot be read from AWS from a configuration. Without a log group or a subscription, these
 /// include the inputs that apply only to it.
 pub(super) fn take_as_applied(attributes: &mut Value, configuration: &Value) {
-    for (object, dependent) in [
-        ("access_log_logservice_group_name", "access_log_format_type"),
-        (
-            "access_log_logservice_group_subscription_destination_arn",
-            "access_log_logservice_group_subscription_filter_pattern",
-        ),
-    ] {
-        if attributes.get(object).is_null() {
-            attributes.set(dependent, configuration.get(dependent).clone());
-        }
+    let found = attributes.clone();
+    let mut take = |name: &str| attributes.set(name, configuration.get(name).clone());
+    take("access_log_logservice_group_skip_destroy");
+    let are_null = |names: &[&str]| names.iter().all(|name| found.get(name).is_null());
+    if are_null(&["access_log_logservice_group_name", "access_log_destination_arn"]) {
+        take("access_log_format_type");
+    }
+    if are_null(&["access_log_logservice_group_subscription_destination_arn"]) {
+        take("access_log_logservice_group_subscription_filter_pattern");
     }
     for (name, given) in configuration.as_map().into_iter().flatten() {
         if attributes.get(name).is_null() {

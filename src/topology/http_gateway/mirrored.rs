@@ -15,18 +15,23 @@ pub(super) const MIRRORED: &[Mirrored] = &[
         let of_domain = it.each(DomainName::of, |domain| &domain.ip_address_type);
         it.each(Api::of, |api| &api.ip_address_type).into_iter().chain(of_domain).collect()
     }),
-    // A log group that this resource does not manage cannot be expressed: its name in the configuration would create a
-    // group.
     Mirrored::new("access_log_logservice_group_name", |it| it.each(LogGroup::of, |group| &group.name))
         .if_deleted(&Value::Null),
     Mirrored::new("access_log_logservice_group_retention_in_days", |it| {
         it.each(LogGroup::of, |group| &group.retention_in_days)
     }),
     Mirrored::new("access_log_logservice_group_kms_key_id", |it| it.each(LogGroup::of, |group| &group.kms_key_arn)),
-    // If logs are off or go to another group, no input can express it without also removing the group and its events.
-    Mirrored::new("access_log_format_type", |it| formats(it, |(kind, _)| kind.into())).imported_as(of_managed_logs),
-    Mirrored::new("custom_access_log_format", |it| formats(it, |(_, custom)| custom.into()))
-        .imported_as(of_managed_logs),
+    Mirrored::new("access_log_destination_arn", |it| {
+        let logs = it.all(Stage::of).filter_map(|stage| stage.access_log.as_ref());
+        let unmanaged = logs.filter_map(|log| match &log.log_group {
+            Ref::Id(arn) => Some(arn.as_str().into()),
+            Ref::Key(_) => None,
+        });
+        unmanaged.collect()
+    })
+    .if_deleted(&Value::Null),
+    Mirrored::new("access_log_format_type", |it| formats(it, |(kind, _)| kind.into())),
+    Mirrored::new("custom_access_log_format", |it| formats(it, |(_, custom)| custom.into())),
     Mirrored::new("access_log_logservice_group_subscription_destination_arn", |it| {
         it.each(LogSubscription::of, |subscription| &subscription.destination_arn)
     })
@@ -65,14 +70,4 @@ pub(super) const TAG_MAPS: [(&str, TagsOf); 3] = [
 fn formats(found: Found<'_>, part: fn((&'static str, Option<String>)) -> Value) -> Vec<Value> {
     let logs = found.all(Stage::of).filter_map(|stage| stage.access_log.as_ref());
     logs.filter_map(|log| Some(part(access_log_format_attributes(log.format.known()?)))).collect()
-}
-
-/// The value for an import, if the logs go to the managed group.
-fn of_managed_logs(found: Found<'_>, values: Vec<Value>) -> Option<Value> {
-    let is_managed = |log: &Ref| {
-        let mut groups = found.specs().filter(|(_, spec)| LogGroup::of(spec).is_some());
-        groups.any(|(key, _)| *log == Ref::Key(key.clone()))
-    };
-    let managed = found.all(Stage::of).any(|it| it.access_log.as_ref().is_some_and(|log| is_managed(&log.log_group)));
-    values.into_iter().next().filter(|_| managed)
 }

@@ -24,6 +24,8 @@ const DISTRIBUTION: &str = "access_log_logservice_group_subscription_distributio
 const PATTERN: &str = "access_log_logservice_group_subscription_filter_pattern";
 const ROLE: &str = "access_log_logservice_group_subscription_role_arn";
 const FORMAT: &str = "custom_access_log_format";
+const FORMAT_TYPE: &str = "access_log_format_type";
+const ELSEWHERE: &str = "access_log_destination_arn";
 
 /// The warning that the apply turns automatic deployment on again.
 pub(super) fn deploys_again(context: &Context<'_, GatewayConfig>) -> Option<Problem> {
@@ -118,14 +120,19 @@ fn quotas(config: &GatewayConfig) -> Vec<Problem> {
 
 /// Inputs of access logs without effect.
 fn without_effect(config: &GatewayConfig) -> Vec<Problem> {
-    let given = given(config);
-    if config.access_log_logservice_group_name == Input::Known(None) {
-        let warning = |name: &&'static str| {
-            no_effect(name, &format!("access logs are off, because {GROUP} is not set"), &format!("Set {GROUP}"))
-        };
-        return given.iter().map(warning).collect();
-    }
+    let mut given = given(config);
     let mut warnings = Vec::new();
+    if config.access_log_logservice_group_name == Input::Known(None) {
+        let is_elsewhere = config.access_log_destination_arn != Input::Known(None);
+        let reason = match is_elsewhere {
+            true => format!("{ELSEWHERE} is set, and {GROUP} is not"),
+            false => format!("access logs are off, because {GROUP} is not set"),
+        };
+        let (formats, of_group): (Vec<_>, Vec<_>) =
+            given.into_iter().partition(|name| is_elsewhere && [FORMAT, FORMAT_TYPE].contains(name));
+        warnings.extend(of_group.iter().map(|name| no_effect(name, &reason, &format!("Set {GROUP}"))));
+        given = formats;
+    }
     if let (true, Some(kind @ ("CLF" | "JSON"))) =
         (given.contains(&FORMAT), config.access_log_format_type.known().map(String::as_str))
     {
@@ -165,13 +172,17 @@ fn given(config: &GatewayConfig) -> Vec<&'static str> {
     let retention = &config.access_log_logservice_group_retention_in_days;
     let inputs = [
         ("access_log_logservice_group_retention_in_days", matches!(retention, Input::Known(Some(_)))),
+        (
+            "access_log_logservice_group_skip_destroy",
+            config.access_log_logservice_group_skip_destroy == Input::Known(true),
+        ),
         ("access_log_logservice_group_tags", tags.is_some_and(|tags| !tags.is_empty())),
         ("access_log_logservice_group_kms_key_id", text(&config.access_log_logservice_group_kms_key_id)),
         (DESTINATION, text(&config.access_log_logservice_group_subscription_destination_arn)),
         (DISTRIBUTION, text(&config.access_log_logservice_group_subscription_distribution)),
         (PATTERN, pattern.is_some_and(|pattern| !pattern.is_empty())),
         (ROLE, text(&config.access_log_logservice_group_subscription_role_arn)),
-        ("access_log_format_type", config.access_log_format_type.known().is_some_and(|kind| kind != "JSON")),
+        (FORMAT_TYPE, config.access_log_format_type.known().is_some_and(|kind| kind != "JSON")),
         (FORMAT, text(&config.custom_access_log_format)),
     ];
     inputs.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect()
@@ -210,6 +221,7 @@ mod tests {
     fn of_logs() -> Json {
         json!({
             "access_log_logservice_group_retention_in_days": 7,
+            "access_log_logservice_group_skip_destroy": true,
             "access_log_logservice_group_tags": {"a": "b"},
             "access_log_logservice_group_kms_key_id": "alias/logs",
             DESTINATION: KINESIS,
@@ -229,7 +241,7 @@ mod tests {
             all.iter().map(|(attribute, _)| attribute.clone()).collect::<std::collections::BTreeSet<_>>(),
             expected
         );
-        assert_eq!(all.len(), 9);
+        assert_eq!(all.len(), 10);
         for (attribute, text) in &all {
             assert!(text.starts_with(&format!("{attribute} has no effect: ")), "{text}");
             assert!(text.contains("access_log_logservice_group_name is not set"), "{text}");
@@ -241,6 +253,11 @@ mod tests {
         for group in ["/http/shop", UNKNOWN] {
             assert_eq!(warned(with(of_logs(), json!({GROUP: group}))), [], "{group}");
         }
+        let elsewhere = json!({ELSEWHERE: "arn:aws:logs:eu-central-1:123456789012:log-group:shop"});
+        let mut of_group = expected.clone();
+        of_group.retain(|name| ![FORMAT, FORMAT_TYPE].contains(&name.as_str()));
+        let found = attributes(with(of_logs(), elsewhere));
+        assert_eq!(found.into_iter().collect::<std::collections::BTreeSet<_>>(), of_group, "formats have an effect");
         let defaults = json!({"access_log_logservice_group_tags": {}, PATTERN: "", "access_log_format_type": "JSON"});
         assert_eq!(warned(defaults), []);
     }

@@ -124,7 +124,16 @@ fn bases() -> Vec<Json> {
             "access_log_logservice_group_subscription_role_arn": "arn:aws:iam::123456789012:role/logs",
             "access_log_logservice_group_subscription_distribution": null,
         }),
+        json!({
+            "access_log_logservice_group_name": null,
+            "access_log_logservice_group_subscription_destination_arn": null,
+            "access_log_destination_arn": log_group("theirs"),
+        }),
     ]
+}
+
+fn log_group(name: &str) -> Json {
+    json!(format!("arn:aws:logs:eu-central-1:123456789012:log-group:{name}"))
 }
 
 fn values() -> Values {
@@ -152,6 +161,7 @@ fn values() -> Values {
         ("access_log_format_type", json!("JSON"), json!("CLF")),
         ("custom_access_log_format", json!("$context.requestId"), json!("$context.requestId $context.status")),
         ("access_log_logservice_group_kms_key_id", none.clone(), json!("alias/logs")),
+        ("access_log_destination_arn", log_group("theirs"), log_group("others")),
         (destination, function("forward"), function("other")),
         (destination, none.clone(), function("other")),
         ("access_log_logservice_group_subscription_filter_pattern", json!(""), json!("{ $.status = 5* }")),
@@ -206,12 +216,14 @@ const NOT_IMPORTED: Exceptions = &[
     ("an import states the authorizer of each route", &["default_authorizer_name", "default_authorization_scopes"]),
     ("the lookup finds the certificate of an own domain", &["certificate_arn"]),
     ("AWS does not record the domain of the lookup", &["certificate_domain"]),
+    ("AWS does not return it", &["access_log_logservice_group_skip_destroy"]),
 ];
 
 const NOT_REFLECTED: Exceptions = &[
     ("drift appears in each route", &["default_authorizer_name", "default_authorization_scopes"]),
     ("as an output, it has the certificate in AWS", &["certificate_arn"]),
     ("AWS does not record the domain of the lookup", &["certificate_domain"]),
+    ("AWS does not return it", &["access_log_logservice_group_skip_destroy"]),
 ];
 
 #[test]

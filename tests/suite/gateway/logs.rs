@@ -213,6 +213,78 @@ fn a_renamed_log_group_is_created_before_the_old_is_deleted() {
 }
 
 #[test]
+fn a_log_group_that_skips_its_deletion_stays_without_its_filter() {
+    let env = TestEnv::new();
+    let kept = json!({
+        "access_log_logservice_group_skip_destroy": true, "access_log_logservice_group_retention_in_days": 30,
+    });
+    env.apply(&forwarding(&env, json!({ "access_log_logservice_group_retention_in_days": 30 })));
+    assert_eq!(env.change(&forwarding(&env, kept.clone())), Vec::<String>::new(), "it is no property of the group");
+    let renamed = with(&kept, &json!({ "access_log_logservice_group_name": "/shop/requests" }));
+    let calls = env.change(&forwarding(&env, renamed.clone()));
+    let order = [
+        "UpdateStage $default",
+        "DeleteSubscriptionFilter /shop/access",
+        "RemovePermission subscription_permission",
+        "UntagResource /shop/access",
+    ];
+    assert_eq!((positions(&calls, &order).len(), calls.len()), (4, 8), "{calls:#?}");
+    assert!(positions(&calls, &order[..3]).is_sorted(), "{calls:#?}");
+    let stays = |name: &str| {
+        let found = group(&env, name).expect("it stays");
+        assert_eq!((found["retentionInDays"].clone(), filters(&env, name).len()), (json!(30), 0), "{found}");
+        let tags = found["tags"].as_object().into_iter().flatten().filter(|(key, _)| key.starts_with("fgw:")).count();
+        assert_eq!(tags, 0, "{found}");
+    };
+    stays(GROUP);
+    // A gateway that needs the name again takes the group over.
+    env.config(&forwarding(&env, kept.clone()));
+    env.workspace.plan(&[]).failed_with("To take it over, set \"log_group\" = \"/shop/access\" in adopt");
+    env.apply(&forwarding(&env, renamed));
+    env.destroy();
+    stays("/shop/requests");
+}
+
+#[test]
+fn logs_go_to_a_group_of_someone_else_and_back() {
+    let env = TestEnv::new();
+    env.proxy.account().boto("logs", "create_log_group", json!({ "logGroupName": "/theirs" }));
+    let arn = |name: &str| format!("arn:aws:logs:us-east-1:{}:log-group:{name}", env.proxy.account().id);
+    let to = |arn: &str| {
+        let format = json!({ "access_log_format_type": "CLF", "access_log_destination_arn": arn });
+        with(&json!({ "route_config": routes(&env) }), &format)
+    };
+    let shown = || env.proxy.account().list_of("apis")[0]["stages"][0]["AccessLogSettings"].clone();
+    let calls = env.first(&to(&format!("{}:*", arn("/theirs"))));
+    assert!(!calls.iter().any(|call| call.contains("LogGroup")), "{calls:#?}");
+    assert_eq!(shown()["DestinationArn"], arn("/theirs"));
+
+    // A change outside Terraform is corrected.
+    let stage = json!({ "ApiId": env.attribute("api_id"), "StageName": "$default" });
+    let drift = json!({ "AccessLogSettings": { "DestinationArn": arn("/other"), "Format": shown()["Format"] } });
+    env.proxy.boto("apigatewayv2", "update_stage", with(&stage, &drift));
+    env.workspace.apply(&["-refresh-only"]).succeeded();
+    assert_eq!(env.attribute("access_log_destination_arn"), arn("/other"));
+    env.apply(&to(&arn("/theirs")));
+    assert_eq!(shown()["DestinationArn"], arn("/theirs"));
+
+    let calls = env.change(&forwarding(&env, json!({})));
+    assert!(calls.contains(&"CreateLogGroup /shop/access".to_owned()), "{calls:#?}");
+    // The group that the gateway has created stays if the configuration names it.
+    let calls = env.change(&to(&arn(GROUP)));
+    assert!(calls.contains(&format!("DeleteSubscriptionFilter {GROUP}")), "{calls:#?}");
+    assert!(!calls.iter().any(|call| call.starts_with("DeleteLogGroup")), "{calls:#?}");
+    assert!(group(&env, GROUP).is_some() && shown()["DestinationArn"] == arn(GROUP));
+    let both = with(&to(&arn(GROUP)), &json!({ "access_log_logservice_group_name": GROUP }));
+    env.config(&both);
+    env.workspace.plan(&[]).failed_with("Both access_log_destination_arn");
+    env.apply(&json!({ "route_config": routes(&env) }));
+    assert_eq!(shown(), Value::Null);
+    env.destroy();
+    assert!(group(&env, "/theirs").is_some() && group(&env, GROUP).is_some());
+}
+
+#[test]
 fn retention_and_key_change_in_place() {
     let env = TestEnv::new();
     env.proxy.latency(SLOW);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::RouteSettings;
+use super::{LogGroup, RouteSettings};
 use crate::model::OnDelete::Restrict;
 use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
 use crate::model::{Claim, Key, Learned, Need, Ref, Tags, is_same_format};
@@ -85,18 +85,24 @@ impl Kind for Stage {
         self.access_log.iter_mut().map(|log| &mut log.log_group).collect()
     }
 
+    /// A log group by the ARN in the configuration.
+    fn is_given(&self, id: &str) -> bool {
+        let log_group = self.access_log.as_ref().map(|log| &log.log_group);
+        matches!(log_group, Some(Ref::Id(arn)) if LogGroup::name_in(arn) == Some(id))
+    }
+
     fn is_deployed_by_aws(&self) -> bool {
         true
+    }
+
+    fn suspend_deployment(&mut self) {
+        self.auto_deploy = false;
     }
 
     fn mask_unowned(&mut self, wanted: &dyn Kind) {
         if let Some(wanted) = of::<Stage>(wanted) {
             self.keep_settings_of(wanted);
         }
-    }
-
-    fn suspend_deployment(&mut self) {
-        self.auto_deploy = false;
     }
 
     fn merge_owned(&mut self, other: &dyn Kind) {

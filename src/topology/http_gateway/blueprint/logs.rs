@@ -7,15 +7,22 @@ use crate::model::Found;
 use crate::model::FunctionArn;
 use crate::model::KmsKey;
 use crate::model::keys::gateway as keys;
-use crate::model::{Caller, Key, LogGroup, LogSubscription, Spec};
+use crate::model::{Caller, Key, LogGroup, LogSubscription, Ref, Spec};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::http_gateway::config::GatewayConfig;
 
 const DESTINATION: &str = "access_log_logservice_group_subscription_destination_arn";
 
 impl Draft<'_> {
-    /// Adds the log group and its subscription. `Some(None)` if access logs are off, `None` if that is unknown.
-    pub(super) fn logs(&mut self, config: &GatewayConfig) -> Option<Option<Key>> {
+    /// Adds the log group and its subscription. Returns the destination of the access logs: `Some(None)` if they are
+    /// off, `None` if that is unknown.
+    pub(super) fn logs(&mut self, config: &GatewayConfig) -> Option<Option<Ref>> {
+        if let Some(arn) = config.access_log_destination_arn.known()? {
+            let hint = "Use a log group or delivery stream in the Region and account of the gateway.";
+            let path = AttributePath::new("access_log_destination_arn");
+            self.check_region_and_account(arn, path, ("the gateway", "API Gateway writes access logs", hint));
+            return Some(Some(Ref::Id(arn.strip_suffix(":*").unwrap_or(arn).to_string())));
+        }
         let Some(name) = config.access_log_logservice_group_name.known()? else { return Some(None) };
         let own = config.access_log_logservice_group_tags.clone().map(Option::unwrap_or_default);
         let name = Input::Known(name.clone());
@@ -25,12 +32,12 @@ impl Draft<'_> {
             name,
             retention_in_days: LogGroup::period(&config.access_log_logservice_group_retention_in_days),
             kms_key_arn: self.kms_key_arn(config),
-            skip_destroy: Input::Known(false),
+            skip_destroy: config.access_log_logservice_group_skip_destroy.clone(),
             tags: self.tags("access_log_logservice_group_tags", &own),
         };
         self.add(key.clone(), Spec::LogGroup(spec), vec![]);
         self.subscription(config, &key)?;
-        Some(Some(key))
+        Some(Some(Ref::Key(key)))
     }
 
     /// CloudWatch Logs accepts only ARNs, so a key ID or alias is looked up in KMS.
@@ -69,7 +76,8 @@ impl Draft<'_> {
                 return Some(());
             }
         };
-        self.check_region_and_account(arn, path);
+        let hint = "Use a function or stream in the Region and account of the gateway; it may forward the events.";
+        self.check_region_and_account(arn, path, ("the log group", "CloudWatch Logs forwards events", hint));
         // The role is not used for a function, nor the distribution for any other destination than a Kinesis stream.
         let (mut role_arn, mut distribution) = (Input::Known(None), Input::Known(None));
         let permission = match &destination {
@@ -103,8 +111,8 @@ impl Draft<'_> {
         key
     }
 
-    /// A log group forwards events only within its Region and account.
-    fn check_region_and_account(&mut self, arn: &str, path: AttributePath) {
+    /// Log events stay within their Region and account.
+    fn check_region_and_account(&mut self, arn: &str, path: AttributePath, (source, act, hint): (&str, &str, &str)) {
         // Validation has already reported a text that is not an ARN.
         let Ok(arn) = Arn::split(arn) else { return };
         let ours = self.scope;
@@ -113,8 +121,8 @@ impl Draft<'_> {
             return;
         }
         let message = format!(
-            "The destination is in {} of account {} (partition {}), but the log group is in {} of account {} \
-             (partition {}); CloudWatch Logs forwards events only within one Region and account.",
+            "The destination is in {} of account {} (partition {}), but {source} is in {} of account {} (partition {}); \
+             {act} only within one Region and account.",
             arn.region,
             arn.account,
             arn.partition,
@@ -122,7 +130,6 @@ impl Draft<'_> {
             ours.account.as_deref().unwrap_or("unknown"),
             ours.partition
         );
-        let hint = "Use a function or stream in the Region and account of the gateway; it may forward the events.";
         self.problems.push(Problem::new(path, message, hint));
     }
 }

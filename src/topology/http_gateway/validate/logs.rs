@@ -12,9 +12,10 @@ const ROLE: &str = "access_log_logservice_group_subscription_role_arn";
 impl Problems {
     pub(super) fn access_logs(&mut self, config: &GatewayConfig) {
         let path = AttributePath::new("custom_access_log_format");
+        let is_on = has_log_group(config) || matches!(config.access_log_destination_arn, Input::Known(Some(_)));
         let kind = config.access_log_format_type.known().map(String::as_str);
         match (&config.custom_access_log_format, kind) {
-            (Input::Known(None), Some("CUSTOM")) if has_access_logs(config) => self.add(
+            (Input::Known(None), Some("CUSTOM")) if is_on => self.add(
                 path,
                 "access_log_format_type is \"CUSTOM\", but there is no custom_access_log_format.",
                 "Set custom_access_log_format, or use \"JSON\" or \"CLF\".",
@@ -60,7 +61,7 @@ impl Problems {
     }
 
     fn stream(&mut self, arn: &str, config: &GatewayConfig) {
-        if config.access_log_logservice_group_subscription_role_arn == Input::Known(None) && has_access_logs(config) {
+        if config.access_log_logservice_group_subscription_role_arn == Input::Known(None) && has_log_group(config) {
             self.add(
                 AttributePath::new(ROLE),
                 format!("{arn:?} is a stream, and CloudWatch Logs needs a role to write to a stream."),
@@ -70,8 +71,8 @@ impl Problems {
     }
 }
 
-/// Whether access logs are on. Without them, the other inputs of access logs have no effect.
-fn has_access_logs(config: &GatewayConfig) -> bool {
+/// Whether access logs go to a log group of the gateway. Without it, the inputs about the group have no effect.
+fn has_log_group(config: &GatewayConfig) -> bool {
     matches!(config.access_log_logservice_group_name, Input::Known(Some(_)))
 }
 
