@@ -4,6 +4,8 @@
 mod acls_and_propagation;
 #[path = "testbed/authorization.rs"]
 mod authorization;
+#[path = "testbed/cidr_blocks.rs"]
+mod cidr_blocks;
 #[path = "testbed/endpoints.rs"]
 mod endpoints;
 #[path = "testbed/first_answers.rs"]

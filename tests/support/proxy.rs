@@ -228,6 +228,16 @@ impl Proxy {
         self.shared.moto.interface_endpoints.answer_requests(are_accepted);
     }
 
+    /// How long the secondary ranges of VPCs are associating and disassociating; on AWS, some seconds.
+    pub(crate) fn ranges_changing(&self, changing: Lasts) {
+        self.shared.moto.cidr_blocks.set(changing);
+    }
+
+    /// Lets the next association of a secondary range fail with this status message.
+    pub(crate) fn fail_next_range(&self, message: &str) {
+        self.shared.moto.cidr_blocks.fail(message);
+    }
+
     /// How long the IPv6 ranges of VPCs and subnets are associating; on AWS, some seconds.
     pub(crate) fn ipv6_associating(&self, associating: Lasts) {
         self.shared.moto.associating.set(associating);

@@ -2,6 +2,7 @@
 
 mod acls;
 mod associating;
+mod cidr_blocks;
 mod dependencies;
 mod egress_gateways;
 mod endpoint_checks;
@@ -84,6 +85,7 @@ repairs! {
     tokens::Tokens,
     zones::Zones,
     associating::Associating,
+    cidr_blocks::CidrBlocks,
     vpcs::Vpcs,
     ipam::Ipam,
     nats::Nats,

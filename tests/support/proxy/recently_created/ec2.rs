@@ -28,6 +28,7 @@ const CREATED: &[(&str, &str)] = &[
 const LISTED: &[(&str, &str)] = &[
     ("addressesSet", "allocationId"),
     ("associationSet", "routeTableAssociationId"),
+    ("cidrBlockAssociationSet", "associationId"),
     ("egressOnlyInternetGatewaySet", "egressOnlyInternetGatewayId"),
     ("internetGatewaySet", "internetGatewayId"),
     ("ipv6CidrBlockAssociationSet", "associationId"),
