@@ -207,8 +207,8 @@ impl<'a> Known<'a> {
 pub struct Unmanaged {
     /// Its id in AWS.
     pub id: String,
-    /// The slot in its tag `fgw:object`, if it is the slot of an object of this kind. `None` if nothing can make it a
-    /// managed object, such as a domain that another API uses.
+    /// The slot in its tag `fgw:object`, if it is the slot of an object of this kind, or the one that an input can give
+    /// it. `None` if nothing can make it a managed object, such as a domain that another API uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot: Option<String>,
     /// Whether it has ownership tags, which users can remove.

@@ -31,6 +31,38 @@ def removed_ranges(ask):
     ask.observe("ipv6-disassociated", text, used <= known and "associated" not in (of_subnet[-1] + of_vpc[-1]))
 
 
+def secondary_ranges(ask):
+    vpc = ask.vpc()
+    excluded = {
+        block: ask.attempt("ec2", "associate_vpc_cidr_block", VpcId=vpc, CidrBlock=block)
+        for block in ("172.16.0.0/16", "198.19.0.0/24")
+    }
+    text = "; ".join(f"{block}: {answer}" for block, answer in excluded.items())
+    ask.observe("secondary-range-excluded", text, all(it.code == "InvalidVpc.Range" for it in excluded.values()))
+
+    table, gateway = ask.route_table(vpc), ask.internet_gateway(vpc)
+    ask.ec2("create_route", RouteTableId=table, DestinationCidrBlock="100.65.7.0/24", GatewayId=gateway)
+    covering = ask.attempt("ec2", "associate_vpc_cidr_block", VpcId=vpc, CidrBlock="100.65.0.0/16")
+    ask.observe("secondary-range-route", str(covering), bool(covering.code))
+
+    created = ask.ec2("associate_vpc_cidr_block", VpcId=vpc, CidrBlock="100.64.0.0/16")["CidrBlockAssociation"]
+    association = {"AssociationId": created["AssociationId"]}
+
+    def states():
+        blocks = ask.ec2("describe_vpcs", VpcIds=[vpc])["Vpcs"][0]["CidrBlockAssociationSet"]
+        return [it["CidrBlockState"]["State"] for it in blocks if it["AssociationId"] == created["AssociationId"]]
+
+    ask.run.fixtures.wait("The range was not associated", 120, lambda: states() == ["associated"])
+    subnet = ask.ec2("create_subnet", VpcId=vpc, CidrBlock="100.64.0.0/24", TagSpecifications=ask.tags("subnet"))
+    in_use = ask.attempt("ec2", "disassociate_vpc_cidr_block", **association)
+    ask.ec2("delete_subnet", SubnetId=subnet["Subnet"]["SubnetId"])
+    ask.observe("secondary-range-in-use", str(in_use), in_use.code == "InvalidCidrBlock.InUse")
+    ask.ec2("disassociate_vpc_cidr_block", **association)
+    found = seen(ask, states)
+    used = {state for states in found for state in states}
+    ask.observe("secondary-range-removed", f"states in order: {found}", used <= {"disassociating", "disassociated"})
+
+
 def seen(ask, states):
     """The different values of a list in the order in which they were read, until it shows no change in progress."""
     found, deadline = [], time.monotonic() + 60
@@ -294,6 +326,17 @@ QUESTIONS = [
         Row("ipv6-disassociated", "How does AWS return IPv6 ranges that were disassociated?",
             "they are omitted, or `disassociating` and `disassociated`", "src/aws/ec2/vpc_ipv6_block.rs"),
     ], removed_ranges, 1),
+    Question([
+        Row("secondary-range-excluded", "Which private ranges does AWS reject for a VPC in 10.0.0.0/8?",
+            "172.16.0.0/12 and 198.19.0.0/16, with InvalidVpc.Range",
+            "src/topology/four_tier_vpc/parts/secondary_ranges/restrictions.rs"),
+        Row("secondary-range-route", "What does AWS return for a range with the destination of a route?",
+            "unknown; the plan rejects it", "src/topology/four_tier_vpc/parts/secondary_ranges.rs"),
+        Row("secondary-range-in-use", "What does AWS return for the removal of a range with a subnet?",
+            "InvalidCidrBlock.InUse", CODES),
+        Row("secondary-range-removed", "How does AWS return secondary ranges that were disassociated?",
+            "they are omitted, or `disassociating` and `disassociated`", "src/aws/ec2/vpc_cidr_block.rs"),
+    ], secondary_ranges, 2),
     Question([
         Row("vpc-in-use", "What does DeleteVpc return while a security group is in the VPC?",
             "DependencyViolation", CODES),

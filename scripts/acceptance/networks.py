@@ -18,6 +18,7 @@ SIZES = {
     "private-nat": ("private NAT gateways, and a network without internet access", 2, 0, 9),
     "production": ("three AZs with a NAT gateway each", 3, 3, 8),
     "resource": ("all AZs, one NAT gateway", 1, 1, 8),
+    "secondary-ranges": ("a secondary range with the subnets of pods", 1, 1, 8),
     "two-regions": ("two networks, both in the Region of the test", 0, 0, 5),
 }
 
@@ -106,6 +107,9 @@ CHANGES = [
     ("restore the default security group", {"restrict_default_security_group": None}),
     ("create interface endpoints", {"interface_endpoints": {"kms": {}, "logs": {"allowed_ports": [443, 8443]}}}),
     ("move an interface endpoint", {"interface_endpoints": {"kms": {"subnet_tier": "private_persistence"}, "logs": {}}}),
+    ("add a secondary range", {"secondary_cidr_blocks": ["100.64.0.0/16"],
+                               "private_persistence_subnet_cidr_blocks": {"AZ-0": "100.64.0.0/18"}}),
+    ("remove the secondary range", {"secondary_cidr_blocks": None, "private_persistence_subnet_cidr_blocks": None}),
     ("remove an AZ", {"num_availability_zones": 2}),
     ("delete the interface endpoints", {"interface_endpoints": None}),
 ]

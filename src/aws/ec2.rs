@@ -31,6 +31,7 @@ pub(crate) mod subnet;
 pub(crate) mod tags;
 mod users;
 pub(crate) mod vpc;
+pub(crate) mod vpc_cidr_block;
 pub(crate) mod vpc_endpoint;
 pub(crate) mod vpc_ipv6_block;
 #[cfg(test)]

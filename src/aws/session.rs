@@ -23,6 +23,7 @@ macro_rules! in_file_of_kind {
     ($spec:expr, |$it:ident, $file:ident, $kind:ident| $body:expr) => {
         in_file_of_kind!(@ $spec, $it, $file, $kind, $body,
             Vpc: ec2::vpc,
+            VpcCidrBlock: ec2::vpc_cidr_block,
             VpcIpv6Block: ec2::vpc_ipv6_block,
             InternetGateway: ec2::internet_gateway,
             EgressOnlyInternetGateway: ec2::egress_only_internet_gateway,

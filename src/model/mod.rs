@@ -15,6 +15,7 @@ pub mod keys;
 mod landscape;
 mod learned;
 mod log_format;
+mod occupied_addresses;
 mod outside;
 mod policy;
 pub(crate) mod route_key;
@@ -47,6 +48,7 @@ pub use inventory::{Drift, Entry, Ids, Inventory, Origin, ResolvedObject, Unfini
 pub use landscape::*;
 pub use learned::{DnsEntry, EndpointAddresses, Learned};
 pub use log_format::{is_same_format, without_newline};
+pub use occupied_addresses::OccupiedAddresses;
 pub use outside::{Finding, Outside, Reference};
 pub(crate) use policy::{FULL_ACCESS, policy_document};
 pub use policy::{is_same_policy, shown_policy};

@@ -75,6 +75,7 @@ macro_rules! kinds {
 
 kinds! {
     Vpc,
+    VpcCidrBlock,
     VpcIpv6Block,
     InternetGateway,
     EgressOnlyInternetGateway,

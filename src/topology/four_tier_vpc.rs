@@ -28,6 +28,7 @@ mod private_nat;
 mod problems;
 #[cfg(test)]
 mod properties;
+mod ranges;
 mod references;
 mod reflect;
 mod route_table_layout;
@@ -55,12 +56,20 @@ use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
 use parts::{
     DefaultNetworkAcl, DefaultSecurityGroup, EgressOnlyGateway, Endpoints, FlowLogs, InterfaceEndpoints, Part,
+    SecondaryRanges,
 };
 use unmanaged_subnets::UnmanagedSubnets;
 
 /// The optional parts of a network, in the order in which their objects are created.
-const PARTS: &[&dyn Part] =
-    &[&EgressOnlyGateway, &Endpoints, &FlowLogs, &InterfaceEndpoints, &DefaultNetworkAcl, &DefaultSecurityGroup];
+const PARTS: &[&dyn Part] = &[
+    &SecondaryRanges,
+    &EgressOnlyGateway,
+    &Endpoints,
+    &FlowLogs,
+    &InterfaceEndpoints,
+    &DefaultNetworkAcl,
+    &DefaultSecurityGroup,
+];
 
 /// A list whose elements may be unknown.
 type Strings = Input<Vec<Input<String>>>;

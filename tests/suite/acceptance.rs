@@ -246,7 +246,7 @@ fn network_scenarios_pass() {
     env.change_states_slowly();
     let finished = env.run("run", &[("ONLY", "network")]);
     let facts = env.assert_passed(&finished);
-    assert_eq!(results(&facts).len(), 9, "{facts:#}");
+    assert_eq!(results(&facts).len(), 10, "{facts:#}");
     assert!(results(&facts).iter().all(|it| it.ends_with("\"passed\"")), "{facts:#}");
 }
 

@@ -103,6 +103,8 @@ mod protected;
 mod refusals;
 #[path = "network/route_tables.rs"]
 mod route_tables;
+#[path = "network/secondary_ranges.rs"]
+mod secondary_ranges;
 #[path = "network/security_group.rs"]
 mod security_group;
 #[path = "network/shared_reads.rs"]

@@ -8,14 +8,14 @@ use aws_sdk_ec2::types::{
     AttachmentStatus, Filter, NetworkInterface, Tag, VpcEndpoint, VpcPeeringConnection,
     VpcPeeringConnectionStateReasonCode as Peering,
 };
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net};
 
 use super::route_table::is_main_table;
 use super::{filter, filter_any, guardduty, interface_endpoint, nat_gateway, tags, vpc_endpoint};
 use crate::aws::Session;
 use crate::aws::calls::{OrFailure, list_all};
 use crate::cloud::{Dependent, DependentScope, Dependents, Failure};
-use crate::model::{Entry, Spec};
+use crate::model::{Entry, Spec, VpcCidrBlock};
 
 /// The unmanaged objects that block the deletion of these subnets, or of the VPC with all its managed objects. The
 /// failures of calls are returned together with the objects that the other calls found.
@@ -302,9 +302,20 @@ impl Finder<'_> {
             .filter_map(|it| {
                 let mut dependent = named("subnet", self.unmanaged(it.subnet_id())?, it.tags(), it.owner_id());
                 dependent.further = it.cidr_block().unwrap_or_default().to_string();
+                dependent.holds = self.ranges_around(&dependent.further);
                 Some(dependent)
             })
             .collect())
+    }
+
+    /// The managed secondary ranges with this block, which AWS does not disassociate while a subnet has it.
+    fn ranges_around(&self, block: &str) -> Vec<String> {
+        let Ok(block) = block.parse::<Ipv4Net>() else { return Vec::new() };
+        let contains = |entry: &&Entry| {
+            let range = VpcCidrBlock::of(&entry.applied).and_then(|it| it.cidr_block.parse::<Ipv4Net>().ok());
+            range.is_some_and(|range| range.contains(&block))
+        };
+        self.known.iter().filter(contains).map(|entry| entry.id.clone()).collect()
     }
 
     /// Route tables, except the main one, which AWS deletes with the VPC; and the unmanaged subnets that use managed

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use aws_sdk_ec2::types::{NatGateway, RouteTable, Tag};
-use ipnet::Ipv6Net;
+use ipnet::{Ipv4Net, Ipv6Net};
 
 use super::claims::{Claimed, Claims, Evidence, Ours};
 use super::ipv6_range;
@@ -142,6 +142,15 @@ impl<'a> Shown<'a> {
     /// A reference to an object: by key if it was added, otherwise by id.
     pub(super) fn reference(&self, id: &str) -> Ref {
         self.key(id).map_or_else(|| Ref::Id(id.to_string()), |key| Ref::Key(key.clone()))
+    }
+
+    /// The key of the managed secondary range that contains `block`.
+    pub(super) fn secondary_range_around(&self, block: Ipv4Net) -> Option<&Key> {
+        let contains = |object: &&Observed| match &object.spec {
+            Spec::VpcCidrBlock(it) => it.cidr_block.parse().is_ok_and(|range: Ipv4Net| range.contains(&block)),
+            _ => false,
+        };
+        self.objects.iter().find(contains).map(|object| &object.key)
     }
 
     /// The key of the managed IPv6 range that contains `range`.

@@ -15,7 +15,7 @@ use super::route_table::is_main_table;
 use super::{
     default_network_acl, egress_only_internet_gateway, eip, flow_log, interface_endpoint, internet_gateway,
     nat_gateway, nat_gateway_addresses, route, route_table, route_table_association, security_group, subnet, tags,
-    users, vpc, vpc_endpoint, vpc_ipv6_block,
+    users, vpc, vpc_cidr_block, vpc_endpoint, vpc_ipv6_block,
 };
 use crate::aws::Session;
 use crate::aws::calls::ownership;
@@ -161,11 +161,13 @@ impl Lists {
     }
 
     /// Adds the managed objects, each after the objects that it refers to. Returns the unmanaged subnets that use the
-    /// main route table.
+    /// main route table, and the unmanaged ranges.
     fn add_to(&self, shown: &mut Shown<'_>) -> Vec<Unmanaged> {
         let Lists { subnets, tables, .. } = self;
         let root_id = shown.network.root_id;
+        let mut unmanaged = Vec::new();
         if let Some((vpc, _)) = &self.vpc {
+            unmanaged.extend(vpc_cidr_block::add_all(shown, vpc, tables));
             vpc_ipv6_block::add_all(shown, vpc, subnets);
         }
         shown.add_all(&self.gateways);
@@ -175,7 +177,8 @@ impl Lists {
         learn_unmanaged_subnets(shown, root_id, subnets);
         shown.add_all(tables);
         let implicit = implicit_subnets(shown, tables, subnets);
-        let unmanaged = self.main_table().map(|main| learn_implicit_subnets(shown, main, &implicit));
+        let of_main_table = self.main_table().map(|main| learn_implicit_subnets(shown, main, &implicit));
+        unmanaged.extend(of_main_table.into_iter().flatten());
         route_table_association::add_all(shown, tables);
         shown.add_all(&self.addresses);
         shown.add_all(&self.nats);
@@ -186,7 +189,7 @@ impl Lists {
         shown.add_all(&self.groups);
         let users = users::of(shown, (tables, &implicit), &self.endpoints, &self.acls);
         shown.learn(root_id, NetworkUsers::LEARNED.to_string(), users.text());
-        unmanaged.into_iter().flatten().collect()
+        unmanaged
     }
 
     /// The objects for the classification of a foreign network.
@@ -198,6 +201,7 @@ impl Lists {
             Some((found, it.spec(&shown)?))
         });
         let vpc = self.vpc.as_ref().map(|(vpc, _)| vpc);
+        let ranges = vpc.into_iter().flat_map(|vpc| vpc_cidr_block::found(&shown, vpc));
         let text = |of: fn(&Vpc) -> Option<&str>| vpc.and_then(of).unwrap_or_default().to_string();
         NetworkLandscape {
             vpc_id: text(Vpc::vpc_id),
@@ -209,7 +213,7 @@ impl Lists {
             internet_gateways: self.gateways.iter().map(Into::into).collect(),
             nat_gateways: nat_gateway::found(&self.nats),
             endpoints: self.endpoints.iter().map(Into::into).collect(),
-            others: others.collect(),
+            others: others.chain(ranges).collect(),
             default_network_acl: self.acls.first().map(Into::into),
             default_security_group: self.groups.first().map(Into::into),
         }
@@ -232,12 +236,13 @@ impl Lists {
     }
 }
 
-/// The ids of the pending NAT gateways, which no traffic may be routed to yet, and of the associating IPv6 ranges.
+/// The ids of the pending NAT gateways, which no traffic may be routed to yet, and of the associating ranges.
 fn incomplete(vpc: Option<&Vpc>, nats: &[NatGateway]) -> BTreeSet<String> {
     let nats = nats.iter().filter(|nat| nat_gateway_addresses::is_pending(nat)).filter_map(|nat| nat.nat_gateway_id());
+    let secondary = vpc.into_iter().flat_map(vpc_cidr_block::associating);
     let blocks = vpc.into_iter().flat_map(|vpc| vpc.ipv6_cidr_block_association_set());
     let blocks = blocks.filter(|block| vpc_ipv6_block::is_associating(block));
-    nats.chain(blocks.filter_map(|block| block.association_id())).map(str::to_string).collect()
+    nats.chain(secondary).chain(blocks.filter_map(|block| block.association_id())).map(str::to_string).collect()
 }
 
 /// The times of creation by id, of the kinds for which EC2 returns one.

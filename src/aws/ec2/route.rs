@@ -119,7 +119,7 @@ pub(super) fn found(it: &aws_sdk_ec2::types::Route) -> Option<(String, String)> 
 
 /// Whether it is a local route, or one that AWS creates for a gateway endpoint or propagates from a VPN gateway. A
 /// route to an endpoint of a Gateway Load Balancer has a range as its destination, and is not created by AWS.
-fn is_created_by_aws(route: &aws_sdk_ec2::types::Route) -> bool {
+pub(super) fn is_created_by_aws(route: &aws_sdk_ec2::types::Route) -> bool {
     let to_service = route.destination_prefix_list_id().is_some();
     route.gateway_id().is_some_and(|id| id == "local" || (to_service && id.starts_with("vpce-")))
         || route.origin() == Some(&RouteOrigin::EnableVgwRoutePropagation)

@@ -74,6 +74,7 @@ impl Listed for aws_sdk_ec2::types::Subnet {
                 (keys::subnet(tier, index, zone, &cidr_block), tier, index)
             }
         };
+        let block = self.cidr_block().and_then(|block| block.parse().ok());
         Some(Observed {
             id: self.subnet_id()?.to_string(),
             key,
@@ -84,6 +85,7 @@ impl Listed for aws_sdk_ec2::types::Subnet {
                 availability_zone: self.availability_zone()?.to_string(),
                 availability_zone_id: self.availability_zone_id()?.to_string(),
                 cidr_block,
+                secondary_range: block.and_then(|block| shown.secondary_range_around(block)).cloned(),
                 map_public_ip_on_launch: Input::Known(self.map_public_ip_on_launch().unwrap_or(false)),
                 ipv6_block: range.and_then(|range| shown.ipv6_block_around(range)).cloned(),
                 ipv6_cidr_block: Input::Known(range.map(|range| range.to_string())),

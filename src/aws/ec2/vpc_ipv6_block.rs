@@ -22,8 +22,8 @@ use crate::model::Input;
 use crate::model::keys::network as keys;
 use crate::model::{Entry, Ipv6Source, Key, Learned, Spec, Tier, VpcIpv6Block};
 
-/// hashicorp/terraform-provider-aws handles it (`internal/service/ec2/errors.go`).
-const MISSING: MissingCodes = MissingCodes(&["InvalidVpcCidrBlockAssociationID.NotFound"]);
+/// For associations of both families. hashicorp/terraform-provider-aws handles it (`internal/service/ec2/errors.go`).
+pub(super) const MISSING: MissingCodes = MissingCodes(&["InvalidVpcCidrBlockAssociationID.NotFound"]);
 
 /// How long a range may be associating.
 const READY: Duration = Duration::from_secs(10 * 60);

@@ -44,10 +44,12 @@ impl<P: Topology> Announcement<'_, P> {
         let objects = decision.objects.iter();
         planned.set("aws_objects", Value::map(objects.map(|object| (object.key.slot.clone(), ids.id(&object.key)))));
         planned.set("drift", Value::Map(BTreeMap::new()));
-        // The create of a default group or ACL adopts the existing one.
+        // The create of a default group or ACL, or of an object that has no tags, adopts the existing one.
         let is_adopted = |it: &Unmanaged| {
             decision.plan.ops.iter().any(|op| match &op.action {
-                Action::Create(object) => object.spec.is_adopted() && it.slot.as_ref() == Some(&object.key.slot),
+                Action::Create(object) => {
+                    (object.spec.is_adopted() || !it.is_tagged) && it.slot.as_ref() == Some(&object.key.slot)
+                }
                 Action::Update { .. } | Action::Delete { .. } => false,
             })
         };

@@ -126,6 +126,7 @@ fn these_inputs_mean_the_same_if_they_are_null_or_empty() {
         "private_app_subnet_cidr_blocks",
         "private_persistence_subnet_cidr_blocks",
         "transit_subnet_cidr_blocks",
+        "secondary_cidr_blocks",
     ];
     let tags = [
         "public_propagating_vgws",

@@ -10,9 +10,9 @@ pub(super) fn some_network() -> impl Strategy<Value = Value> {
     let extras = proptest::array::uniform6(prop::bool::weighted(0.4));
     let logs = proptest::array::uniform2(prop::option::weighted(0.3, 0..4_usize));
     let endpoints = proptest::array::uniform2(prop::option::weighted(0.3, 0..6_usize));
-    let choices = (0..3_i64, 0..4_usize, logs, endpoints, some_tiers_with_ipv6());
+    let choices = (0..3_i64, 0..4_usize, logs, endpoints, some_tiers_with_ipv6(), 0..5_usize);
     (some_plain_network(), extras, choices).prop_map(
-        |(mut config, extras, (secondary, layout, logs, endpoints, tiers))| {
+        |(mut config, extras, (secondary, layout, logs, endpoints, tiers, ranges))| {
             let layouts: [&[(&str, &str)]; 4] = [
                 &[],
                 &[("private_app", "per_tier")],
@@ -50,6 +50,7 @@ pub(super) fn some_network() -> impl Strategy<Value = Value> {
             if propagates {
                 config.set("private_propagating_vgws", vec!["vgw-2", "vgw-1"].into());
             }
+            set_ranges(&mut config, ranges);
             let logs =
                 ["a", "b"].into_iter().zip(logs).filter_map(|(name, kind)| Some((name, some_flow_log(name, kind?))));
             config.set("flow_logs", Value::map(logs));
@@ -86,6 +87,16 @@ fn set_tiers_with_ipv6(config: &mut Value, (tiers, gateway): (usize, Option<bool
         ["public"] => config.set("assign_ipv6_address_on_creation", have_addresses.into()),
         _ if have_addresses => config.set("assign_ipv6_address_on_creation_tiers", tiers.to_vec().into()),
         _ => {}
+    }
+}
+
+/// Sets one of several sets of secondary ranges, with and without a subnet in them.
+fn set_ranges(config: &mut Value, choice: usize) {
+    let ranges: [&[&str]; 5] = [&[], &[], &["100.64.0.0/16"], &["100.66.0.0/17", "100.65.0.0/16"], &["100.64.0.0/16"]];
+    config.set("secondary_cidr_blocks", ranges[choice].to_vec().into());
+    if choice >= 3 {
+        let block = if choice == 3 { "100.65.0.0/24" } else { "100.64.128.0/24" };
+        config.set("private_persistence_subnet_cidr_blocks", Value::map([("AZ-0", block.into())]));
     }
 }
 

@@ -6,6 +6,9 @@ use crate::plugin::Input;
 /// The slot of the VPC, the root of a network.
 pub const VPC: &str = "vpc";
 
+/// The start of the slot of a secondary IPv4 range, before the range.
+pub const CIDR_BLOCK: &str = "cidr_block.";
+
 /// The slot of the VPC's IPv6 range.
 pub const IPV6_CIDR_BLOCK: &str = "ipv6_cidr_block";
 
@@ -63,6 +66,7 @@ pub fn slots() -> Vec<String> {
         slots.extend([format!("subnet.{tier}.*"), format!("route_table.{tier}"), format!("route_table.{tier}.*")]);
         slots.extend([format!("route_table_association.{tier}.*"), format!("route.{tier}.*")]);
     }
+    slots.push(format!("{CIDR_BLOCK}*"));
     slots.extend(["eip.*", "nat_gateway.*", "private_nat_gateway.*"].map(str::to_string));
     slots.extend(EndpointService::ALL.map(|service| format!("vpc_endpoint.{}", service.slot())));
     slots.extend([FLOW_LOG, FLOW_LOG_GROUP, INTERFACE_ENDPOINT, ENDPOINT_GROUP].map(|prefix| format!("{prefix}*")));
@@ -87,6 +91,11 @@ pub fn vpc(cidr_block: &Input<String>, tenancy: &Input<String>) -> Key {
 pub fn vpc_of_pool(pool_id: &Input<String>, netmask_length: &Input<Option<i64>>, tenancy: &Input<String>) -> Key {
     let length = netmask_length.clone().map(|length| length.map_or("default".into(), |length| format!("/{length}")));
     Key::fixed(VPC, join(&[pool_id.as_ref(), length.as_ref(), tenancy.as_ref()]))
+}
+
+/// `cidr_block.<range>`: a secondary IPv4 range in canonical notation.
+pub fn cidr_block(range: &str) -> Key {
+    Key::new(format!("{CIDR_BLOCK}{range}"))
 }
 
 /// `ipv6_cidr_block`, fixed by the source of the range.

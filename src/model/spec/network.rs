@@ -14,6 +14,7 @@ mod route_table_association;
 mod security_group;
 mod subnet;
 mod vpc;
+mod vpc_cidr_block;
 mod vpc_endpoint;
 mod vpc_ipv6_block;
 
@@ -31,5 +32,6 @@ pub use route_table_association::*;
 pub use security_group::*;
 pub use subnet::*;
 pub use vpc::*;
+pub use vpc_cidr_block::*;
 pub use vpc_endpoint::*;
 pub use vpc_ipv6_block::*;

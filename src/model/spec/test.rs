@@ -6,7 +6,7 @@ use super::{
     DomainName, EgressOnlyInternetGateway, Eip, Integration, InterfaceEndpoint, InterfaceEndpointSettings,
     InternetGateway, Ipv6Source, JwtAuthorizer, LambdaPermission, LogGroup, LogSubscription, NatGateway,
     NetworkAclRule, Route, RouteSettings, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Stage,
-    Subnet, Target, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
+    Subnet, Target, Tier, Vpc, VpcCidrBlock, VpcEndpoint, VpcIpv6Block,
 };
 use std::collections::BTreeMap;
 
@@ -41,6 +41,12 @@ impl Vpc {
     }
 }
 
+impl VpcCidrBlock {
+    pub(crate) fn test() -> VpcCidrBlock {
+        VpcCidrBlock { vpc: vpc(), cidr_block: "100.64.0.0/16".into() }
+    }
+}
+
 impl VpcIpv6Block {
     pub(crate) fn test() -> VpcIpv6Block {
         VpcIpv6Block { vpc: vpc(), source: Ipv6Source::Amazon { network_border_group: Input::default() } }
@@ -69,6 +75,7 @@ impl Subnet {
             availability_zone: "us-east-1a".into(),
             availability_zone_id: "use1-az1".into(),
             cidr_block: text("10.0.0.0/24"),
+            secondary_range: None,
             map_public_ip_on_launch: Input::Known(false),
             ipv6_block: None,
             ipv6_cidr_block: Input::default(),

@@ -10,6 +10,7 @@ use std::net::Ipv4Addr;
 use ipnet::{Ipv4Net, Ipv4Subnets};
 
 use super::config::Config;
+use super::ranges::{self, contain, outside, overlap};
 use super::tier_zones::TierZones;
 use super::unmanaged_subnets::UnmanagedSubnets;
 use super::zones::SubnetSlot;
@@ -52,7 +53,8 @@ pub(super) fn blocks(
         Some(prior) => zones.tiers().filter(|tier| is_resized(prior, config, *tier)).collect(),
         None => Vec::new(),
     };
-    let frozen = frozen(config, vpc, existing, places, &resized);
+    let ranges: Vec<Ipv4Net> = [vpc].into_iter().chain(ranges::secondary(config).unwrap_or_default()).collect();
+    let frozen = frozen(config, &ranges, existing, places, &resized);
     for site in &sites {
         if blocks.contains_key(site) {
             continue;
@@ -71,7 +73,7 @@ pub(super) fn blocks(
             }
         }
     }
-    overlaps(config, vpc, &blocks)?;
+    overlaps(config, &ranges, &blocks)?;
     unmanaged.check(config, existing, &blocks)?;
 
     let new: Vec<SubnetSlot> = sites.iter().filter(|site| !blocks.contains_key(site)).copied().collect();
@@ -268,13 +270,14 @@ fn explicit(config: &Config, (tier, index): SubnetSlot) -> Option<Input<Ipv4Net>
     }
 }
 
-/// The current blocks of the subnets in these AZs. Blocks outside `vpc` are ignored, because a VPC with another range
-/// is replaced. If the only subnet at a position is pending deletion, it is kept, because its tier or AZ is required
-/// again, unless the size of the tier's blocks has changed since. In a tier in `resized`, only blocks of the new size
-/// are kept, such as those that an interrupted apply has already created.
+/// The current blocks of the subnets in these AZs. Blocks outside the ranges are ignored: a VPC with another primary
+/// range is replaced, and a secondary range is removed after its subnets. If the only subnet at a position is pending
+/// deletion, it is kept, because its tier or AZ is required again, unless the size of the tier's blocks has changed
+/// since. In a tier in `resized`, only blocks of the new size are kept, such as those that an interrupted apply has
+/// already created.
 fn frozen(
     config: &Config,
-    vpc: Ipv4Net,
+    ranges: &[Ipv4Net],
     existing: &Inventory,
     places: &[ZoneSlot],
     resized: &[Tier],
@@ -285,9 +288,9 @@ fn frozen(
     for entry in staying.chain(pending).filter(|entry| entry.key.slot.starts_with("subnet.")) {
         let Spec::Subnet(subnet) = &entry.applied else { continue };
         // An AZ that gets the index of a removed AZ does not get its blocks.
-        let block = block(subnet).filter(|block| vpc.contains(block) && is_in(subnet, places));
+        let block = block(subnet).filter(|block| contain(ranges, block) && is_in(subnet, places));
         let has_any_size = !entry.pending_deletion && !resized.contains(&subnet.tier);
-        let block = block.filter(|block| has_any_size || has_size(config, vpc, subnet.tier, block));
+        let block = block.filter(|block| has_any_size || has_size(config, ranges[0], subnet.tier, block));
         if let Some(block) = block {
             frozen.entry((subnet.tier, subnet.index)).or_insert(block);
         }
@@ -324,16 +327,19 @@ fn block(subnet: &Subnet) -> Option<Ipv4Net> {
     subnet.cidr_block.known()?.parse().ok()
 }
 
-/// Reports explicit blocks outside the VPC's range, and blocks that overlap.
-fn overlaps(config: &Config, vpc: Ipv4Net, blocks: &BTreeMap<SubnetSlot, Input<Ipv4Net>>) -> Result<(), Vec<Problem>> {
+/// Reports explicit blocks outside the VPC's ranges, and blocks that overlap.
+fn overlaps(
+    config: &Config,
+    ranges: &[Ipv4Net],
+    blocks: &BTreeMap<SubnetSlot, Input<Ipv4Net>>,
+) -> Result<(), Vec<Problem>> {
     let known: Vec<(SubnetSlot, Ipv4Net)> =
         blocks.iter().filter_map(|(site, block)| Some((*site, *block.known()?))).collect();
     let path = |(tier, index): SubnetSlot| AttributePath::new(config.cidr_blocks(tier).0).key(&format!("AZ-{index}"));
     let mut problems = Vec::new();
     for (position, (site, block)) in known.iter().enumerate() {
-        if !vpc.contains(block) {
-            let message = format!("{block} is outside the VPC's range {vpc}.");
-            problems.push(Problem::new(path(*site), message, format!("Use a block inside {vpc}.")));
+        if !contain(ranges, block) {
+            problems.push(outside(path(*site), block, ranges));
         }
         for (other_site, other) in &known[position + 1..] {
             if overlap(block, other) {
@@ -352,10 +358,6 @@ fn overlaps(config: &Config, vpc: Ipv4Net, blocks: &BTreeMap<SubnetSlot, Input<I
         }
     }
     if problems.is_empty() { Ok(()) } else { Err(problems) }
-}
-
-fn overlap(a: &Ipv4Net, b: &Ipv4Net) -> bool {
-    a.contains(b) || b.contains(a)
 }
 
 fn is_free(block: &Ipv4Net, taken: &[Ipv4Net]) -> bool {
@@ -377,7 +379,7 @@ fn free_ranges(vpc: Ipv4Net, taken: &[Ipv4Net]) -> String {
 
 /// The first and the last address of each free range.
 fn gaps(vpc: Ipv4Net, taken: &[Ipv4Net]) -> Vec<(Ipv4Addr, Ipv4Addr)> {
-    let mut taken: Vec<(u64, u64)> = taken.iter().map(range).collect();
+    let mut taken: Vec<(u64, u64)> = taken.iter().filter(|block| vpc.contains(*block)).map(range).collect();
     taken.sort_unstable();
     let (mut next, end) = range(&vpc);
     let mut free = Vec::new();

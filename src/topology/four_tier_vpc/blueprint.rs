@@ -12,7 +12,7 @@ use super::private_nat::{self, PrivateNat};
 use super::route_table_layout::{self, Layout};
 use super::tier_zones::TierZones;
 use super::zones::{self, SubnetSlot, ZoneSlot};
-use super::{PARTS, ipv6, name_tags, tags, vpc, warnings};
+use super::{PARTS, ipv6, name_tags, ranges, tags, vpc, warnings};
 use crate::model::keys::network as keys;
 use crate::model::keys::network::Family;
 use crate::model::{Eip, InternetGateway, Key, NatGateway, Object, Ref, Spec, Subnet, Tags, Tier};
@@ -83,6 +83,7 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     warnings.extend(warnings::unused_entries(config, &zones));
 
     let mut draft = Draft::new(context);
+    PARTS.iter().for_each(|part| part.draft_before_subnets(&mut draft));
     let ipv6_range = match structure.ipv6 {
         true => Some(draft.ipv6_range().map_err(|problem| vec![problem])?),
         false => None,
@@ -204,6 +205,7 @@ impl<'a> Draft<'a> {
                 let site = (tier, place.index);
                 let cidr_block = blocks.get(&site).cloned().unwrap_or(Input::Unknown);
                 let key = keys::subnet(tier, place.index, &place.id, &cidr_block);
+                let secondary_range = ranges::around(config, &cidr_block);
                 let map_public_ip_on_launch = match tier {
                     Tier::Public => config.map_public_ip_on_launch.clone(),
                     _ => Input::Known(false),
@@ -215,6 +217,7 @@ impl<'a> Draft<'a> {
                     availability_zone: place.name.clone(),
                     availability_zone_id: place.id.clone(),
                     cidr_block,
+                    secondary_range,
                     map_public_ip_on_launch,
                     ipv6_block: None,
                     ipv6_cidr_block: Input::Known(None),

@@ -85,7 +85,8 @@ impl<'a> Classifier<'a> {
         }
     }
 
-    /// One subnet for each tier and AZ.
+    /// One subnet for each tier and AZ. In EKS, pods often have subnets in a secondary range, next to those of the
+    /// nodes. These become a tier of their own, if one is free.
     fn subnets(&mut self) -> Placed<'a> {
         let landscape = self.landscape;
         let mut by_tier: BTreeMap<(Tier, &str), Vec<&'a FoundSubnet>> = BTreeMap::new();
@@ -93,24 +94,36 @@ impl<'a> Classifier<'a> {
             if !self.is_free(&subnet.id) {
                 continue;
             }
-            let tier = match fault_of_block(subnet, landscape) {
-                Some(reason) => Err(reason),
-                None => evidence::tier_of(subnet, self.table_of(subnet), landscape),
+            let tier = match subnet.cidr_block.parse::<Ipv4Net>() {
+                Err(_) => Err("it has no IPv4 CIDR block, and no input expresses an IPv6-only subnet".to_string()),
+                Ok(_) => evidence::tier_of(subnet, self.table_of(subnet), landscape),
             };
             match tier {
                 Ok(tier) => by_tier.entry((tier, subnet.zone.as_str())).or_default().push(subnet),
                 Err(reason) => self.reject(&subnet.id, reason),
             }
         }
-        let mut chosen: Vec<(Tier, &FoundSubnet)> = Vec::new();
-        for ((tier, zone), mut subnets) in by_tier {
-            subnets.sort_by_key(|subnet| (subnet.cidr_block.parse::<Ipv4Net>().ok(), subnet.id.clone()));
+        let is_secondary = |subnet: &FoundSubnet| is_secondary(subnet, landscape);
+        let (mut chosen, mut further): (Vec<(Tier, &FoundSubnet)>, Placed<'_>) = Default::default();
+        let free = [Tier::PrivatePersistence, Tier::Transit];
+        let free = free.into_iter().find(|tier| by_tier.keys().all(|(it, _)| it != tier));
+        for (number, ((tier, zone), mut subnets)) in (0..).zip(by_tier) {
+            subnets.sort_by_key(|it| (is_secondary(it), it.cidr_block.parse::<Ipv4Net>().ok(), it.id.clone()));
             for other in &subnets[1..] {
-                let (first, tier) = (&subnets[0].id, tier.slot());
-                self.reject(&other.id, format!("{first} is the subnet of the tier {tier} in {zone} already"));
+                match free.filter(|_| tier != Tier::Public && is_secondary(other)) {
+                    // One for each AZ.
+                    Some(free) if further.values().all(|it| it.zone != zone) => {
+                        further.insert((free, number), other);
+                    }
+                    _ => {
+                        let (first, tier) = (&subnets[0].id, tier.slot());
+                        self.reject(&other.id, format!("{first} is the subnet of the tier {tier} in {zone} already"));
+                    }
+                }
             }
             chosen.push((tier, subnets[0]));
         }
+        chosen.extend(further.into_iter().map(|((tier, _), subnet)| (tier, subnet)));
         let indices = indices(&chosen);
         chosen.into_iter().map(|(tier, subnet)| ((tier, indices[subnet.zone.as_str()]), subnet)).collect()
     }
@@ -165,15 +178,10 @@ impl<'a> Classifier<'a> {
     }
 }
 
-/// Why no input can express the addresses of a subnet.
-fn fault_of_block(subnet: &FoundSubnet, landscape: &NetworkLandscape) -> Option<String> {
-    let Ok(block) = subnet.cidr_block.parse::<Ipv4Net>() else {
-        return Some("it has no IPv4 CIDR block, and no input expresses an IPv6-only subnet".to_string());
-    };
-    let primary = landscape.vpc_cidr_block.parse::<Ipv4Net>().ok().filter(|primary| !primary.contains(&block))?;
-    Some(format!(
-        "its CIDR block {block} is in a secondary range of the VPC, which no input expresses; the primary one is {primary}"
-    ))
+/// Whether a subnet is in a secondary range of the VPC.
+fn is_secondary(subnet: &FoundSubnet, landscape: &NetworkLandscape) -> bool {
+    let (block, primary) = (subnet.cidr_block.parse::<Ipv4Net>(), landscape.vpc_cidr_block.parse::<Ipv4Net>());
+    block.is_ok_and(|block| primary.is_ok_and(|primary| !primary.contains(&block)))
 }
 
 /// The index of each AZ: the number at the end of the names of its subnets, if these numbers identify the AZs, else its

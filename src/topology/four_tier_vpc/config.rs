@@ -4,6 +4,7 @@ mod checks;
 mod effects;
 mod empty;
 mod ipv6_tiers;
+mod tag_maps;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +18,7 @@ use crate::topology::NOT_YET_RUN;
 use checks::tenancy;
 use effects::{
     ENDPOINTS, FLOW_LOGS, NAT_GATEWAYS, OTHER_BLOCKS, OTHER_LENGTH, OTHER_RANGE, REPLACED_ENTRY, REPLACED_TIER,
-    REPLACED_TIER_WITH_NAT,
+    REPLACED_TIER_WITH_NAT, SECONDARY_RANGES,
 };
 use empty::{empty_list, empty_map};
 pub(super) use ipv6_tiers::Ipv6Tiers;
@@ -209,6 +210,12 @@ crate::attributes! {
         transit_subnet_cidr_blocks: CidrBlocks
             = default(empty_map()).change(PlanEffect::PartialReplace(REPLACED_ENTRY)),
 
+        /// Further IPv4 CIDR blocks of the VPC, from /16 to /28, such as `100.64.0.0/16` for pods. Subnets get parts of
+        /// them only by `*_subnet_cidr_blocks`. AWS excludes some combinations of blocks and allows 5 for a VPC by
+        /// default, with `cidr_block`. A block that the VPC has already is taken over, and the plan warns. If the block
+        /// is removed, so are the subnets in it first. Other subnets in it are an error.
+        secondary_cidr_blocks: Input<BTreeSet<Input<String>>>
+            = default(empty_list()).change(PlanEffect::PartialReplace(SECONDARY_RANGES)),
         /// ID of the IPAM pool that allocates the IPv4 CIDR block of the VPC: `cidr_block` if it is set, otherwise a
         /// block of the length `ipv4_netmask_length`, otherwise a block of the pool's default length. The output
         /// `vpc_cidr_block` contains the allocated block.
@@ -455,44 +462,6 @@ impl Config {
             Tier::PrivatePersistence => ("persistence_propagating_vgws", &self.persistence_propagating_vgws),
             Tier::Transit => ("transit_propagating_vgws", &self.transit_propagating_vgws),
         }
-    }
-
-    /// The tags of the tier's subnets.
-    pub fn subnet_tags(&self, tier: Tier) -> &Tags {
-        match tier {
-            Tier::Public => &self.public_subnet_custom_tags,
-            Tier::PrivateApp => &self.private_app_subnet_custom_tags,
-            Tier::PrivatePersistence => &self.private_persistence_subnet_custom_tags,
-            Tier::Transit => &self.transit_subnet_custom_tags,
-        }
-    }
-
-    /// The tags of the tier's route tables.
-    pub fn route_table_tags(&self, tier: Tier) -> &Tags {
-        match tier {
-            Tier::Public => &self.public_route_table_custom_tags,
-            Tier::PrivateApp => &self.private_app_route_table_custom_tags,
-            Tier::PrivatePersistence => &self.private_persistence_route_table_custom_tags,
-            Tier::Transit => &self.transit_route_table_custom_tags,
-        }
-    }
-
-    /// The name and the value of every map of tags.
-    pub fn tag_maps(&self) -> [(&'static str, &Tags); 12] {
-        [
-            ("custom_tags", &self.custom_tags),
-            ("vpc_custom_tags", &self.vpc_custom_tags),
-            ("nat_gateway_custom_tags", &self.nat_gateway_custom_tags),
-            ("public_subnet_custom_tags", &self.public_subnet_custom_tags),
-            ("private_app_subnet_custom_tags", &self.private_app_subnet_custom_tags),
-            ("private_persistence_subnet_custom_tags", &self.private_persistence_subnet_custom_tags),
-            ("transit_subnet_custom_tags", &self.transit_subnet_custom_tags),
-            ("public_route_table_custom_tags", &self.public_route_table_custom_tags),
-            ("private_app_route_table_custom_tags", &self.private_app_route_table_custom_tags),
-            ("private_persistence_route_table_custom_tags", &self.private_persistence_route_table_custom_tags),
-            ("transit_route_table_custom_tags", &self.transit_route_table_custom_tags),
-            ("security_group_tags", &self.security_group_tags),
-        ]
     }
 }
 

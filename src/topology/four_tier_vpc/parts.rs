@@ -9,6 +9,7 @@ mod endpoints;
 mod flow_logs;
 mod interface_endpoints;
 mod rule_maps;
+mod secondary_ranges;
 
 use super::blueprint::{Built, Draft};
 use super::classify::Classifier;
@@ -31,6 +32,7 @@ pub(super) use egress_only_gateway::EgressOnlyGateway;
 pub(super) use endpoints::Endpoints;
 pub(super) use flow_logs::{FlowLog, FlowLogs};
 pub(super) use interface_endpoints::{InterfaceEndpoint, InterfaceEndpoints};
+pub(super) use secondary_ranges::SecondaryRanges;
 
 /// An optional part of a network. Most methods have a default that does nothing.
 pub(super) trait Part: Sync {
@@ -62,7 +64,10 @@ pub(super) trait Part: Sync {
         Vec::new()
     }
 
-    /// Adds its objects, problems and warnings to a network that has the part.
+    /// Adds its objects that subnets need, and problems, to a draft without subnets. Called for each part.
+    fn draft_before_subnets(&self, _draft: &mut Draft<'_>) {}
+
+    /// Adds its other objects, problems and warnings to a network that has the part.
     fn draft(&self, draft: &mut Draft<'_>, built: &Built<'_>);
 
     /// Its inputs that decide which objects exist.

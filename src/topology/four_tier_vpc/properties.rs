@@ -28,8 +28,8 @@ struct Case {
     spacing: i64,
     bits: [i64; 4],
     entry: Option<(u32, u8)>,
-    /// Whether to enable IPv6, private NAT and the rules of the default network ACL.
-    extras: [bool; 3],
+    /// Whether to enable IPv6, private NAT and the rules of the default network ACL, and to add a secondary range.
+    extras: [bool; 4],
     /// The position of a set in [`TIERS_WITH_IPV6`], and whether there is an egress-only internet gateway.
     ipv6: (usize, Option<bool>),
     unknown: Option<usize>,
@@ -46,8 +46,11 @@ const LAYOUTS: [&[(&str, &str)]; 4] = [
 const TIERS_WITH_IPV6: [&[&str]; 4] =
     [&["public"], &["private_app"], &["private_app", "public"], &["private_persistence", "public", "transit"]];
 
-const UNKNOWABLE: [&str; 15] = [
+const SECONDARY: &str = "100.64.0.0/16";
+
+const UNKNOWABLE: [&str; 16] = [
     "tier_availability_zone_ids",
+    "secondary_cidr_blocks",
     "cidr_block",
     "vpc_name",
     "subnet_spacing",
@@ -92,8 +95,12 @@ impl Case {
             ("enable_private_nat", self.extras[1].into()),
             ("apply_default_nacl_rules", self.extras[2].into()),
         ];
+        if self.extras[3] {
+            attributes.push(("secondary_cidr_blocks", vec![SECONDARY].into()));
+        }
         if let Some((index, number)) = self.entry {
-            let entry = Value::map([(format!("AZ-{index}"), format!("10.0.{number}.0/24").into())]);
+            let range = if self.extras[3] && number > 99 { "100.64" } else { "10.0" };
+            let entry = Value::map([(format!("AZ-{index}"), format!("{range}.{number}.0/24").into())]);
             attributes.push(("private_app_subnet_cidr_blocks", entry));
         }
         let listed = Tier::ALL.into_iter().zip(self.tier_zones).filter_map(|(tier, given)| Some((tier.slot(), given?)));
@@ -127,7 +134,7 @@ fn case() -> impl Strategy<Value = Case> {
             any::<bool>(),
         ),
         (6..11_i64, [4..7_i64, 4..7, 4..7, 4..7], prop::option::weighted(0.3, (0..6_u32, any::<u8>()))),
-        (any::<[bool; 3]>(), (0..TIERS_WITH_IPV6.len(), prop::option::of(any::<bool>()))),
+        (any::<[bool; 4]>(), (0..TIERS_WITH_IPV6.len(), prop::option::of(any::<bool>()))),
         prop::option::weighted(0.3, 0..UNKNOWABLE.len()),
     )
         .prop_map(
@@ -180,9 +187,9 @@ fn blocks(objects: &[Object]) -> BTreeMap<(Tier, u32, String), Ipv4Net> {
 }
 
 fn assert_apart_and_inside(blocks: &BTreeMap<(Tier, u32, String), Ipv4Net>) -> Result<(), TestCaseError> {
-    let vpc: Ipv4Net = "10.0.0.0/16".parse().unwrap();
+    let ranges: [Ipv4Net; 2] = ["10.0.0.0/16", SECONDARY].map(|range| range.parse().unwrap());
     for (site, block) in blocks {
-        prop_assert!(vpc.contains(block), "{site:?} {block}");
+        prop_assert!(ranges.iter().any(|range| range.contains(block)), "{site:?} {block}");
         for (other_site, other) in blocks.iter().filter(|(other, _)| *other != site) {
             prop_assert!(!block.contains(other), "{site:?} {block} {other_site:?} {other}");
         }
@@ -227,7 +234,8 @@ proptest! {
             for (site, block) in &before {
                 let own_entry = case.entry.is_some_and(|(index, _)| (Tier::PrivateApp, index) == (site.0, site.1));
                 let bits_changed = prior.as_ref().is_some_and(|prior| prior.bits(site.0).1 != config.bits(site.0).1);
-                if let Some(now) = after.get(site).filter(|_| !own_entry && !bits_changed) {
+                let loses_range = !case.extras[3] && block.to_string().starts_with("100.");
+                if let Some(now) = after.get(site).filter(|_| !own_entry && !bits_changed && !loses_range) {
                     prop_assert_eq!(now, block, "{:?}", site);
                 }
             }

@@ -20,7 +20,7 @@ use crate::plugin::{
 pub struct SubnetLayout;
 
 /// The inputs of the resource that determine addresses, in addition to the range and the number of AZs.
-const OPTIONS: [&str; 18] = [
+const OPTIONS: [&str; 19] = [
     "tier_availability_zone_ids",
     "create_public_subnets",
     "create_private_app_subnets",
@@ -39,6 +39,7 @@ const OPTIONS: [&str; 18] = [
     "private_app_subnet_cidr_blocks",
     "private_persistence_subnet_cidr_blocks",
     "transit_subnet_cidr_blocks",
+    "secondary_cidr_blocks",
 ];
 
 /// The arguments in order: the name of each, and the name of the input of the resource that it corresponds to.

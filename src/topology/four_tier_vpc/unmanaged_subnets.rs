@@ -39,6 +39,12 @@ impl UnmanagedSubnets {
         self.0.iter().map(|subnet| subnet.block)
     }
 
+    /// The IDs and blocks of those in a range.
+    pub(super) fn inside(&self, range: &Ipv4Net) -> Vec<String> {
+        let inside = self.0.iter().filter(|subnet| range.contains(&subnet.block));
+        inside.map(|subnet| format!("{} ({})", subnet.id, subnet.block)).collect()
+    }
+
     fn overlapping(&self, block: &Ipv4Net) -> Option<&UnmanagedSubnet> {
         self.0.iter().find(|subnet| subnet.block.contains(block) || block.contains(&subnet.block))
     }

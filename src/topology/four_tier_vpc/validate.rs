@@ -10,6 +10,7 @@ pub(super) mod rules;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 use super::config::Config;
+use super::parts::{Part, SecondaryRanges};
 use super::problems::{Problems, Test};
 use super::{PARTS, Strings, name_tags, route_table_layout, tier_zones};
 use crate::model::keys::network;
@@ -42,6 +43,7 @@ pub(super) fn addresses(config: &Config) -> Vec<Problem> {
     let mut problems = Problems::default();
     problems.tier_zones(config, is_az_key, "of the form AZ-<index>", "Use AZ-0, AZ-1 and so on.");
     problems.addresses(config);
+    problems.0.extend(SecondaryRanges.problems(config));
     problems.0
 }
 

@@ -138,6 +138,7 @@ fn values() -> Values {
         ("transit_subnet_spacing", none.clone(), json!(24)),
         ("ipv4_netmask_length", json!(16), json!(20)),
         ("*_subnet_cidr_blocks", json!({}), json!({ "AZ-0": "10.0.248.0/21" })),
+        ("secondary_cidr_blocks", json!([]), json!(["100.64.0.0/16"])),
         ("ipv6_cidr_block_network_border_group", none.clone(), json!("eu-central-1-ham-1")),
         ("ipv6_subnet_bits", json!(8), json!(4)),
         ("*_subnet_ipv6_cidr_blocks", json!({}), json!({ "AZ-0": "2001:db8:0:f00::/60" })),

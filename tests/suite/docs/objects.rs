@@ -75,6 +75,7 @@ fn network() -> Json {
         "vpc_name": "main", "cidr_block": "10.0.0.0/16", "num_nat_gateways": 3, "create_transit_subnets": true,
         "availability_zone_state": "available", "enable_ipv6": true, "assign_generated_ipv6_cidr_block": true,
         "ipv6_subnet_tiers": ["public", "private_app"], "apply_default_nacl_rules": true,
+        "secondary_cidr_blocks": ["100.64.0.0/16"],
     })
 }
 
@@ -163,8 +164,8 @@ fn first_part(slot: &str) -> &str {
 #[test]
 fn the_guide_describes_every_kind_of_object() {
     let sentences: BTreeSet<&str> = all_objects().map(|it| it.spec.counterpart().description).collect();
-    // One for each of the 24 kinds, which the compiler enforces, and two more for the permissions.
-    assert_eq!(sentences.len(), 26, "{sentences:#?}");
+    // One for each of the 25 kinds, which the compiler enforces, and two more for the permissions.
+    assert_eq!(sentences.len(), 27, "{sentences:#?}");
 }
 
 /// The objects of both chapters, which include every kind.

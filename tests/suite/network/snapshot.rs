@@ -107,15 +107,26 @@ fn ipv6_blocks(object: &Value) -> Vec<String> {
 
 fn vpc(vpc: &Value, names: &Names) -> String {
     format!(
-        "vpc {} {}{} {} support={} hostnames={} metrics={}",
+        "vpc {} {}{}{} {} support={} hostnames={} metrics={}",
         names.name(&vpc["VpcId"]),
         word(&vpc["CidrBlock"]),
+        secondary_ranges(vpc),
         ipv6(vpc, names),
         word(&vpc["InstanceTenancy"]),
         vpc["EnableDnsSupport"],
         vpc["EnableDnsHostnames"],
         vpc["EnableNetworkAddressUsageMetrics"]
     )
+}
+
+/// The secondary ranges of a VPC, each after ` +`, sorted.
+fn secondary_ranges(vpc: &Value) -> String {
+    let blocks = list(&vpc["CidrBlockAssociationSet"]).iter();
+    let blocks =
+        blocks.filter(|it| it["CidrBlock"] != vpc["CidrBlock"] && it["CidrBlockState"]["State"] == "associated");
+    let mut ranges: Vec<String> = blocks.map(|block| word(&block["CidrBlock"])).collect();
+    ranges.sort();
+    ranges.iter().map(|range| format!(" +{range}")).collect()
 }
 
 fn internet_gateway(gateway: &Value, names: &Names) -> String {

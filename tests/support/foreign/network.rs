@@ -73,6 +73,14 @@ impl<'a> ForeignNetwork<'a> {
         id
     }
 
+    /// A secondary range of the VPC, through the proxy, which adds the local routes of AWS.
+    pub(crate) fn range(&self, range: &str) -> String {
+        let arguments = json!({ "VpcId": self.vpc, "CidrBlock": range });
+        let created = self.proxy.boto("ec2", "associate_vpc_cidr_block", arguments);
+        self.proxy.boto("ec2", "describe_vpcs", json!({ "VpcIds": [self.vpc] }));
+        text(&created["CidrBlockAssociation"]["AssociationId"])
+    }
+
     /// A route table with a default route to this target, for these subnets.
     pub(crate) fn table(&self, name: &str, target: Option<(&str, &str)>, subnets: &[&str]) -> String {
         let created = self.ec2("create_route_table", json!({ "VpcId": self.vpc }));

@@ -70,7 +70,13 @@ const PURPOSES: &[Purpose] = &[
     ),
     (NetworkOptions, "NetworkAcl", "Rules and tags of the default network ACL", "`apply_default_nacl_rules = false`"),
     (NetworkOptions, "Propagation", "Route propagation from virtual private gateways", "no `<tier>_propagating_vgws`"),
-    (NetworkOptions, "Ipv6", "IPv6 ranges and blocks", "`enable_ipv6 = false`"),
+    (
+        NetworkOptions,
+        "Ranges",
+        "Further ranges of the VPC: the IPv6 range, and secondary IPv4 ranges",
+        "`enable_ipv6 = false` and no `secondary_cidr_blocks`",
+    ),
+    (NetworkOptions, "Ipv6", "IPv6 blocks of subnets", "`enable_ipv6 = false`"),
     (
         NetworkOptions,
         "EgressOnlyGateway",
@@ -236,7 +242,7 @@ const CALLS: &[Calls] = &[
     (NetworkOptions, "GuardDuty", &["DeleteSecurityGroup"], &["security-group"], OfGuardDuty),
     // The subnet that leaves the endpoint.
     (NetworkOptions, "GuardDuty", &["ModifyVpcEndpoint"], &["subnet"], Ours),
-    (NetworkOptions, "Ipv6", &["AssociateVpcCidrBlock", "DisassociateVpcCidrBlock"], &["vpc"], Ours),
+    (NetworkOptions, "Ranges", &["AssociateVpcCidrBlock", "DisassociateVpcCidrBlock"], &["vpc"], Ours),
     (NetworkOptions, "Ipv6", &["AssociateSubnetCidrBlock", "DisassociateSubnetCidrBlock"], &["subnet"], Ours),
     (
         NetworkOptions,

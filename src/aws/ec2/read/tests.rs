@@ -665,6 +665,7 @@ async fn unmanaged_subnets_are_learned_until_they_are_deleted() {
 
 mod claims;
 mod ipv6;
+mod secondary_ranges;
 mod users;
 mod recorded_shapes;
 

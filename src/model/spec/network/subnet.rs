@@ -33,6 +33,9 @@ pub struct Subnet {
     pub availability_zone_id: String,
     /// IPv4 range in CIDR notation.
     pub cidr_block: Input<String>,
+    /// The secondary range of the VPC that contains it; `None` in the primary one.
+    #[serde(default)]
+    pub secondary_range: Option<Key>,
     /// Whether instances get a public address.
     pub map_public_ip_on_launch: Input<bool>,
     /// The VPC's IPv6 range that contains the subnet's range.
@@ -62,6 +65,7 @@ impl Kind for Subnet {
                 ("availability_zone", &["availability_zone"]),
                 ("availability_zone_id", &["availability_zone_id"]),
                 ("cidr_block", &["cidr_block"]),
+                ("secondary_range", &[]),
                 ("map_public_ip_on_launch", &["map_public_ip_on_launch"]),
                 ("ipv6_block", &[]),
                 ("ipv6_cidr_block", &["ipv6_cidr_block"]),
@@ -73,6 +77,7 @@ impl Kind for Subnet {
 
     fn needs(&self) -> Vec<Need> {
         let mut needs = vec![Need::new(&self.vpc, Restrict)];
+        needs.extend(self.secondary_range.iter().map(|range| Need::new(range, Restrict)));
         needs.extend(self.ipv6_block.iter().map(|block| Need::new(block, Restrict)));
         needs
     }

@@ -82,28 +82,69 @@ fn names_and_routes_give_every_object_its_place() {
     assert_eq!(result.unmanaged, BTreeMap::new());
 }
 
-/// In EKS, pods often get addresses of a secondary range, which may sort before the primary one.
-#[test]
-fn a_subnet_in_a_secondary_range_or_without_ipv4_takes_no_place() {
+/// A network with nodes in the primary range and pods in a secondary one, which sorts before it. Both use one table.
+fn with_pods() -> NetworkLandscape {
     let mut found = landscape();
-    let table = found.route_tables.iter_mut().find(|table| table.id == "rtb-private").unwrap();
-    table.associated.retain(|id| id != "subnet-ab");
-    let mut add = |id: &str, cidr_block: &str| {
-        let name = "shop-private-a";
-        found.subnets.push(FoundSubnet { cidr_block: cidr_block.into(), ..subnet(id, name, "eu-central-1a", 0) });
-    };
-    add("subnet-pods", "10.0.0.0/24");
-    add("subnet-v6", "");
-    found.vpc_cidr_block = "10.1.0.0/16".into();
+    found.vpc_cidr_block = "192.168.0.0/16".into();
+    found.subnets.retain(|subnet| !subnet.id.starts_with("subnet-d"));
     for subnet in &mut found.subnets {
-        if subnet.id != "subnet-pods" {
-            subnet.cidr_block = subnet.cidr_block.replace("10.0.", "10.1.");
-        }
+        subnet.cidr_block = subnet.cidr_block.replace("10.0.", "192.168.");
     }
+    found.route_tables.retain(|table| table.id != "rtb-db");
+    for (id, zone, block) in [("a", "eu-central-1a", "100.64.0.0/17"), ("b", "eu-central-1b", "100.64.128.0/17")] {
+        let pods = subnet(&format!("subnet-pods-{id}"), &format!("shop-private-pods-{id}"), zone, 0);
+        found.subnets.push(FoundSubnet { cidr_block: block.into(), ..pods });
+    }
+    let private = found.route_tables.iter_mut().find(|table| table.id == "rtb-private").unwrap();
+    private.associated.extend(["subnet-pods-a", "subnet-pods-b"].map(String::from));
+    let cidr_block = "100.64.0.0/16".to_string();
+    let range = crate::model::VpcCidrBlock { vpc: crate::model::Key::new("vpc"), cidr_block };
+    let object = FoundObject { id: "vpc-cidr-assoc-1".into(), ..FoundObject::default() };
+    found.others.push((object, crate::model::Spec::VpcCidrBlock(range)));
+    found
+}
+
+#[test]
+fn pods_in_a_secondary_range_get_a_tier_of_their_own() {
+    let result = classify(&with_pods());
+    for (id, place) in [
+        ("subnet-aa", "subnet.private_app.0"),
+        ("subnet-ab", "subnet.private_app.1"),
+        ("subnet-pods-a", "subnet.private_persistence.0"),
+        ("subnet-pods-b", "subnet.private_persistence.1"),
+        ("rtb-private", "route_table.private_app"),
+        ("vpc-cidr-assoc-1", "cidr_block.100.64.0.0/16"),
+    ] {
+        assert_eq!(slot(&result, id), place, "{id}");
+    }
+    assert_eq!(result.unmanaged, BTreeMap::new());
+}
+
+#[test]
+fn pods_stay_unmanaged_if_no_tier_is_free_for_them() {
+    let mut found = with_pods();
+    for name in ["db", "transit"] {
+        let id = format!("subnet-{name}");
+        let other = subnet(&id, &format!("shop-{name}-a"), "eu-central-1a", 0);
+        let cidr_block = format!("192.168.{}.0/24", 100 + name.len());
+        found.subnets.push(FoundSubnet { cidr_block, ..other });
+        found.route_tables.push(table(&format!("rtb-{name}"), None, &[&id]));
+    }
+    let private = found.route_tables.iter_mut().find(|table| table.id == "rtb-private").unwrap();
+    private.associated.retain(|id| !id.contains("pods"));
+    found.route_tables.push(table("rtb-pods", Some("nat-1"), &["subnet-pods-a", "subnet-pods-b"]));
     let result = classify(&found);
-    assert_eq!(slot(&result, "subnet-aa"), "subnet.private_app.0");
-    let pods = reason(&result, "subnet-pods");
-    assert!(pods.contains("10.0.0.0/24 is in a secondary range of the VPC, which no input expresses"), "{pods}");
+    assert_eq!(slot(&result, "subnet-aa"), "subnet.private_app.0", "the primary range comes first");
+    let pods = reason(&result, "subnet-pods-a");
+    assert_eq!(pods, "subnet-aa is the subnet of the tier private_app in eu-central-1a already");
+}
+
+#[test]
+fn a_subnet_without_ipv4_takes_no_place() {
+    let mut found = landscape();
+    let v6 = subnet("subnet-v6", "shop-private-a", "eu-central-1a", 0);
+    found.subnets.push(FoundSubnet { cidr_block: String::new(), ..v6 });
+    let result = classify(&found);
     let v6 = reason(&result, "subnet-v6");
     assert!(v6.contains("no input expresses an IPv6-only subnet"), "{v6}");
 }

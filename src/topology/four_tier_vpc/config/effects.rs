@@ -20,6 +20,10 @@ pub(super) const FLOW_LOGS: &str = "creates, replaces or deletes flow logs; traf
 pub(super) const ENDPOINTS: &str = "creates, changes, replaces or deletes endpoints and their security groups. While an endpoint \
      is created or deleted, the names of its service change between public and private addresses";
 
+/// The effect of a change of the secondary ranges.
+pub(super) const SECONDARY_RANGES: &str = "associates or disassociates blocks; a subnet whose block is removed without an entry \
+     of its own moves to the primary block, which replaces it";
+
 /// The effect of a change of explicit blocks.
 pub(super) const REPLACED_ENTRY: &str =
     "of an entry to another block replaces that subnet; a subnet whose entry is removed keeps its block";

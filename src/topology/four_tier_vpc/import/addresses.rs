@@ -31,17 +31,20 @@ pub(super) fn blocks(inventory: &Inventory, attributes: &mut Value) {
             continue;
         }
         let (bits_name, spacing_name, entries_name) = names(tier);
-        let length = most_common(blocks.iter().map(|(_, block)| block.prefix_len())).unwrap_or_default();
+        // Only explicit entries place subnets in a secondary range.
+        let primary = || blocks.iter().filter(|(_, block)| vpc.contains(block));
+        let length = most_common(primary().map(|(_, block)| block.prefix_len())).unwrap_or_default();
         let bits = i64::from(length) - i64::from(vpc.prefix_len());
         let has_bits = (0..=12).contains(&bits);
         if has_bits {
             attributes.set(bits_name, bits.into());
         }
         let offset = |(index, block): &(u32, Ipv4Net)| {
-            (has_bits && block.prefix_len() == length).then(|| number(vpc, *block) - i64::from(*index))
+            (has_bits && vpc.contains(block) && block.prefix_len() == length)
+                .then(|| number(vpc, *block) - i64::from(*index))
         };
         let spacing = match spacing_name {
-            Some(_) => most_common(blocks.iter().filter_map(offset).filter(|it| (0..=4095).contains(it))),
+            Some(_) => most_common(primary().filter_map(offset).filter(|it| (0..=4095).contains(it))),
             None => Some(0),
         };
         if let (Some(name), Some(spacing)) = (spacing_name, spacing) {
@@ -90,7 +93,8 @@ pub(super) fn take_as_applied(attributes: &mut Value, configuration: &Value, inv
             Value::Number(bits) => bits.as_i64().map(|bits| bits + i64::from(vpc.prefix_len())),
             _ => None,
         };
-        let blocks = blocks_of(inventory, tier);
+        let mut blocks = blocks_of(inventory, tier);
+        blocks.retain(|(_, block)| vpc.contains(block));
         if blocks.is_empty() || blocks.iter().any(|(_, block)| Some(i64::from(block.prefix_len())) == length) {
             attributes.set(bits_name, bits.clone());
         }

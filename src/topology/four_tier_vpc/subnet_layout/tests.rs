@@ -236,7 +236,7 @@ fn options_and_result_match_the_address_inputs() {
         let ends = ["_subnets", "_subnet_bits", "_subnet_spacing", "_subnet_cidr_blocks"];
         let is_other =
             ["map_", "associate_", "one_route"].iter().any(|it| name.starts_with(it)) || name.contains("ipv6");
-        ["subnet_spacing", "tier_availability_zone_ids"].contains(&name)
+        ["subnet_spacing", "tier_availability_zone_ids", "secondary_cidr_blocks"].contains(&name)
             || ends.iter().any(|end| name.ends_with(end)) && !is_other
     };
     let deciding: Vec<&str> = attributes.iter().map(|it| it.name.as_str()).filter(|name| decides(name)).collect();

@@ -1,14 +1,7 @@
 //! IPv4: the VPC's range, and the explicit blocks of subnets.
 
+use super::super::ranges::{self, contain, outside, reserved};
 use super::*;
-
-/// The ranges that AWS rejects for a VPC with `InvalidVpc.Range`, each with its purpose in RFC 6890.
-const RESERVED: [(&str, &str); 4] = [
-    ("0.0.0.0/8", "hosts in this network"),
-    ("127.0.0.0/8", "loopback"),
-    ("169.254.0.0/16", "link-local addresses"),
-    ("224.0.0.0/4", "multicast"),
-];
 
 impl Problems {
     pub(super) fn addresses(&mut self, config: &Config) {
@@ -47,10 +40,12 @@ impl Problems {
                 self.bits(config, tier, length);
             }
         }
+        // A range that is not known yet may contain any block.
+        let secondary = ranges::secondary(config);
+        let ranges: Option<Vec<Ipv4Net>> = vpc.zip(secondary).map(|(vpc, all)| [vpc].into_iter().chain(all).collect());
         for (position, (path, block)) in blocks.iter().enumerate() {
-            if let Some(vpc) = vpc.filter(|vpc| !vpc.contains(block)) {
-                let message = format!("{block} is outside the VPC's range {vpc}.");
-                self.add(path.clone(), message, format!("Use a block inside {vpc}."));
+            if let Some(ranges) = ranges.as_ref().filter(|ranges| !contain(ranges, block)) {
+                self.0.push(outside(path.clone(), block, ranges));
             }
             for (other_path, other) in &blocks[..position] {
                 if block.contains(other) || other.contains(block) {
@@ -63,7 +58,7 @@ impl Problems {
 
     /// Reports a range of a VPC whose addresses no host can have.
     fn is_reserved(&mut self, range: &Ipv4Net) -> bool {
-        let reserved = RESERVED.iter().find(|(text, _)| text.parse().is_ok_and(|whole: Ipv4Net| whole.contains(range)));
+        let reserved = reserved(range);
         if let Some((whole, purpose)) = reserved {
             let message = format!("{range} is in {whole}, which is reserved for {purpose}.");
             let hint = "Use a private range, such as 10.0.0.0/16.";

@@ -4,7 +4,7 @@ use super::{GROUPS, InterfaceEndpoint, entries};
 use crate::model::keys::network as keys;
 use crate::model::{Input, Key, Ref, RuleSource, SecurityGroup, SecurityGroupRule, Spec, Tags};
 use crate::topology::four_tier_vpc::blueprint::Draft;
-use crate::topology::four_tier_vpc::{canonical, vpc};
+use crate::topology::four_tier_vpc::{canonical, ranges, vpc};
 
 /// Adds them.
 pub(super) fn draft(draft: &mut Draft<'_>) {
@@ -52,7 +52,8 @@ fn add(draft: &mut Draft<'_>, key: &Key, entry: &InterfaceEndpoint, is_own: bool
 /// The rules for an endpoint: from the VPC and from its other blocks. `None` while one is unknown.
 fn rules(draft: &Draft<'_>, entry: &InterfaceEndpoint) -> Option<Vec<SecurityGroupRule>> {
     let (config, existing) = (draft.context.config, draft.context.existing);
-    let mut sources = vec![RuleSource::CidrIpv4(vpc::range(config, existing)?.to_string())];
+    let ranges = [vpc::range(config, existing)?].into_iter().chain(ranges::secondary(config)?);
+    let mut sources: Vec<RuleSource> = ranges.map(|range| RuleSource::CidrIpv4(range.to_string())).collect();
     if entry.has_ipv6() {
         let range = existing.at(keys::IPV6_CIDR_BLOCK)?.learned.get("ipv6_cidr_block")?;
         sources.push(RuleSource::CidrIpv6(canonical(range)));

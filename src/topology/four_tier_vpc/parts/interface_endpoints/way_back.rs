@@ -48,7 +48,9 @@ pub(super) fn import(found: Found<'_>, scope: &Scope, attributes: &mut Value) {
     let subnets = subnets(found);
     let groups: BTreeMap<&Key, &SecurityGroup> =
         found.specs().filter_map(|(key, spec)| Some((key, SecurityGroup::of(spec)?))).collect();
-    let range = found.all(model::Vpc::of).next().and_then(|vpc| vpc.cidr_block.known().cloned().flatten());
+    let primary = found.all(model::Vpc::of).next().and_then(|vpc| vpc.cidr_block.known()?.as_deref());
+    let secondary = found.all(model::VpcCidrBlock::of).map(|range| range.cidr_block.as_str());
+    let ranges: Vec<&str> = primary.into_iter().chain(secondary).collect();
     let mut entries = BTreeMap::new();
     for (key, spec) in found.specs() {
         let (Some(name), Some(endpoint)) = (ENTRIES.name(&key.slot), model::InterfaceEndpoint::of(spec)) else {
@@ -60,7 +62,7 @@ pub(super) fn import(found: Found<'_>, scope: &Scope, attributes: &mut Value) {
         {
             entry.security_group_ids = Input::Known(None);
             if let Some(group) = groups.get(group).filter(|_| group.slot == GROUPS.slot(name)) {
-                allow(&mut entry, group, range.as_deref());
+                allow(&mut entry, group, &ranges);
             }
         }
         entry.settings.tags = tags::of_entry(&endpoint.settings.tags, &general, scope);
@@ -124,15 +126,15 @@ fn zones(endpoint: &model::InterfaceEndpoint, tier: Tier, subnets: &Subnets<'_>)
     (!unused.is_empty()).then(|| zones.collect())
 }
 
-/// Sets the ports and blocks that the rules of its own group allow, without the range of the VPC.
-fn allow(entry: &mut InterfaceEndpoint, group: &SecurityGroup, range: Option<&str>) {
+/// Sets the ports and blocks that the rules of its own group allow, without the ranges of the VPC.
+fn allow(entry: &mut InterfaceEndpoint, group: &SecurityGroup, ranges: &[&str]) {
     let rules = || group.ingress.known().into_iter().flatten();
     let ports: BTreeSet<i64> = rules().filter_map(|rule| rule.from_port).collect();
     let blocks = rules().filter_map(|rule| match &rule.source {
         RuleSource::CidrIpv4(block) | RuleSource::CidrIpv6(block) => Some(block.as_str()),
         _ => None,
     });
-    let blocks: BTreeSet<&str> = blocks.filter(|block| Some(*block) != range).collect();
+    let blocks: BTreeSet<&str> = blocks.filter(|block| !ranges.contains(block)).collect();
     entry.allowed_ports = Input::Known(ports.into_iter().map(Input::Known).collect());
     entry.allowed_cidr_blocks = Input::Known(blocks.into_iter().map(|it| Input::Known(it.to_string())).collect());
 }
