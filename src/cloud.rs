@@ -50,9 +50,9 @@ pub trait Cloud: Send + Sync + 'static {
     ) -> Result<Option<Box<dyn Discovery + 'a>>, Failure>;
 
     /// Finds, among the objects that a plan creates below a root, those that exist with the root's ownership tags and
-    /// that no read finds, because it looks for them only if state contains one: an interrupted run created them. Sends one
-    /// or two calls for each such object, and none for objects of other kinds. If an unmanaged object has the place of a
-    /// new one, that is a failure.
+    /// that no read finds, because it looks for them only if state contains one: an interrupted run created them. Sends
+    /// one or two calls for each such object, and none for objects of other kinds. If an unmanaged object has the place
+    /// of a new one, that is a failure.
     async fn leftovers(
         &self,
         owner: TopologyKind,

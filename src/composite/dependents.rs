@@ -38,8 +38,8 @@ pub(super) async fn of_deleted_internet_gateway<P: Topology>(
     in_root_if::<P>(deletes_gateway, cloud, inventory, DependentScope::NetworkInterfaces).await
 }
 
-/// Lists the network interfaces with addresses in the ranges that a plan takes from subnets. AWS does not remove a range
-/// while an interface has an address of it. Without such a subnet, it calls nothing.
+/// Lists the network interfaces with addresses in the ranges that a plan takes from subnets. AWS does not remove a
+/// range while an interface has an address of it. Without such a subnet, it calls nothing.
 pub(super) async fn with_lost_addresses<P: Topology>(
     cloud: &dyn Cloud,
     inventory: &Inventory,

@@ -648,7 +648,6 @@ impl Cloud for Simulation {
         });
         let is_within = |dependent: &Dependent| match within {
             DependentScope::Root | DependentScope::Domains(_) | DependentScope::NetworkInterfaces => true,
-            // The interfaces have IPv4 addresses only.
             DependentScope::Addresses(..) => false,
             DependentScope::DefaultSecurityGroup => {
                 ids.iter().any(|(key, id)| key.slot == "default_security_group" && dependent.holds.contains(id))

@@ -137,8 +137,8 @@ impl<'a> Ordering<'a> {
     }
 
     /// Lets a late update wait for the deletion of the dependents of its object. It may remove references to deleted
-    /// objects: then it waits for the deletion of their dependents too, and the deletion of the objects for the update. A
-    /// subnet leaves an address range whatever else uses the range.
+    /// objects: then it waits for the deletion of their dependents too, and the deletion of the objects for the update.
+    /// A subnet leaves an address range whatever else uses the range.
     fn order_late_updates(&mut self) {
         for &late in self.late {
             let Action::Update { before, to, .. } = &self.actions[late] else { continue };

@@ -5,8 +5,8 @@
 //! - A *late* update removes references to deleted objects. The route table of a subnet that is deleted must stay
 //!   associated with the gateway endpoints until then: AWS rejects the deletion while the subnet is in use, and its
 //!   workloads would lose their access to S3 and DynamoDB. The late update runs among the deletions.
-//!   A custom domain whose record of type AAAA is deleted likewise keeps its IPv6 addresses until then. So does a subnet
-//!   whose IPv6 routes are deleted, and one that gets such routes assigns addresses only after that.
+//!   A custom domain whose record of type AAAA is deleted likewise keeps its IPv6 addresses until then. So does a
+//!   subnet whose IPv6 routes are deleted, and one that gets such routes assigns addresses only after that.
 //! - A *detached* update sets what depends on unmanaged objects. AWS enables route propagation only once the virtual
 //!   private gateway is attached, which may never happen. No operation waits for a detached update.
 

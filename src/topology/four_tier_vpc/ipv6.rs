@@ -1,8 +1,9 @@
 //! IPv6: the range of the VPC, and the blocks of subnets.
 //!
-//! The subnet in AZ i first gets block number i of those of its tier, which begin at a quarter of the range for each tier
-//! before it. From then on its block is frozen, as IPv4 blocks are. AWS changes a block in place, but never assigns the
-//! same addresses to two subnets, not even for a moment, so a subnet avoids the blocks that other subnets still have.
+//! The subnet in AZ i first gets block number i of those of its tier, which begin at a quarter of the range for each
+//! tier before it. From then on its block is frozen, as IPv4 blocks are. AWS changes a block in place, but never
+//! assigns the same addresses to two subnets, not even for a moment, so a subnet avoids the blocks that other subnets
+//! still have.
 
 pub(super) mod tiers;
 

@@ -233,7 +233,6 @@ const NOT_REFLECTED: Exceptions = &[
         "the block of one subnet is drift of the subnet",
         &[
             "ipv6_subnet_bits",
-            "ipv6_subnet_tiers",
             "public_subnet_ipv6_cidr_blocks",
             "private_app_subnet_ipv6_cidr_blocks",
             "private_persistence_subnet_ipv6_cidr_blocks",

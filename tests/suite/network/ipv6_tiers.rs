@@ -307,8 +307,9 @@ fn a_dual_stack_network_of_terraform_aws_modules_is_adopted() {
     assert!(!applied.says("ignore_drift"), "{applied}");
 }
 
-/// A network of the module vpc of terraform-aws-modules with `enable_ipv6`: IPv6 prefixes 0 and 1 of the public subnets,
-/// 2 and 3 of the private ones, addresses on creation, and an egress-only internet gateway for the private tables.
+/// A network of the module vpc of terraform-aws-modules with `enable_ipv6`: IPv6 prefixes 0 and 1 of the public
+/// subnets, 2 and 3 of the private ones, addresses on creation, and an egress-only internet gateway for the private
+/// tables.
 fn terraform_aws_modules(env: &TestEnv) -> (String, Objects) {
     let foreign = ForeignNetwork::new(&env.proxy, "legacy");
     env.ec2("modify_vpc_attribute", json!({ "VpcId": foreign.vpc, "EnableDnsHostnames": { "Value": true } }));

@@ -100,8 +100,8 @@ fn refuse_detachment<P: Topology>(name: &str, plan: &Plan, dependents: &Dependen
     }
 }
 
-/// Rejects a plan that takes an address range from a subnet while network interfaces have addresses of it. The apply would
-/// delete the routes and then wait in vain.
+/// Rejects a plan that takes an address range from a subnet while network interfaces have addresses of it. The apply
+/// would delete the routes and then wait in vain.
 fn refuse_removal_of_addresses<P: Topology>(
     name: &str,
     plan: &Plan,

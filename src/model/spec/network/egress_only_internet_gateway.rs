@@ -11,7 +11,8 @@ use crate::model::{Claim, Key, Need, Tags};
 pub struct EgressOnlyInternetGateway {
     /// Its VPC.
     pub vpc: Key,
-    /// The IPv6 range of the VPC, without which it has no traffic. It is created after the range, and deleted before it.
+    /// The IPv6 range of the VPC, without which it has no traffic. It is created after the range, and deleted before
+    /// it.
     pub ipv6_block: Option<Key>,
     /// Tags.
     pub tags: Tags,

@@ -89,7 +89,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Adds a default route for IPv6, unless the table keeps an unmanaged one. It has no use before the VPC has its range.
+    /// Adds a default route for IPv6, unless the table keeps an unmanaged one. It has no use before the VPC has its
+    /// range.
     pub(in super::super) fn ipv6_default_route(&mut self, table: &Key, target: &Key, range: &Key) {
         if self.is_left_to_unmanaged_route(table, Family::Ipv6, target) {
             return;

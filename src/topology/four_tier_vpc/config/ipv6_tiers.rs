@@ -32,7 +32,8 @@ crate::attributes! {
         /// `public` if `assign_ipv6_address_on_creation` is true, else none. Existing interfaces keep their addresses.
         assign_ipv6_address_on_creation_tiers: Input<Option<Tiers>> = optional_computed().check(tiers()).in_place(),
         /// IPv6 CIDR blocks of public subnets by `AZ-<index>`: a /56, /60 or /64 each. Without an entry, the subnet in
-        /// the AZ with index i gets block number i of those of its tier. A subnet whose entry is removed keeps its block.
+        /// the AZ with index i gets block number i of those of its tier. A subnet whose entry is removed keeps its
+        /// block.
         public_subnet_ipv6_cidr_blocks: CidrBlocks = default(empty_map()).change(PlanEffect::Disruptive(OTHER_BLOCKS)),
         /// IPv6 CIDR blocks of private app subnets by `AZ-<index>`.
         private_app_subnet_ipv6_cidr_blocks: CidrBlocks

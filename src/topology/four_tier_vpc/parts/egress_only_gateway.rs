@@ -176,8 +176,8 @@ fn leads_to(table: &FoundRouteTable, family: Family, is_target: impl Fn(&str) ->
     table.routes.iter().any(|(destination, target)| destination == family.destination() && is_target(target))
 }
 
-/// The route tables of the private tiers with IPv6 and internet access. The tiers that have such access only if they are
-/// allowed to have it if they route IPv4 to a NAT gateway or, without NAT gateways, IPv6 to this gateway.
+/// The route tables of the private tiers with IPv6 and internet access. The tiers that have such access only if they
+/// are allowed to have it if they route IPv4 to a NAT gateway or, without NAT gateways, IPv6 to this gateway.
 fn expected_tables<'a>(classifier: &Classifier<'a>) -> BTreeSet<&'a str> {
     let landscape = classifier.landscape;
     let mut expected = BTreeSet::new();
