@@ -20,6 +20,7 @@ pub(crate) mod read;
 mod recorded_shapes;
 pub(crate) mod route;
 pub(crate) mod stage;
+pub(crate) mod vpc_link;
 
 use std::time::Duration;
 
@@ -29,7 +30,9 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::aws::Session;
 use crate::aws::calls::Operation;
-use crate::aws::calls::codes::{is_concurrent_change as is_busy, is_conflict, is_mapped, is_object_quota};
+use crate::aws::calls::codes::{
+    is_concurrent_change as is_busy, is_conflict, is_link_referenced, is_mapped, is_object_quota,
+};
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::rate_limit::{Limit, LimitKey};
 use crate::aws::calls::wait;
@@ -110,7 +113,9 @@ fn is_absent(failure: &Failure) -> bool {
 /// Interprets the answer to a delete call: a conflict means that the object is in use.
 fn deleted(answer: Result<(), Failure>) -> Result<(), Failure> {
     match answer {
-        Err(failure) if is_conflict(&failure) || is_mapped(&failure) => Err(Failure { cause: Cause::InUse, ..failure }),
+        Err(failure) if is_conflict(&failure) || is_mapped(&failure) || is_link_referenced(&failure) => {
+            Err(Failure { cause: Cause::InUse, ..failure })
+        }
         answer => answer,
     }
 }
@@ -222,7 +227,7 @@ fn small(number: i64) -> i32 {
     i32::try_from(number).unwrap_or(if number < 0 { i32::MIN } else { i32::MAX })
 }
 
-/// Tags an API, a stage or a domain.
+/// Tags an API, a stage, a domain or a VPC link.
 async fn tag(
     session: &Session,
     arn: &str,
@@ -241,7 +246,7 @@ async fn tag(
         .map(|_| ())
 }
 
-/// Removes tags from an API, a stage or a domain.
+/// Removes tags from an API, a stage, a domain or a VPC link.
 async fn untag(session: &Session, arn: &str, keys: Vec<String>, change: &Mutation<'_>) -> Result<(), Failure> {
     if keys.is_empty() {
         return Ok(());

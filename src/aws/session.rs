@@ -43,6 +43,7 @@ macro_rules! in_file_of_kind {
             Authorizer: apigateway::authorizer,
             JwtAuthorizer: apigateway::jwt_authorizer,
             LambdaPermission: lambda::permission,
+            VpcLink: apigateway::vpc_link,
             Integration: apigateway::integration,
             ApiRoute: apigateway::route,
             LogGroup: logs::group,

@@ -53,7 +53,7 @@ use crate::plugin::{
 };
 use crate::topology::Topology;
 use crate::topology::four_tier_vpc::FourTierVpc;
-use crate::topology::http_gateway::{HttpGateway, RouteConfig};
+use crate::topology::http_gateway::{HttpGateway, LinkConfig, RouteConfig};
 
 /// A stand-in for Terraform with one resource. It keeps the state and makes the checks of Terraform core.
 struct Terraform<P: Topology> {

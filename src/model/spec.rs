@@ -95,6 +95,7 @@ kinds! {
     Authorizer,
     JwtAuthorizer,
     LambdaPermission,
+    VpcLink,
     Integration,
     ApiRoute,
     LogGroup,

@@ -16,6 +16,7 @@ mod parameters;
 mod references;
 mod reflect;
 mod validate;
+mod vpc_links;
 mod warnings;
 
 #[cfg(test)]
@@ -26,6 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
 pub use integrations::IntegrationConfig;
 pub use jwt_authorizers::JwtConfig;
+pub use vpc_links::LinkConfig;
 
 use crate::model::{
     Caller, Classification, Entry, Ids, Inventory, Key, KmsKey, Landscape, Lookup, Object, Reference, Scope, Spec,

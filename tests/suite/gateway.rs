@@ -77,6 +77,8 @@ mod scale;
 mod settings;
 #[path = "gateway/shared_objects.rs"]
 mod shared_objects;
+#[path = "gateway/vpc_links.rs"]
+mod vpc_links;
 #[path = "gateway/throttling.rs"]
 mod throttling;
 #[path = "gateway/together.rs"]
@@ -190,14 +192,15 @@ impl TestEnv {
         let mut slots = before.clone();
         slots.extend(self.slots());
         let subject = |record: &Record| {
-            let names = ["routeId", "integrationId", "authorizerId", "StatementId"];
+            let names = ["routeId", "integrationId", "authorizerId", "StatementId", "vpcLinkId"];
             let id = names.iter().map(|name| record.call.param(name)).find(|id| slots.contains_key(*id));
             let names = ["routeKey", "integrationUri", "authorizerUri", "stageName", "logGroupName", "resourceArn"];
             let name = || names.iter().map(|it| record.call.param(it)).find(|it| !it.is_empty()).unwrap_or_default();
             let domain = record.call.param("domainName");
             match record.call.action.as_str() {
                 _ if !domain.is_empty() => Some(domain.to_owned()),
-                "UpdateRoute" | "DeleteRoute" | "UpdateAuthorizer" | "UpdateIntegration" => {
+                "CreateVpcLink" => Some(record.call.param("name").to_owned()),
+                "UpdateRoute" | "DeleteRoute" | "UpdateAuthorizer" | "UpdateIntegration" | "UpdateVpcLink" => {
                     id.map(|id| slots[id].clone())
                 }
                 action if action.starts_with("Delete") || action.ends_with("Permission") => {
@@ -267,7 +270,8 @@ fn assert_no_overlap(proxy: &Proxy) {
         let call = &record.call;
         let target = match call.service.as_str() {
             // Each call creates another API.
-            "apigateway" if call.action == "CreateApi" => continue,
+            "apigateway" if ["CreateApi", "CreateVpcLink"].contains(&call.action.as_str()) => continue,
+            "apigateway" if !call.param("vpcLinkId").is_empty() => format!("link {}", call.param("vpcLinkId")),
             "apigateway" if !call.param("domainName").is_empty() => format!("domain {}", call.param("domainName")),
             "apigateway" if !call.param("apiId").is_empty() => format!("api {}", call.param("apiId")),
             "apigateway" => {
@@ -311,6 +315,7 @@ fn short(text: &str) -> String {
         Some((_, name)) => name.trim_end_matches("/invocations").to_owned(),
         None if text.contains("/stages/") => "stage".to_owned(),
         None if text.contains("/domainnames/") => "domain".to_owned(),
+        None if text.contains("/vpclinks/") => "vpc_link".to_owned(),
         None if text.contains("/apis/") => "api".to_owned(),
         None => text.rsplit_once(":log-group:").map_or(text, |(_, name)| name).to_owned(),
     }

@@ -110,7 +110,7 @@ def list_network(request):
 def list_gateways(request):
     """moto lacks half of these calls. Gateways are tested on ministack only."""
     if request["kind"] == "moto":
-        return {"apis": [], "domain_names": []}
+        return {"apis": [], "domain_names": [], "vpc_links": []}
     api = client(request, "apigatewayv2")
     region = request.get("region", "us-east-1")
     apis = api.get_apis()["Items"]
@@ -129,7 +129,14 @@ def list_gateways(request):
     for domain in domains:
         domain["tags"] = domain.get("Tags", {})
         domain["mappings"] = api.get_api_mappings(DomainName=domain["DomainName"])["Items"]
-    return {"apis": apis, "domain_names": domains}
+    try:
+        links = api.get_vpc_links()["Items"]
+    except ClientError:
+        # ministack itself has none.
+        links = []
+    for link in links:
+        link["tags"] = link.get("Tags", {})
+    return {"apis": apis, "domain_names": domains, "vpc_links": links}
 
 
 def list_logs(request):

@@ -20,8 +20,8 @@ pub(crate) struct BotoError {
 impl Account {
     /// All objects of the account except its default VPC: a map from kind (`vpcs`, `subnets`, `route_tables`,
     /// `internet_gateways`, `egress_only_internet_gateways`, `vpn_gateways`, `addresses`, `nat_gateways`,
-    /// `vpc_endpoints`, `security_groups`, `network_acls`, `apis`, `domain_names`, `log_groups`, `functions`,
-    /// `hosted_zones`) to objects with the members that boto3 returns, and `tags` as a map. Omits NAT gateways and
+    /// `vpc_endpoints`, `security_groups`, `network_acls`, `apis`, `domain_names`, `vpc_links`, `log_groups`,
+    /// `functions`, `hosted_zones`) to objects with the members that boto3 returns, and `tags` as a map. Omits NAT gateways and
     /// endpoints in state `deleted`.
     pub(crate) fn list(&self) -> Value {
         self.send(json!({"operation": "list"})).unwrap_or_else(|error| panic!("cannot list the account: {error:?}"))
@@ -154,6 +154,7 @@ pub(crate) fn id_of(kind: &str) -> &'static str {
         "network_acls" => "NetworkAclId",
         "apis" => "ApiId",
         "domain_names" => "DomainName",
+        "vpc_links" => "VpcLinkId",
         "log_groups" => "logGroupName",
         "hosted_zones" => "Id",
         _ => "FunctionName",

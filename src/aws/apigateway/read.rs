@@ -20,7 +20,7 @@ use policies::{Policies, places_of, policies, read_permission};
 
 use self::listed::Listed;
 use super::landscape::{authorizer_spec, function_to_allow_of};
-use super::{api, integration, route, stage};
+use super::{api, integration, route, stage, vpc_link};
 use crate::aws::Session;
 use crate::aws::apigateway::read::logs::{Logs, reference_to_group};
 use crate::aws::calls::ownership;
@@ -56,8 +56,9 @@ pub(crate) async fn read(
     let (logs, policies, domains) = (logs?, found_policies?, domains?);
     let Some(listed) = listed? else {
         // AWS deletes routes, integrations, authorizers and stages with the API. The log group with its filter, the
-        // permissions, the domain and its record may remain after a failed destroy.
+        // permissions, the VPC links, the domain and its record may remain after a failed destroy.
         let mut objects = outliving(&session.scope, root_id, known, &logs, &policies, &domains);
+        objects.extend(vpc_link::outliving(session, known).await?);
         objects.extend(dns::known(&records?, known, &objects));
         return Ok((!objects.is_empty()).then_some(Seen { objects, ..Seen::default() }));
     };
@@ -78,7 +79,10 @@ pub(crate) async fn leftovers(
     root_id: &str,
     objects: &[&Object],
 ) -> Result<Vec<Observed>, Failure> {
-    logs::leftovers(session, &ownership::resource(owner, root_id), objects).await
+    let resource = ownership::resource(owner, root_id);
+    let mut found = logs::leftovers(session, &resource, objects).await?;
+    found.extend(vpc_link::leftovers(session, &resource, objects).await?);
+    Ok(found)
 }
 
 /// The authorizers that are not in state, by the IDs of their statements that are not in state either.
@@ -131,6 +135,7 @@ struct View<'a> {
     integrations: Vec<types::Integration>,
     authorizers: Vec<types::Authorizer>,
     stage: Option<types::Stage>,
+    links: Vec<types::VpcLink>,
     logs: Logs,
     policies: Policies,
     domains: Vec<domain::FoundDomain>,
@@ -150,10 +155,10 @@ struct OwnAuthorizer {
 impl<'a> View<'a> {
     /// Without logs, policies and domains.
     fn of(session: &'a Session, root_id: &'a str, listed: Listed, owner: Owner<'a>) -> View<'a> {
-        let Listed { api, routes, integrations, authorizers, stage } = listed;
+        let Listed { api, routes, integrations, authorizers, stage, links } = listed;
         let (logs, policies, domains) = Default::default();
         let scope = &session.scope;
-        View { scope, root_id, api, routes, integrations, authorizers, stage, logs, policies, domains, owner }
+        View { scope, root_id, api, routes, integrations, authorizers, stage, links, logs, policies, domains, owner }
     }
 
     /// What a read returns for a gateway that is in state.
@@ -184,6 +189,10 @@ impl<'a> View<'a> {
     async fn first_read(mut self, session: &Session, classification: Option<&Classification>) -> Result<Seen, Failure> {
         let root_id = self.root_id;
         self.logs = Logs::of_stage(session, self.stage.as_ref(), self.owner).await?;
+        // A create adopts a link that no integration uses yet.
+        if classification.is_none() && self.integrations.iter().any(|shown| shown.connection_id.is_some()) {
+            self.links = vpc_link::list(session).await?;
+        }
         self.policies = policies_of_functions(session, &self).await?;
         let (domains, mut unmanaged) = match classification {
             Some(_) => domain::adoptable(session, root_id, self.owner).await?,
@@ -207,7 +216,11 @@ impl<'a> View<'a> {
         let (api_key, mut seen) = self.api(known);
         let mut ours = BTreeMap::new();
         for entry in known {
-            if matches!(entry.applied, Spec::Integration(_) | Spec::Authorizer(_) | Spec::JwtAuthorizer(_)) {
+            let is_referred_to = matches!(
+                entry.applied,
+                Spec::Integration(_) | Spec::Authorizer(_) | Spec::JwtAuthorizer(_) | Spec::VpcLink(_)
+            );
+            if is_referred_to {
                 ours.insert(entry.id.clone(), entry.key.clone());
             }
         }
@@ -240,7 +253,14 @@ impl<'a> View<'a> {
                     .integrations
                     .iter()
                     .find(|it| it.integration_id.as_deref() == Some(id))
-                    .and_then(|shown| integration::read(shown, api_key.clone(), key, Some(applied))),
+                    .and_then(|shown| integration::read(shown, api_key.clone(), key, Some(applied)))
+                    .map(|mut read| {
+                        read.spec.refer_by_key(&ours);
+                        read
+                    }),
+                Spec::VpcLink(_) => {
+                    vpc_link::find(&self.links, id).and_then(|shown| vpc_link::read(shown, api_key.clone(), key))
+                }
                 Spec::ApiRoute(_) => self
                     .routes
                     .iter()
@@ -314,6 +334,10 @@ impl<'a> View<'a> {
             seen.push(authorizer);
             seen.extend(statement);
         }
+        for link in self.links.iter().filter_map(|shown| vpc_link::own(shown, self.owner.resource, &api_key)) {
+            ours.insert(link.id.clone(), link.key.clone());
+            seen.push(link);
+        }
         for shown in self.integrations.iter().filter(|it| is_used(&it.integration_id)) {
             let uses = |route: &&&types::Route| route::integration_id(route) == shown.integration_id.as_deref();
             let users = routes.iter().filter(uses).filter_map(|route| route.route_key.as_deref());
@@ -329,8 +353,10 @@ impl<'a> View<'a> {
                 }
                 spec.permission = Some(permission);
             }
+            let mut spec = Spec::Integration(spec);
+            spec.refer_by_key(&ours);
             ours.insert(read.id.clone(), key.clone());
-            seen.push(Observed { key, spec: Spec::Integration(spec), ..read });
+            seen.push(Observed { key, spec, ..read });
         }
         for shown in routes {
             let Some(route_key) = &shown.route_key else { continue };

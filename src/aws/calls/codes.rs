@@ -166,6 +166,11 @@ pub(crate) fn is_conflict(failure: &Failure) -> bool {
     has_code(failure, &["ConflictException"]) && !is_concurrent_change(failure)
 }
 
+/// API Gateway: a route of any API refers to a VPC link (hashicorp/terraform-provider-aws#12195).
+pub(crate) fn is_link_referenced(failure: &Failure) -> bool {
+    has_code(failure, &["BadRequestException"]) && failure.message.starts_with("Cannot delete vpc link.")
+}
+
 /// API Gateway: an API or a stage is in use by the mapping of a domain. AWS does not report this as a conflict.
 /// DeleteApi returns "remove all API mappings" (gruntwork-io/cloud-nuke#370) or, as DeleteStage does, "remove all base
 /// path mappings" (amplify-education/serverless-domain-manager#406, hashicorp/terraform-provider-aws#41651).

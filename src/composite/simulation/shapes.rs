@@ -106,6 +106,7 @@ pub(super) fn outlives_root(spec: &Spec) -> bool {
             | Spec::LogGroup(_)
             | Spec::LogSubscription(_)
             | Spec::LambdaPermission(_)
+            | Spec::VpcLink(_)
             | Spec::DomainName(_)
             | Spec::DnsRecord(_)
     )

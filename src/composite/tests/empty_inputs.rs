@@ -169,6 +169,8 @@ fn these_inputs_mean_the_same_if_they_are_null_or_empty() {
             "stage_tags",
             "faas_authorizers",
             "jwt_authorizers",
+            "vpc_links.tags",
+            "vpc_links",
             pattern
         ]
     );

@@ -221,7 +221,10 @@ fn some_target(number: usize, is_newer: bool) -> Value {
                 "integration_uri",
                 "arn:aws:elasticloadbalancing:us-east-1:123456789012:listener/app/a/1/2".into(),
             );
-            route.set("vpc_link_id", one_of("a1b2c3", "d4e5f6"));
+            match number == 5 && is_newer {
+                true => route.set("vpc_link", "main".into()),
+                false => route.set("vpc_link_id", one_of("a1b2c3", "d4e5f6")),
+            }
             if number == 6 {
                 route.set("tls_config", Value::map([("server_name_to_verify", one_of("a", "b"))]));
             }
@@ -268,6 +271,9 @@ pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
             .collect();
         let mut authorizers = vec![("first", authorizer("guard"))];
         let mut pairs = logs;
+        let mut link = Value::map(LinkConfig::attributes().into_iter().map(|it| (it.name, Value::Null)));
+        link.set("subnet_ids", vec![["subnet-1", "subnet-2"][second % 2]].into());
+        pairs.push(("vpc_links", Value::map([("main", link)])));
         match second {
             0 => authorizers.push(("second", authorizer("guard"))),
             1 => authorizers.push(("second", authorizer("another"))),

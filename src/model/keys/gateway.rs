@@ -1,5 +1,7 @@
 //! The keys of a gateway's objects. The doc comment of each function states the slot and the immutable inputs.
 
+use std::collections::BTreeSet;
+
 use sha2::{Digest, Sha256};
 
 use crate::model::{DnsRecord, FunctionArn, Key, Spec};
@@ -17,6 +19,9 @@ pub const DOMAIN: &str = "domain";
 /// The slot of the DNS record of type AAAA.
 pub const DNS_RECORD_AAAA: &str = "dns_record_aaaa";
 
+/// The start of the slots of VPC links.
+pub(crate) const VPC_LINK: &str = "vpc_link.";
+
 /// The name under which an API's entry stores the value of its tag `fgw:resource` in `learned`.
 pub(crate) const RESOURCE: &str = "resource";
 
@@ -30,6 +35,7 @@ pub fn slots() -> Vec<String> {
         "authorizer_permission.*",
         "log_subscription",
         "subscription_permission",
+        "vpc_link.*",
         "integration.*",
         "route.*",
         "stage",
@@ -107,6 +113,18 @@ pub fn log_subscription(log_group: &Key) -> Key {
 pub fn subscription_permission(function: &FunctionArn, log_group: &Key) -> Key {
     let fixed = log_group.fixed.as_ref().map(|group| format!("{} {group}", function_and_qualifier(function)));
     Key::fixed("subscription_permission", fixed)
+}
+
+/// `vpc_link.<name>`, fixed by its subnets and security groups.
+pub fn vpc_link(name: &str, subnets: &Input<BTreeSet<String>>, groups: &Input<BTreeSet<String>>) -> Key {
+    let fixed = match (subnets, groups) {
+        (Input::Known(subnets), Input::Known(groups)) => {
+            let ids: Vec<&str> = subnets.iter().chain(groups).map(String::as_str).collect();
+            Input::Known(ids.join(" "))
+        }
+        _ => Input::Unknown,
+    };
+    Key::fixed(format!("{VPC_LINK}{name}"), fixed)
 }
 
 /// `integration.<name>`.

@@ -14,6 +14,7 @@ mod log_group;
 mod log_subscription;
 mod route_settings;
 mod stage;
+mod vpc_link;
 
 pub use api::*;
 pub use api_mapping::*;
@@ -29,6 +30,7 @@ pub use log_group::*;
 pub use log_subscription::*;
 pub use route_settings::*;
 pub use stage::*;
+pub use vpc_link::*;
 
 fn in_order(items: &[String], text: fn(&str) -> String) -> Vec<String> {
     let mut items: Vec<String> = items.iter().map(|item| text(item)).collect();

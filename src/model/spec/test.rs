@@ -6,7 +6,7 @@ use super::{
     DomainName, EgressOnlyInternetGateway, Eip, Integration, InterfaceEndpoint, InterfaceEndpointSettings,
     InternetGateway, Ipv6Source, JwtAuthorizer, LambdaPermission, LogGroup, LogSubscription, NatGateway,
     NetworkAclRule, Route, RouteSettings, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Stage,
-    Subnet, Target, Tier, Vpc, VpcCidrBlock, VpcEndpoint, VpcIpv6Block,
+    Subnet, Target, Tier, Vpc, VpcCidrBlock, VpcEndpoint, VpcIpv6Block, VpcLink,
 };
 use std::collections::BTreeMap;
 
@@ -253,6 +253,18 @@ impl LambdaPermission {
             function_arn: text("arn:aws:lambda:us-east-1:123456789012:function:orders"),
             qualifier: Input::default(),
             caller: Caller::Routes,
+        }
+    }
+}
+
+impl VpcLink {
+    pub(crate) fn test() -> VpcLink {
+        VpcLink {
+            api: api(),
+            name: text("main"),
+            subnet_ids: Input::Known(["subnet-1".to_string()].into()),
+            security_group_ids: Input::Known(["sg-1".to_string()].into()),
+            tags: Input::default(),
         }
     }
 }

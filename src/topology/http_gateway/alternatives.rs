@@ -35,6 +35,10 @@ pub(super) fn alternatives(context: &Context<'_, GatewayConfig>) -> Vec<GatewayC
         let prior = context.prior.and_then(|prior| prior.jwt_authorizers.known()).cloned().unwrap_or_default();
         choices.push(each(|config| &mut config.jwt_authorizers, with_further(&prior)));
     }
+    if !config.vpc_links.is_known() {
+        let prior = context.prior.and_then(|prior| prior.vpc_links.known()).cloned().unwrap_or_default();
+        choices.push(each(|config| &mut config.vpc_links, with_further(&prior)));
+    }
     if !config.default_authorizer_name.is_known() {
         let names = config.faas_authorizers.known().into_iter().flat_map(|all| all.keys().next());
         let names = names.chain(config.jwt_authorizers.known().into_iter().flat_map(|all| all.keys().next()));
@@ -191,6 +195,7 @@ fn new_integration(before: Option<&RouteConfig>, values: &Values, number: &str, 
         })),
         integration_uri: known(&format!("https://unknown-{number}.example.com")),
         integration_method: known("PUT"),
+        vpc_link: Input::Known(None),
         vpc_link_id: if is_equal { Input::Known(None) } else { known("unknown") },
         tls_config: Input::Known(None),
         integration_subtype: known("unknown"),

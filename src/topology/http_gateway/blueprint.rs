@@ -15,6 +15,7 @@ pub(super) use domain::certificate_domain;
 
 use super::authorization::Required;
 use super::config::{CorsConfig, GatewayConfig, RouteConfig};
+use super::vpc_links;
 use super::warnings::{deploys_again, enables_endpoint, warnings};
 use crate::model::keys::gateway as keys;
 use crate::model::{
@@ -37,6 +38,7 @@ pub(super) fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprin
         api: keys::api(),
         objects: Vec::new(),
         protections: BTreeMap::new(),
+        links: BTreeMap::new(),
         warnings: warnings(context.config)
             .into_iter()
             .chain(deploys_again(context))
@@ -74,6 +76,8 @@ struct Draft<'a> {
     objects: Vec<Object>,
     /// By authorizer name: the key of the authorizer, and the permission that must exist before a route uses it.
     protections: BTreeMap<&'a str, (Key, Option<Key>)>,
+    /// The keys of the VPC links by name.
+    links: BTreeMap<&'a str, Key>,
     warnings: Vec<Problem>,
     missing: Vec<Problem>,
     problems: Vec<Problem>,
@@ -90,7 +94,8 @@ impl<'a> Draft<'a> {
         // Each step runs even if another one is undecided, so that all problems are reported at once.
         let functions = routes.as_ref().and_then(|routes| self.permissions(routes));
         let protected = self.authorizers(config);
-        let (routes, functions, ()) = (routes?, functions?, protected?);
+        let linked = self.links(config);
+        let (routes, functions, (), ()) = (routes?, functions?, protected?, linked?);
         let reauthorized = self.reauthorized(config, &routes);
         let integrations = self.integrations(&routes, &functions, &reauthorized)?;
         let route_keys = self.routes(config, &routes, &integrations)?;
@@ -116,6 +121,17 @@ impl<'a> Draft<'a> {
             tags: self.tags("api_tags", &config.api_tags),
         };
         self.add(self.api.clone(), Spec::Api(spec), vec![]);
+    }
+
+    /// Adds the VPC links. `None` if their names are unknown.
+    fn links(&mut self, config: &'a GatewayConfig) -> Option<()> {
+        for (name, entry) in config.vpc_links.known()? {
+            let own = entry.known().map_or(Input::Unknown, |entry| entry.tags.clone());
+            let (key, spec) = vpc_links::object(&self.api, name, entry, self.scope.tags(&[&own]));
+            self.links.insert(name, key.clone());
+            self.add(key, Spec::VpcLink(spec), vec![]);
+        }
+        Some(())
     }
 
     /// Adds one permission per function and qualifier in the provider's account that a route calls without a role.

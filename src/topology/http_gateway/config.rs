@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::integrations::{IntegrationConfig, PAYLOAD_FORMATS};
 use super::jwt_authorizers::JwtConfig;
+use super::vpc_links::LinkConfig;
 use crate::model::{Api, Destination, KmsKey, LogGroup, OperationTimeouts, RouteSettings, Tags, role};
 use crate::plugin::{Check, Input, PlanEffect, Value};
 use crate::topology::NOT_YET_RUN;
@@ -80,6 +81,13 @@ crate::attributes! {
         /// need no scope.
         default_authorization_scopes: Input<Option<BTreeSet<Input<String>>>>
             = optional().only_if_set("default_authorizer_name").in_place(),
+        /// VPC links by name, through which API Gateway reaches private endpoints. A route selects one with its
+        /// `vpc_link`. AWS allows 10 links per account and Region by default. A destroy waits until the network
+        /// interfaces of the links are deleted, so that their subnets and security groups can be deleted after it.
+        vpc_links: Input<BTreeMap<String, Input<LinkConfig>>>
+            = default(Value::Map(BTreeMap::new())).change(PlanEffect::PartialReplace(
+                "creates new links, points the integrations to them, and then deletes unused ones"
+            )),
         /// Throttling and metrics of the routes that set none of them. By default, they are not managed: the provider
         /// leaves those of an existing stage as they are, and a new one has the limits of the account. API Gateway has
         /// no call that removes limits from a stage, so a plan that would do so is an error.

@@ -14,6 +14,7 @@ use super::blueprint::default_ttl;
 use super::config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
 use super::jwt_authorizers::JwtConfig;
 use super::mirrored::{MIRRORED, TAG_MAPS};
+use super::vpc_links;
 use crate::model::keys::gateway as keys;
 use crate::model::{Authorizer, Caller, DomainName, FunctionArn, Inventory, Key, Ref, Scope, Spec, Tags};
 use crate::plugin::schema::with_defaults;
@@ -59,6 +60,9 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     let authorizers = jwt_authorizers(found).into_iter();
     let authorizers = authorizers.map(|(name, spec)| (name.to_string(), JwtConfig::shortest(spec).encode()));
     attributes.set("jwt_authorizers", Value::map(authorizers));
+    vpc_links::import(found, &mut attributes, |tags| {
+        Input::Known(own(tags, scope).into_iter().map(|(key, value)| (key, Input::Known(value))).collect())
+    });
     // The domain by which the certificate was looked up is not recorded, but the certificate covers the name itself.
     let name = attributes.get("domain_name").clone();
     if !name.is_null() {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::parameters::{self, ByCode};
+use super::vpc_links;
 use crate::model::{Arn, FunctionArn, Integration, Key, Parameters, Ref, Spec, Tags, Target, role};
 use crate::plugin::{AttributePath, Check, Encode, Input, PlanEffect, Problem, Value};
 
@@ -38,6 +39,9 @@ crate::attributes! {
         /// Method of the requests to `integration_uri`. Defaults to `ANY`, the method of the client.
         integration_method: Input<Option<String>> = optional().only_if_set("integration_uri")
             .check(Check::one_of(METHODS)).change(PlanEffect::PartialReplace(OTHER)),
+        /// Key of `vpc_links`: the link through which API Gateway reaches a private `integration_uri`.
+        vpc_link: Input<Option<String>> = optional().only_if_set("integration_uri").conflicts_with("vpc_link_id")
+            .change(PlanEffect::PartialReplace(OTHER)),
         /// ID of an existing VPC link, through which API Gateway reaches a private `integration_uri`. A change of it
         /// takes effect without an interruption, and so does its addition. Its removal creates another integration.
         vpc_link_id: Input<Option<String>> = optional().only_if_set("integration_uri")
@@ -99,7 +103,7 @@ fn link_id() -> Check {
 
 impl IntegrationConfig {
     /// The integration without its permission. `None` while a part of it is unknown.
-    pub(super) fn required(&self, api: &Key) -> Option<Integration> {
+    pub(super) fn required(&self, api: &Key, links: &BTreeMap<&str, Key>) -> Option<Integration> {
         let spec = Integration {
             api: api.clone(),
             target: self.target()?,
@@ -110,8 +114,17 @@ impl IntegrationConfig {
             response_parameters: by_code(&self.response_parameters),
             permission: None,
         };
-        let spec = Spec::Integration(spec);
-        spec.is_known().then(|| Integration::of(&spec).cloned()).flatten()
+        let mut spec = Spec::Integration(spec);
+        if !spec.is_known() {
+            return None;
+        }
+        // The key of a link is unknown as long as its subnets are.
+        if let (Some(name), Spec::Integration(Integration { target: Target::Http { vpc_link, .. }, .. })) =
+            (self.vpc_link.known()?, &mut spec)
+        {
+            *vpc_link = links.get(name.as_str()).cloned().map(Ref::Key);
+        }
+        Integration::of(&spec).cloned()
     }
 
     /// The function, if it is known and valid.
@@ -147,6 +160,7 @@ impl IntegrationConfig {
             faas_function_arn: none(),
             integration_uri: none(),
             integration_method: none(),
+            vpc_link: none(),
             vpc_link_id: none(),
             tls_config: Input::Known(None),
             integration_subtype: none(),
@@ -168,10 +182,14 @@ impl IntegrationConfig {
                 IntegrationConfig {
                     integration_uri: integration_uri.map(Some),
                     integration_method: integration_method.map(Some),
-                    vpc_link_id: Input::Known(vpc_link.and_then(|link| match link {
-                        Ref::Id(id) => Some(id),
-                        Ref::Key(_) => None,
-                    })),
+                    vpc_link: Input::Known(match &vpc_link {
+                        Some(Ref::Key(key)) => vpc_links::name_of(key).map(str::to_string),
+                        _ => None,
+                    }),
+                    vpc_link_id: Input::Known(match vpc_link {
+                        Some(Ref::Id(id)) => Some(id),
+                        _ => None,
+                    }),
                     tls_config: server_name_to_verify
                         .map(|name| name.map(|name| TlsConfig { server_name_to_verify: Input::Known(name) })),
                     ..bare
@@ -202,14 +220,13 @@ impl IntegrationConfig {
         let mut problems = Vec::new();
         problems.extend(self.function_problem(path));
         problems.extend(self.uri_problem(path));
-        let has_link = self.vpc_link_id.clone().map(|id| id.is_some());
-        if matches!(self.tls_config, Input::Known(Some(_))) && has_link == Input::Known(false) {
+        if matches!(self.tls_config, Input::Known(Some(_))) && self.has_link() == Some(false) {
             let message = "tls_config has no effect without a VPC link: API Gateway drops it, and the scheme of a URL \
                            decides.";
             problems.push(Problem::new(
                 path.attribute("tls_config"),
                 message,
-                "Set vpc_link_id, or remove tls_config.",
+                "Set vpc_link or vpc_link_id, or remove tls_config.",
             ));
         }
         if let (Input::Known(Some(subtype)), Input::Known(None)) = (&self.integration_subtype, &self.credentials_arn) {
@@ -236,9 +253,18 @@ impl IntegrationConfig {
         Some(Problem::new(path.attribute("faas_function_arn"), message, hint))
     }
 
+    /// Whether it is private. `None` if that is unknown.
+    fn has_link(&self) -> Option<bool> {
+        match (&self.vpc_link, &self.vpc_link_id) {
+            (Input::Known(Some(_)), _) | (_, Input::Known(Some(_))) => Some(true),
+            (Input::Known(None), Input::Known(None)) => Some(false),
+            _ => None,
+        }
+    }
+
     fn uri_problem(&self, path: &AttributePath) -> Option<Problem> {
         let uri = self.integration_uri.known()?.as_deref()?;
-        let has_link = self.vpc_link_id.known()?.is_some();
+        let has_link = self.has_link()?;
         let (message, hint) = match (has_link, uri.starts_with("arn:")) {
             (true, _) if is_private_target(uri) => return None,
             (true, _) => (
@@ -246,11 +272,12 @@ impl IntegrationConfig {
                     "{uri:?} is not the ARN of a listener or of a Cloud Map service, which a VPC link needs; a URL and \
                      the ARN of a load balancer are not."
                 ),
-                "Use the ARN of the listener, or remove vpc_link_id to call a URL.",
+                "Use the ARN of the listener, or remove the link to call a URL.",
             ),
-            (false, true) => {
-                (format!("{uri:?} is a private target, which requires a VPC link."), "Set vpc_link_id, or use a URL.")
-            }
+            (false, true) => (
+                format!("{uri:?} is a private target, which requires a VPC link."),
+                "Set vpc_link or vpc_link_id, or use a URL.",
+            ),
             (false, false) if is_url(uri) => return None,
             (false, false) => (
                 format!("{uri:?} is not a URL with the scheme http or https and a host."),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::config::GatewayConfig;
+use super::vpc_links;
 use crate::model::keys::gateway as keys;
 use crate::model::{ApiRoute, Authorization, Ids, Key, Object, Ref, Spec};
 use crate::model::{DomainName, Scope};
@@ -40,6 +41,7 @@ pub(super) fn schema() -> Vec<Attribute> {
             "IDs of the integrations by route key. Several routes with equal settings can have the same integration.",
         ),
         Attribute::computed("route_ids", ids(), "IDs of the routes by route key."),
+        Attribute::computed("vpc_link_ids", ids(), "IDs of the VPC links by their names in `vpc_links`."),
         Attribute::computed("authorizer_ids", ids(), "IDs of the authorizers by name."),
         Attribute::computed(
             "route_authorizations",
@@ -120,6 +122,11 @@ pub(super) fn outputs(
             [Value::Map(faas), Value::Map(jwt)] => Value::Map(faas.into_iter().chain(jwt).collect()),
             _ => Value::Unknown,
         };
+    let vpc_link_ids = by_key(&config.vpc_links, |name| {
+        let of_name = |key: &&Key| vpc_links::name_of(key) == Some(name);
+        let key = objects.into_iter().flatten().map(|object| &object.key).find(of_name);
+        key.map_or(Value::Unknown, |key| ids.id(key))
+    });
     [
         ("api_id", ids.id(&api)),
         ("api_arn", api_arn),
@@ -131,6 +138,7 @@ pub(super) fn outputs(
         ("integration_ids", integration_ids),
         ("route_ids", route_ids),
         ("authorizer_ids", authorizer_ids),
+        ("vpc_link_ids", vpc_link_ids),
         ("route_authorizations", by_key(&config.route_config, |key| authorization(objects, key))),
         ("access_log_group_arn", access_log_group_arn(config, ids, scope)),
         ("certificate_arn", certificate_arn(config, objects)),

@@ -8,6 +8,7 @@ use super::config::{CorsConfig, FaasAuthorizer};
 use super::import::{authorizers, jwt_authorizers, routes};
 use super::jwt_authorizers::JwtConfig;
 use super::mirrored::{MIRRORED, TAG_MAPS};
+use super::vpc_links;
 use crate::model::keys::gateway as keys;
 use crate::model::{Api, Entry, Inventory, Spec};
 use crate::plugin::{Encode, Input, Value};
@@ -28,6 +29,7 @@ pub(super) fn write_drift(state: &mut Value, inventory: &Inventory) {
     write_routes(state, inventory);
     write_authorizers(state, inventory);
     write_jwt_authorizers(state, inventory);
+    vpc_links::reflect(inventory, state);
     for entry in inventory.current() {
         for (map, _) in TAG_MAPS.iter().filter(|(_, tags)| tags(&entry.applied).is_some()) {
             tags(state, map, entry);

@@ -452,7 +452,7 @@ proptest! {
             before.push(&object.key);
         }
         let routes: Vec<_> = config.route_config.known().into_iter().flatten().filter_map(|(_, it)| it.known()).collect();
-        let required = |it: &&RouteConfig| format!("{:?}", it.integration.required(&keys::api()));
+        let required = |it: &&RouteConfig| format!("{:?}", it.integration.required(&keys::api(), &BTreeMap::new()));
         let integrations: BTreeSet<_> = routes.iter().map(required).collect();
         prop_assert_eq!(of_kind(&objects, "integration").len(), integrations.len());
         let by_permission = routes.iter().filter(|it| it.integration.credentials_arn == Input::Known(None));

@@ -18,6 +18,9 @@ const MOST_ROUTES: usize = 300;
 /// AWS's default quota of authorizers per API.
 const MOST_AUTHORIZERS: usize = 10;
 
+/// The default quota of VPC links per account and Region.
+const MOST_LINKS: usize = 10;
+
 const GROUP: &str = "access_log_logservice_group_name";
 const DESTINATION: &str = "access_log_logservice_group_subscription_destination_arn";
 const DISTRIBUTION: &str = "access_log_logservice_group_subscription_distribution";
@@ -106,12 +109,16 @@ fn quotas(config: &GatewayConfig) -> Vec<Problem> {
     let counts = [
         ("route_config", "routes", config.route_config.known().map_or(0, BTreeMap::len), MOST_ROUTES),
         ("faas_authorizers", "authorizers", authorizers, MOST_AUTHORIZERS),
+        ("vpc_links", "VPC links", config.vpc_links.known().map_or(0, BTreeMap::len), MOST_LINKS),
     ];
     let exceeded = counts.into_iter().filter(|(_, _, count, most)| count > most);
     let warning = |(attribute, objects, count, most): (_, _, usize, usize)| {
         Problem::new(
             AttributePath::new(attribute),
-            format!("There are {count} {objects}, but AWS allows {most} per API by default."),
+            match attribute {
+                "vpc_links" => format!("There are {count} {objects}, but AWS allows {most} per Region by default."),
+                _ => format!("There are {count} {objects}, but AWS allows {most} per API by default."),
+            },
             format!("Use at most {most}, unless AWS has raised the quota of this account."),
         )
     };

@@ -62,6 +62,14 @@ fn private(more: Json) -> Json {
     endpoint(with(&json!({ "integration_uri": listener, "vpc_link_id": "a1b2c3" }), &more))
 }
 
+fn linked(name: &str) -> Json {
+    private(json!({ "vpc_link": name, "vpc_link_id": null }))
+}
+
+fn link() -> Json {
+    json!({ "subnet_ids": ["subnet-1"], "security_group_ids": ["sg-1"] })
+}
+
 fn queue() -> Json {
     let parameters = json!({ "QueueUrl": "a", "MessageBody": "$request.body" });
     json!({ "integration_subtype": "SQS-SendMessage", "credentials_arn": ROLE, "request_parameters": parameters })
@@ -104,6 +112,7 @@ fn bases() -> Vec<Json> {
         two(private(json!({})), private(json!({}))),
         two(private(tls()), private(tls())),
         two(queue(), queue()),
+        with(&two(linked("main"), linked("main")), &json!({ "vpc_links": { "main": link(), "other": link() } })),
         json!({ "route_config": { "GET /orders": route(limits.clone()) } }),
         json!({ "default_route_settings": limits }),
         json!({ "faas_authorizers": { "staff": authorizer(json!({})) } }),
@@ -177,6 +186,10 @@ fn values() -> Values {
         ("route_config.integration_uri", json!("https://a.example.com"), json!("https://b.example.com")),
         ("route_config.integration_method", none.clone(), json!("PUT")),
         ("route_config.vpc_link_id", json!("a1b2c3"), json!("d4e5f6")),
+        ("route_config.vpc_link", json!("main"), json!("other")),
+        ("vpc_links", json!({ "main": link() }), json!({ "main": link(), "other": link() })),
+        ("*.subnet_ids", json!(["subnet-1"]), json!(["subnet-1", "subnet-2"])),
+        ("*.security_group_ids", json!(["sg-1"]), json!(["sg-2"])),
         ("*.tls_config", none.clone(), json!({ "server_name_to_verify": "a.example.com" })),
         ("*.server_name_to_verify", json!("a.example.com"), json!("b.example.com")),
         ("route_config.integration_subtype", json!("SQS-SendMessage"), json!("SQS-SendMessage-1.0")),

@@ -118,7 +118,7 @@ fn service_of(action: &str) -> &'static str {
         "CreateAuthorizer" | "UpdateAuthorizer" | "CreateIntegration" | "UpdateIntegration" => {
             "apigateway.amazonaws.com"
         }
-        "CreateDomainName" => "ops.apigateway.amazonaws.com",
+        "CreateDomainName" | "CreateVpcLink" => "ops.apigateway.amazonaws.com",
         _ => panic!("{action} gives no service a role"),
     }
 }
@@ -230,7 +230,7 @@ fn apigateway(call: &Call, method: &str, path: &str) -> Vec<Pending> {
     let mut all = vec![Pending { check, object: if is_read { Object::None } else { object } }];
     let mut also = |action: &str, resource: &str| all.push(without_object(action, resource));
     match call.action.as_str() {
-        "CreateStage" | "CreateDomainName" if !call.param("tags").is_empty() => {
+        "CreateStage" | "CreateDomainName" | "CreateVpcLink" if !call.param("tags").is_empty() => {
             also("apigateway:TagResource", &resource);
         }
         "TagResource" => {
@@ -261,7 +261,7 @@ fn path_of_api(path: &str) -> (String, Object) {
             _ => part,
         })
         .collect();
-    let has_tags = matches!(parts[..], ["apis" | "domainnames", _] | ["apis", _, "stages", _]);
+    let has_tags = matches!(parts[..], ["apis" | "domainnames" | "vpclinks", _] | ["apis", _, "stages", _]);
     let object = if has_tags { Object::Api(format!("/v2/{}", parts.join("/"))) } else { Object::None };
     (format!("/{}", named.join("/")), object)
 }

@@ -16,6 +16,7 @@ const PURPOSES: &[Purpose] = &[
     ),
     (GatewayRead, "Gateway", "The API and its child objects", ""),
     (GatewayRead, "CustomDomain", "The custom domain and its API mapping", ""),
+    (GatewayRead, "VpcLinks", "The VPC links", "no `vpc_links`. An import needs it too"),
     (GatewayRead, "Permissions", "Reads the permissions to invoke the functions", ""),
     (
         GatewayRead,
@@ -67,12 +68,13 @@ const PURPOSES: &[Purpose] = &[
         "Passes the role of the subscription to CloudWatch Logs",
         "no `access_log_logservice_group_subscription_role_arn`",
     ),
+    (GatewayOptions, "VpcLinks", "The VPC links", "no `vpc_links`"),
     (GatewayOptions, "CustomDomain", "The custom domain and its API mapping", "no `domain_name`"),
     (
         GatewayOptions,
         "ServiceLinkedRole",
-        "Creates the service-linked role that API Gateway needs once per account for custom domains",
-        "no `domain_name`, or the account already has the role",
+        "Creates the service-linked role that API Gateway needs once per account for custom domains and VPC links",
+        "neither `domain_name` nor `vpc_links`, or the account already has the role",
     ),
     (GatewayOptions, "DnsRecord", "The DNS record", "`create_dns_entry = false`"),
 ];
@@ -164,6 +166,9 @@ const API: &[Calls] = &[
         Always,
     ),
     (GatewayChange, "Tags", &["TagResource", "UntagResource"], TAGS_OF_APIS, Always),
+    (GatewayRead, "VpcLinks", &["GetVpcLink", "GetVpcLinks"], &["/vpclinks", "/vpclinks/*"], Always),
+    (GatewayOptions, "VpcLinks", &["CreateVpcLink"], &["/vpclinks"], WithApiMark),
+    (GatewayOptions, "VpcLinks", &["DeleteVpcLink", "UpdateVpcLink"], &["/vpclinks/*"], OurApi),
     (GatewayOptions, "CustomDomain", &["CreateDomainName"], &["/domainnames"], WithApiMark),
     (GatewayOptions, "CustomDomain", &["CreateApiMapping"], &["/domainnames/api.example.com/apimappings"], Always),
     (
@@ -211,6 +216,9 @@ const FUNCTION: &[&str] = &["function", "function-version"];
 /// as in the `${UrlEncodedResourceARN}` of AWS's list.
 const TAGS_OF_APIS: &[&str] = &["/tags/arn%3Aaws%3Aapigateway%3Aeu-central-1%3A%3A%2Fapis%2F*"];
 
+/// The same for VPC links.
+const TAGS_OF_LINKS: &[&str] = &["/tags/arn%3Aaws%3Aapigateway%3Aeu-central-1%3A%3A%2Fvpclinks%2F*"];
+
 /// The same for custom domains.
 const TAGS_OF_DOMAINS: &[&str] = &["/tags/arn%3Aaws%3Aapigateway%3Aeu-central-1%3A%3A%2Fdomainnames%2Fapi.example.com"];
 
@@ -236,6 +244,19 @@ const IMPLIED: &[Implied] = &[
     (GatewayChange, "Tags", &["apigateway:TagResource"], TAGS_OF_APIS, Always, TAGGED, BY_PATH),
     (GatewayChange, "Tags", &["apigateway:UntagResource"], TAGS_OF_APIS, Always, UNTAGGED, BY_PATH),
     (GatewayChange, "Tags", &["apigateway:PUT"], TAGS_OF_APIS, Always, PUT, BY_PATH),
+    (GatewayOptions, "VpcLinks", &["apigateway:TagResource"], &["/vpclinks"], Always, TAGGED, BY_PATH),
+    (GatewayOptions, "VpcLinks", &["apigateway:TagResource"], TAGS_OF_LINKS, Always, TAGGED, BY_PATH),
+    (GatewayOptions, "VpcLinks", &["apigateway:UntagResource"], TAGS_OF_LINKS, Always, UNTAGGED, BY_PATH),
+    (GatewayOptions, "VpcLinks", &["apigateway:PUT"], TAGS_OF_LINKS, Always, PUT, BY_PATH),
+    (
+        GatewayOptions,
+        "VpcLinks",
+        &["apigateway:POST", "apigateway:DELETE"],
+        TAGS_OF_LINKS,
+        Always,
+        "The calls for the tags of a VPC link are those for the tags of an API",
+        BY_PATH,
+    ),
     (GatewayOptions, "CustomDomain", &["apigateway:TagResource"], &["/domainnames"], Always, TAGGED, BY_PATH),
     (GatewayOptions, "CustomDomain", &["apigateway:TagResource"], TAGS_OF_DOMAINS, Always, TAGGED, BY_PATH),
     (GatewayOptions, "CustomDomain", &["apigateway:UntagResource"], TAGS_OF_DOMAINS, Always, UNTAGGED, BY_PATH),
@@ -308,8 +329,9 @@ const IMPLIED: &[Implied] = &[
         &["iam:CreateServiceLinkedRole"],
         &["service-linked-role"],
         ServiceLinkedRole,
-        "For the first custom domain of an account, API Gateway creates the role with the permissions of the caller",
-        (&["CreateDomainName"], ""),
+        "For the first custom domain or VPC link of an account, API Gateway creates the role with the permissions of the \
+         caller",
+        (&["CreateDomainName", "CreateVpcLink"], ""),
     ),
 ];
 
@@ -324,6 +346,7 @@ const UNRESTRICTED: &[Unrestricted] = &[
          fill it in as soon as the API exists",
     ),
     (GatewayRead, "CustomDomain", "apigateway:GET", "It changes nothing: fill in your domain name"),
+    (GatewayRead, "VpcLinks", "apigateway:GET", "It changes nothing. AWS assigns the IDs of links"),
     (GatewayRead, "Permissions", "lambda:GetPolicy", "The functions are yours: fill in their names"),
     (GatewayRead, "Functions", "lambda:GetFunctionConfiguration", "The functions are yours: fill in their names"),
     (
@@ -371,6 +394,13 @@ const UNRESTRICTED: &[Unrestricted] = &[
         "logs:CreateLogDelivery",
         "AWS supports no resources and no conditions for these actions",
     ),
+    (GatewayOptions, "VpcLinks", "apigateway:DELETE", LINK_TAGS),
+    (
+        GatewayOptions,
+        "VpcLinks",
+        "apigateway:TagResource",
+        "AWS does not document this action, and so no conditions for it",
+    ),
     (GatewayOptions, "CustomDomain", "apigateway:DELETE", DOMAIN),
     (GatewayOptions, "CustomDomain", "apigateway:PATCH", DOMAIN),
     (GatewayOptions, "CustomDomain", "apigateway:POST", DOMAIN),
@@ -390,6 +420,8 @@ const CHILD: &str = "Routes, integrations, authorizers and settings of an HTTP A
                      the API. Fill in the ID of the API as soon as it exists";
 
 const TAGS: &str = "AWS lists no conditions for the path `/tags`. Fill in the ID of the API as soon as it exists";
+
+const LINK_TAGS: &str = "AWS lists no conditions for the path `/tags`, and assigns the IDs of links";
 
 const DOMAIN: &str = "API mappings have no tags of their own, and AWS lists no conditions for the path `/tags`: fill in your \
                       domain name";

@@ -2,35 +2,38 @@
 
 use std::collections::BTreeSet;
 
-use aws_sdk_apigatewayv2::types::{Api, Authorizer, Integration, Route, Stage};
+use aws_sdk_apigatewayv2::types::{Api, Authorizer, Integration, Route, Stage, VpcLink};
 
 use super::View;
 use crate::aws::Session;
 use crate::aws::apigateway::landscape::{authorizer_spec, integration_spec};
-use crate::aws::apigateway::{api, authorizer, integration, landscape, route, stage};
+use crate::aws::apigateway::{api, authorizer, integration, landscape, route, stage, vpc_link};
 use crate::aws::calls::ownership;
 use crate::cloud::{Failure, RootState};
 use crate::model::keys::gateway as keys;
 use crate::model::{ApiLandscape, AuthorizationType, Entry, Spec};
 
-/// An API, its routes, integrations and authorizers, and its stage `$default`.
+/// An API, its routes, integrations and authorizers, its stage `$default`, and the VPC links of the account if state
+/// contains one.
 pub(super) struct Listed {
     pub(super) api: Api,
     pub(super) routes: Vec<Route>,
     pub(super) integrations: Vec<Integration>,
     pub(super) authorizers: Vec<Authorizer>,
     pub(super) stage: Option<Stage>,
+    pub(super) links: Vec<VpcLink>,
 }
 
 impl Listed {
     /// Lists them. `None` if the API does not exist.
     pub(super) async fn of(session: &Session, root_id: &str, known: &[Entry]) -> Result<Option<Listed>, Failure> {
-        let (api, routes, integrations, authorizers, stage) = tokio::join!(
+        let (api, routes, integrations, authorizers, stage, links) = tokio::join!(
             api::get(session, root_id),
             route::list(session, root_id),
             integration::list(session, root_id),
             authorizer::list_if_supported(session, root_id),
             stage::get(session, root_id),
+            vpc_link::known(session, known),
         );
         let Some(api) = api? else { return Ok(None) };
         let routes = routes?;
@@ -44,7 +47,7 @@ impl Listed {
                 Vec::new()
             }
         };
-        Ok(Some(Listed { api, routes, integrations: integrations?, authorizers, stage: stage? }))
+        Ok(Some(Listed { api, routes, integrations: integrations?, authorizers, stage: stage?, links: links? }))
     }
 
     /// The value of the tag `fgw:state`.

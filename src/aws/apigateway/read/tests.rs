@@ -294,6 +294,7 @@ async fn statement_with_another_source_counts_as_deleted() {
         integrations: vec![],
         authorizers: vec![],
         stage: None,
+        links: vec![],
         logs: Logs::default(),
         policies,
         domains: vec![],

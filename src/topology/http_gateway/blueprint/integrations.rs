@@ -239,7 +239,8 @@ impl<'a> Draft<'a> {
         permissions: &BTreeMap<&str, Option<Key>>,
         reauthorized: &BTreeSet<&str>,
     ) -> Option<BTreeMap<&'a str, Key>> {
-        let wanted = routes.iter().map(|(key, route)| Some((*key, route.integration.required(&self.api)?)));
+        let wanted =
+            routes.iter().map(|(key, route)| Some((*key, route.integration.required(&self.api, &self.links)?)));
         let wanted = wanted.collect::<Option<BTreeMap<&str, Integration>>>()?;
         let ignored = IgnoredDrift::of(self.ignored);
         let mut integrations = BTreeMap::new();

@@ -147,7 +147,7 @@ proptest! {
             let entry = entry.expect("each route has an integration");
             prop_assert_eq!(decoded_entry::<RouteConfig>(&entry.encode()), entry.clone());
             let Input::Known(mut given) = given_routes[key].clone() else { unreachable!() };
-            given.integration = IntegrationConfig::of(&given.integration.required(&keys::api()).unwrap());
+            given.integration = IntegrationConfig::of(&given.integration.required(&keys::api(), &Default::default()).unwrap());
             let kind = given_config.authorization(&given).unwrap().kind;
             given.authorization_type = Some(kind.name().to_string()).into();
             given.authorization_scopes = given.authorization_scopes.map(|scopes| Some(scopes.unwrap_or_default()));

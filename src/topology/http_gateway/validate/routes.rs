@@ -18,12 +18,22 @@ impl Problems {
             }
             if let Input::Known(route) = route {
                 self.0.extend(route.integration.problems(&path));
+                self.link(config, &route.integration.vpc_link, path.attribute("vpc_link"));
             }
         }
         for collision in collisions(routes.keys().map(String::as_str)) {
             let hint =
                 format!("Use the same variable name in both, or remove {:?} or {:?}.", collision.key, collision.other);
             self.add(path.key(collision.key), collision.message, hint);
+        }
+    }
+
+    fn link(&mut self, config: &GatewayConfig, link: &Input<Option<String>>, path: AttributePath) {
+        if let (Input::Known(Some(name)), Input::Known(links)) = (link, &config.vpc_links)
+            && !links.contains_key(name)
+        {
+            let message = format!("There is no VPC link {name:?} in vpc_links.");
+            self.add(path, message, "Add it there, or set vpc_link_id to the ID of a link that exists already.");
         }
     }
 }

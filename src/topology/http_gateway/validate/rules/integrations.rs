@@ -11,6 +11,12 @@ fn rule(name: &'static str, bad: Json, path: &'static str, parts: &'static [&'st
     (name, of(bad), vec![path].leak(), parts, of(good))
 }
 
+/// A private route through this link, next to the link `main`.
+fn linked(name: &str, main: Json) -> Json {
+    let route = json!({"integration_uri": LISTENER, "vpc_link": name});
+    json!({"route_config": {"GET /x": route}, "vpc_links": {"main": main}})
+}
+
 pub(super) fn integrations() -> Vec<Rule> {
     let function = |more: Json| with(json!({"faas_function_arn": ORDERS}), more);
     let url = |more: Json| with(json!({"integration_uri": "https://a.example.com/{proxy}"}), more);
@@ -73,6 +79,41 @@ pub(super) fn integrations() -> Vec<Rule> {
             "vpc_link_id",
             &["\"my link\""],
             private(json!({"vpc_link_id": UNKNOWN})),
+        ),
+        (
+            "a VPC link of a route is in vpc_links",
+            linked("other", json!({"subnet_ids": ["subnet-1"]})),
+            &["route_config[\"GET /x\"].vpc_link"],
+            &["\"other\"", "vpc_link_id"],
+            linked("main", json!({"subnet_ids": ["subnet-1"]})),
+        ),
+        rule(
+            "a route has one VPC link",
+            private(json!({"vpc_link": UNKNOWN, "vpc_link_id": "no link"})),
+            "vpc_link_id",
+            &["no link"],
+            private(json!({"vpc_link": null})),
+        ),
+        (
+            "a VPC link has a subnet",
+            linked("main", json!({"subnet_ids": []})),
+            &["vpc_links[\"main\"].subnet_ids"],
+            &["0 IDs", "1 to 10"],
+            linked("main", json!({"subnet_ids": [UNKNOWN]})),
+        ),
+        (
+            "a subnet of a VPC link has an ID",
+            linked("main", json!({"subnet_ids": ["main-private-0"]})),
+            &["vpc_links[\"main\"].subnet_ids"],
+            &["main-private-0", "subnet-"],
+            linked("main", json!({"subnet_ids": ["subnet-1"]})),
+        ),
+        (
+            "a security group of a VPC link has an ID",
+            linked("main", json!({"subnet_ids": ["subnet-1"], "security_group_ids": ["default"]})),
+            &["vpc_links[\"main\"].security_group_ids"],
+            &["\"default\"", "sg-"],
+            linked("main", json!({"subnet_ids": ["subnet-1"], "security_group_ids": ["sg-1"]})),
         ),
         rule(
             "a function has no VPC link",

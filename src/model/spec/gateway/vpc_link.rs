@@ -1,0 +1,52 @@
+//! VPC links of an account.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::OnDelete::NoAction;
+use crate::model::spec::kind::{Counterpart, Kind, tagged};
+use crate::model::{Key, Need, Tags};
+use crate::plugin::Input;
+
+/// A VPC link. Key `vpc_link.<name>`, fixed by its subnets and security groups.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VpcLink {
+    /// The API, which a link does not need, but which must exist first (see [`super::Eip::vpc`]).
+    pub api: Key,
+    /// Its name, which other links may have too.
+    pub name: Input<String>,
+    /// The subnets of its network interfaces.
+    pub subnet_ids: Input<BTreeSet<String>>,
+    /// The security groups of its network interfaces. Without any, AWS uses the default group of the VPC.
+    pub security_group_ids: Input<BTreeSet<String>>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+impl Kind for VpcLink {
+    fn kind(&self) -> &'static str {
+        "VPC link"
+    }
+
+    fn counterpart(&self) -> Counterpart {
+        Counterpart {
+            description: "Network interfaces through which API Gateway reaches private endpoints in a VPC.",
+            resource: "aws_apigatewayv2_vpc_link",
+            import_id: "VPC_LINK_ID",
+            attributes: &[
+                ("api", &[]),
+                ("name", &["name"]),
+                ("subnet_ids", &["subnet_ids"]),
+                ("security_group_ids", &["security_group_ids"]),
+                ("tags", &["tags"]),
+            ],
+        }
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::of_id(&self.api, NoAction)]
+    }
+
+    tagged!();
+}
