@@ -21,8 +21,8 @@ impl Account {
     /// All objects of the account except its default VPC: a map from kind (`vpcs`, `subnets`, `route_tables`,
     /// `internet_gateways`, `egress_only_internet_gateways`, `vpn_gateways`, `addresses`, `nat_gateways`,
     /// `vpc_endpoints`, `security_groups`, `network_acls`, `apis`, `domain_names`, `vpc_links`, `log_groups`,
-    /// `functions`, `hosted_zones`) to objects with the members that boto3 returns, and `tags` as a map. Omits NAT gateways and
-    /// endpoints in state `deleted`.
+    /// `functions`, `hosted_zones`) to objects with the members that boto3 returns, and `tags` as a map. Omits NAT
+    /// gateways and endpoints in state `deleted`.
     pub(crate) fn list(&self) -> Value {
         self.send(json!({"operation": "list"})).unwrap_or_else(|error| panic!("cannot list the account: {error:?}"))
     }
