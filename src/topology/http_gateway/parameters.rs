@@ -182,7 +182,7 @@ fn is_reserved(header: &str) -> bool {
         true => header.starts_with(reserved),
         false => header == **reserved,
     };
-    RESERVED.iter().any(|it| is_it(&it))
+    RESERVED.iter().any(is_it)
 }
 
 fn values(parameters: Given<'_>, path: &AttributePath) -> Vec<Problem> {
