@@ -228,8 +228,8 @@ crate::attributes! {
             .check(Check::between(16, 27))
             .change(PlanEffect::RequiresReplace("unless the change removes it or sets the length that the VPC has"))
             .remark(NOT_YET_RUN),
-        /// Whether to enable IPv6: the VPC gets an IPv6 range, subnets of `ipv6_subnet_tiers` get blocks, and their route
-        /// tables IPv6 default routes. Requires `assign_generated_ipv6_cidr_block` or `ipv6_ipam_pool_id`.
+        /// Whether to enable IPv6: the VPC gets an IPv6 range, subnets of `ipv6_subnet_tiers` get blocks, and their
+        /// route tables IPv6 default routes. Requires `assign_generated_ipv6_cidr_block` or `ipv6_ipam_pool_id`.
         enable_ipv6: Input<bool> = default(false).change(PlanEffect::PartialReplace(
             "creates or deletes the range, the egress-only internet gateway and the routes; the subnets are kept, and gain \
              or lose IPv6 blocks"
