@@ -83,7 +83,9 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     warnings.extend(warnings::unused_entries(config, &zones));
 
     let mut draft = Draft::new(context);
-    PARTS.iter().for_each(|part| part.draft_before_subnets(&mut draft));
+    for part in PARTS {
+        part.draft_before_subnets(&mut draft);
+    }
     let ipv6_range = match structure.ipv6 {
         true => Some(draft.ipv6_range().map_err(|problem| vec![problem])?),
         false => None,

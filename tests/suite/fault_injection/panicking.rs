@@ -18,7 +18,6 @@ use crate::support::terraform::{Run, Workspace};
 /// One object of each kind in the subjects, and some that only the change phase creates or deletes.
 const OF_NETWORK: &[&str] = &[
     "vpc",
-    "cidr_block.100.64.0.0/16",
     "ipv6_cidr_block",
     "internet_gateway",
     "subnet.public.0",

@@ -338,8 +338,6 @@ resource "fgw_four_tier_vpc" "this" {
   num_availability_zones           = 2
   num_nat_gateways                 = 2
   create_transit_subnets           = true
-  secondary_cidr_blocks            = ["100.64.0.0/16"]
-  private_persistence_subnet_cidr_blocks = { AZ-1 = "100.64.0.0/24" }
   enable_ipv6                      = true
   assign_generated_ipv6_cidr_block = true
   ipv6_subnet_tiers                = ["public", "private_app"]

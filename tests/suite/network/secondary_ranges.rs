@@ -173,6 +173,15 @@ fn unmanaged_subnets_and_routes_in_the_way_are_named() {
     env.ec2("delete_subnet", json!({ "SubnetId": late }));
     assert!(env.change(&alone(short)).calls.contains("DisassociateVpcCidrBlock 1"));
 
+    // If the plan deletes nothing else, nothing can wait, so the apply fails until the subnet is deleted.
+    env.change(&alone(&format!("  secondary_cidr_blocks = [\"{PODS}\"]\n{short}")));
+    env.config(&alone(short));
+    env.workspace.plan_json(&[]);
+    let later = foreign.subnet("later", "100.64.130.0/24", "us-east-1a");
+    env.workspace.apply_plan().failed_with(&later);
+    env.ec2("delete_subnet", json!({ "SubnetId": later }));
+    assert_eq!(env.change(&alone(short)).calls, "DisassociateVpcCidrBlock 1");
+
     let table = env.id("route_table.private_app.0");
     let gateway = foreign.internet_gateway();
     let route = json!({ "RouteTableId": table, "DestinationCidrBlock": "100.64.7.0/24", "GatewayId": gateway });

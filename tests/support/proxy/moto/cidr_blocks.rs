@@ -2,6 +2,7 @@
 //! routes that AWS adds.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Mutex;
 
 use ipnet::Ipv4Net;
@@ -217,9 +218,9 @@ impl CidrBlocks {
         let mut ranges: HashMap<String, Vec<Association>> = HashMap::new();
         for table in root.items("routeTableSet") {
             let vpc = table.text_of("vpcId").to_owned();
-            if !ranges.contains_key(&vpc) {
-                let of_vpc = self.of_vpc(call, &vpc).await?;
-                ranges.insert(vpc, of_vpc);
+            if let Entry::Vacant(vacant) = ranges.entry(vpc) {
+                let of_vpc = self.of_vpc(call, vacant.key()).await?;
+                vacant.insert(of_vpc);
             }
         }
         for table in root.items_mut("routeTableSet") {

@@ -27,7 +27,7 @@ fn known(id: &str) -> Vec<Entry> {
     vec![vpc, Entry::new(keys::cidr_block(&range.cidr_block), id, Spec::VpcCidrBlock(range))]
 }
 
-fn ids<'a>(objects: &'a [Observed]) -> Vec<(&'a str, &'a str)> {
+fn ids(objects: &[Observed]) -> Vec<(&str, &str)> {
     let ranges = objects.iter().filter(|it| matches!(it.spec, Spec::VpcCidrBlock(_)));
     ranges.map(|it| (it.key.slot.as_str(), it.id.as_str())).collect()
 }

@@ -217,7 +217,7 @@ fn a_new_range_warns_of_restrictions_quota_and_takeover() {
     let five = json!([PODS, "100.65.0.0/16", "100.66.0.0/16", "100.67.0.0/16", "100.68.0.0/16"]);
     let [found] = &warnings(five, &new)[..] else { panic!("one warning") };
     assert!(found.contains("6 ranges, but AWS allows 5"), "{found}");
-    let unmanaged = around_it(new.clone(), &occupied(&[(PODS, "vpc-cidr-assoc-1")], &[]), &[]);
+    let unmanaged = around_it(new, &occupied(&[(PODS, "vpc-cidr-assoc-1")], &[]), &[]);
     let [found] = &warnings(json!([PODS]), &unmanaged)[..] else { panic!("one warning") };
     assert!(found.contains("The VPC has 100.64.0.0/16 already (vpc-cidr-assoc-1)"), "{found}");
     // AWS has accepted what exists.
