@@ -1,6 +1,6 @@
 //! The execution of a plan, shared by creates, updates and destroys.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::composite::managed_roots::ManagedRoots;
 use crate::composite::{dependents, diagnostics};
 use crate::model::{GuardDutyObjects, Inventory, Timeouts};
 use crate::plugin::{ApplyRequest, Diagnostics};
-use crate::reconcile::{self, Execution, Outcome, Plan, Progress};
+use crate::reconcile::{self, Action, Execution, Op, Outcome, Plan, Progress};
 use crate::topology::Topology;
 
 /// How long the calls at the end of an apply are retried at least.
@@ -229,8 +229,17 @@ impl<'a, P: Topology> Run<'a, P> {
         let inventory = self.inventory();
         let Ok(rest) = reconcile::plan(&inventory, &decision.objects) else { return false };
         let freeing = rest.freeing(&kinds, &inventory);
+        // The execution itself may have deleted some after it had failed to create others.
+        let undone: BTreeSet<usize> = outcome.undone().collect();
+        let is_freed = |(position, op): (usize, &Op)| match &op.action {
+            Action::Delete { entry, .. } => {
+                kinds.contains(&std::mem::discriminant(&entry.applied)) && !undone.contains(&position)
+            }
+            Action::Create(_) | Action::Update { .. } => false,
+        };
+        let has_room = decision.plan.ops.iter().enumerate().any(is_freed);
         // A deletion that failed is repeated after the second attempt, and reported then.
-        self.execute(&freeing).await.undone().count() < freeing.ops.len()
+        self.execute(&freeing).await.undone().count() < freeing.ops.len() || has_room
     }
 
     /// Reads the objects of operations with unknown outcomes, and updates the inventory.
