@@ -7,8 +7,8 @@ use crate::model::Found;
 
 const KEY: &str = "arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab";
 
-/// Random attributes of access logs: one of two log groups, with or without a KMS key and a subscription, or an existing
-/// group, which may be one of the two.
+/// Random attributes of access logs: one of two log groups, with or without a KMS key and a subscription, or an
+/// existing group, which may be one of the two.
 pub(super) fn some_logs() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
     let name = prop::sample::select(vec!["front-logs", "other-logs"]);
     let key = prop::option::of(prop::sample::select(vec![KEY, "alias/logs"]));
