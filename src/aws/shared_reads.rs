@@ -20,6 +20,7 @@ pub(crate) struct SharedReads {
     pub(crate) route_tables: SharedList<RouteTable>,
     pub(crate) internet_gateways: SharedList<InternetGateway>,
     pub(crate) egress_only_gateways: SharedList<EgressOnlyInternetGateway>,
+    pub(crate) all_egress_only_gateways: SharedList<EgressOnlyInternetGateway>,
     pub(crate) nat_gateways: SharedList<NatGateway>,
     pub(crate) addresses: SharedList<Address>,
     pub(crate) endpoints: SharedList<VpcEndpoint>,

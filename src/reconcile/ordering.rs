@@ -138,18 +138,17 @@ impl<'a> Ordering<'a> {
 
     /// Lets a late update wait for the deletion of the dependents of its object. It may remove references to deleted
     /// objects: then it waits for the deletion of their dependents too, and the deletion of the objects for the update.
-    /// A subnet leaves an address range whatever else uses the range.
+    /// A subnet leaves an address range whatever else uses the range, or the subnet.
     fn order_late_updates(&mut self) {
         for &late in self.late {
             let Action::Update { before, to, .. } = &self.actions[late] else { continue };
+            let waits = !to.spec.holds_network_interfaces();
             let dependents = self.deletes_of_dependents(&to.key);
-            self.depends_on[late].extend(dependents);
+            self.depends_on[late].extend(dependents.iter().filter(|_| waits));
             let kept = to.spec.needs();
             for need in before.needs().into_iter().filter(|need| !kept.contains(need)) {
-                if !to.spec.holds_network_interfaces() {
-                    let dependents = self.deletes_of_dependents(&need.key);
-                    self.depends_on[late].extend(dependents);
-                }
+                let dependents = self.deletes_of_dependents(&need.key);
+                self.depends_on[late].extend(dependents.iter().filter(|_| waits));
                 for deletion in self.deletes_of(&need.key) {
                     self.depends_on[deletion].insert(late);
                 }
@@ -175,7 +174,9 @@ impl<'a> Ordering<'a> {
             };
             let late = self.late_updates_of_users(parent);
             let deletion = self.deletes[&route.kind_and_id()];
-            for &update in &late {
+            // A subnet that stays has another table by the time that its old one is deleted with its routes.
+            let is_call = matches!(self.actions[deletion], Action::Delete { cascades_from: None, .. });
+            for &update in late.iter().filter(|_| is_call) {
                 if !self.depends_on_transitively(deletion, update) {
                     self.depends_on[update].insert(deletion);
                 }

@@ -57,7 +57,8 @@ pub(super) async fn list(network: Network<'_>) -> Result<Vec<Gateway>, Failure> 
     }
     let is_found = |id: &&str| found.iter().any(|it| it.egress_only_internet_gateway_id() == Some(*id));
     if !of_state.iter().all(is_found) || network.trusts_tags() {
-        found = describe(session.ec2.clone(), None).await?;
+        let (shared, ec2) = (&session.shared, session.ec2.clone());
+        found = shared.all_egress_only_gateways.all(&shared.networks, || describe(ec2, None)).await?;
     }
     found.retain(|it| is_attached(it, root_id));
     Ok(found)

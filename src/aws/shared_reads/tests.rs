@@ -31,6 +31,7 @@ fn account() -> Recorded {
         .on("DescribeSubnets", &format!("<subnetSet>{subnets}</subnetSet>"))
         .on("DescribeRouteTables", "<routeTableSet/>")
         .on("DescribeInternetGateways", "<internetGatewaySet/>")
+        .on("DescribeEgressOnlyInternetGateways", "<egressOnlyInternetGatewaySet/>")
         .on("DescribeNatGateways", "<natGatewaySet/>")
         .on("DescribeAddresses", "<addressesSet/>")
         .on("DescribeVpcEndpoints", "<vpcEndpointSet/>")

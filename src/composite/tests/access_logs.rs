@@ -7,8 +7,7 @@ use crate::model::Found;
 
 const KEY: &str = "arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab";
 
-/// Random attributes of access logs: one of two log groups, with or without a KMS key and a subscription, or an
-/// existing group, which may be one of the two.
+/// Random attributes of access logs: one of two log groups, with or without a KMS key and a subscription.
 pub(super) fn some_logs() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
     let name = prop::sample::select(vec!["front-logs", "other-logs"]);
     let key = prop::option::of(prop::sample::select(vec![KEY, "alias/logs"]));
@@ -17,16 +16,10 @@ pub(super) fn some_logs() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
         function("sink"),
         "arn:aws:kinesis:us-east-1:123456789012:stream/sink".to_string(),
     ]));
-    let existing = prop::option::weighted(0.2, prop::sample::select(vec!["front-logs", "theirs"]));
-    prop::option::of((name, key, destination, any::<bool>(), any::<bool>(), existing)).prop_map(|logs| {
-        let Some((name, key, destination, errors, stays, existing)) = logs else { return Vec::new() };
-        if let Some(existing) = existing {
-            let arn = format!("arn:aws:logs:us-east-1:123456789012:log-group:{existing}");
-            return vec![("access_log_destination_arn", arn.into())];
-        }
+    prop::option::of((name, key, destination, any::<bool>())).prop_map(|logs| {
+        let Some((name, key, destination, errors)) = logs else { return Vec::new() };
         let mut pairs = vec![
             ("access_log_logservice_group_name", Value::from(name)),
-            ("access_log_logservice_group_skip_destroy", stays.into()),
             ("access_log_logservice_group_kms_key_id", key.map(str::to_string).into()),
         ];
         if let Some(destination) = destination {

@@ -205,6 +205,8 @@ fn check<P: Topology>(rounds: &[Round]) {
                 let differing = entry.applied.differing_units(&spec);
                 let expected = drift.get(&entry.key).cloned().unwrap_or_default();
                 assert!(differing.is_subset(&expected), "{}: {differing:?} is not {expected:?}", entry.key);
+                // What the configuration requires by now is no drift any more.
+                drift.entry(entry.key).and_modify(|units| *units = differing);
             }
         }
         if let Some(config) = last {

@@ -34,6 +34,9 @@ pub(super) fn alternatives(context: &Context<'_, GatewayConfig>) -> Vec<GatewayC
     if !config.jwt_authorizers.is_known() {
         let prior = context.prior.and_then(|prior| prior.jwt_authorizers.known()).cloned().unwrap_or_default();
         choices.push(each(|config| &mut config.jwt_authorizers, with_further(&prior)));
+        if !config.faas_authorizers.is_known() {
+            choices.push(moved_authorizers(context));
+        }
     }
     if !config.vpc_links.is_known() {
         let prior = context.prior.and_then(|prior| prior.vpc_links.known()).cloned().unwrap_or_default();
@@ -274,6 +277,22 @@ fn of_authorizers(context: &Context<'_, GatewayConfig>) -> Vec<Change<GatewayCon
         Box::new(move |config| fill_authorizers(config, &BTreeMap::new(), &other))
     });
     std::iter::once(before).chain(others).collect()
+}
+
+/// An authorizer of a route may be of either type.
+fn moved_authorizers(context: &Context<'_, GatewayConfig>) -> Vec<Change<GatewayConfig>> {
+    let other = authorizer(&function_prefix(context.scope), "moved", None);
+    let to_jwt = |config: &mut GatewayConfig| {
+        let moved = std::mem::take(&mut config.faas_authorizers).known().cloned().unwrap_or_default();
+        let Input::Known(jwt) = &mut config.jwt_authorizers else { return };
+        jwt.extend(moved.into_keys().map(|name| (name, Input::Unknown)));
+    };
+    let to_faas = move |config: &mut GatewayConfig| {
+        let moved = std::mem::take(&mut config.jwt_authorizers).known().cloned().unwrap_or_default();
+        let Input::Known(faas) = &mut config.faas_authorizers else { return };
+        faas.extend(moved.into_keys().map(|name| (name, Input::Known(other.clone()))));
+    };
+    vec![Box::new(|_| {}), Box::new(to_jwt), Box::new(to_faas)]
 }
 
 fn has_known_function(it: &FaasAuthorizer) -> bool {

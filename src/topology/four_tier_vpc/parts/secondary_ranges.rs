@@ -123,24 +123,23 @@ impl Part for SecondaryRanges {
     /// The ranges precede the subnets.
     fn draft(&self, _: &mut Draft<'_>, _: &Built<'_>) {}
 
-    /// The known ranges alone, and with ranges around all explicit blocks that are in none of them.
+    /// The known ranges, with and without ranges around all explicit blocks that are in none of them, and with and
+    /// without another one. The primary range of a pool, which is not known here, may be one around a block.
     fn alternatives(&self, config: &Config) -> Vec<Change<Config>> {
         if secondary(config).is_some() {
             return Vec::new();
         }
-        let decided = |has_more: bool| -> Change<Config> {
+        let decided = |(is_around, has_another): (bool, bool)| -> Change<Config> {
             Box::new(move |config| {
                 let given = config.secondary_cidr_blocks.known().cloned().unwrap_or_default();
                 let mut all: BTreeSet<Input<String>> = given.into_iter().filter(Input::is_known).collect();
-                if has_more {
-                    let mut around = around_explicit_blocks(config);
-                    around.insert("100.127.0.0/16".to_string());
-                    all.extend(around.into_iter().map(Input::Known));
-                }
+                let around = around_explicit_blocks(config).into_iter().filter(|_| is_around);
+                let another = has_another.then(|| "100.127.0.0/16".to_string());
+                all.extend(around.chain(another).map(Input::Known));
                 config.secondary_cidr_blocks = Input::Known(all);
             })
         };
-        vec![decided(false), decided(true)]
+        [(false, false), (false, true), (true, false), (true, true)].map(decided).into()
     }
 
     fn classify(&self, classifier: &mut Classifier<'_>) {
