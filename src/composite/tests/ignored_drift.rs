@@ -195,7 +195,12 @@ fn check<P: Topology>(rounds: &[Round]) {
             terraform.account.failing.lock().unwrap().clear();
             assert_announced(&mut drift, &found, &terraform.account, &plan);
             if diagnostics.has_errors() {
-                // The plan of the rest names what is overwritten, as this one did.
+                // The plan of the rest names what is overwritten, as this one did. What the failed update was to set is
+                // no drift any more.
+                for entry in entries(&terraform) {
+                    let Some(Unfinished::Update(attempted)) = entry.unfinished else { continue };
+                    drift.entry(entry.key).and_modify(|units| units.retain(|unit| !attempted.contains(unit)));
+                }
                 continue;
             }
             last = Some(config);
@@ -221,6 +226,18 @@ fn check<P: Topology>(rounds: &[Round]) {
     });
 }
 
+/// The gateway without VPC links of its own.
+fn without_links(mut config: Value) -> Value {
+    config.set("vpc_links", Value::Null);
+    let mut routes = config.get("route_config").as_map().cloned().unwrap_or_default();
+    for route in routes.values_mut().filter(|route| !route.get("vpc_link").is_null()) {
+        route.set("vpc_link", Value::Null);
+        route.set("vpc_link_id", "a1b2c3".into());
+    }
+    config.set("route_config", Value::Map(routes));
+    config
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
@@ -230,7 +247,9 @@ proptest! {
     }
 
     #[test]
-    fn no_apply_changes_ignored_drift_of_a_gateway_silently(rounds in some_rounds(some_gateway())) {
+    fn no_apply_changes_ignored_drift_of_a_gateway_silently(
+        rounds in some_rounds(some_gateway().prop_map(without_links))
+    ) {
         check::<HttpGateway>(&rounds);
     }
 }
