@@ -261,7 +261,7 @@ mod tests {
             assert_eq!(warned(with(of_logs(), json!({GROUP: group}))), [], "{group}");
         }
         let elsewhere = json!({ELSEWHERE: "arn:aws:logs:eu-central-1:123456789012:log-group:shop"});
-        let mut of_group = expected.clone();
+        let mut of_group = expected;
         of_group.retain(|name| ![FORMAT, FORMAT_TYPE].contains(&name.as_str()));
         let found = attributes(with(of_logs(), elsewhere));
         assert_eq!(found.into_iter().collect::<std::collections::BTreeSet<_>>(), of_group, "formats have an effect");

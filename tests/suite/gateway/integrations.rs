@@ -122,7 +122,8 @@ fn targets_are_exchanged_while_requests_are_served() {
     env.apply(&config(env.to("orders")));
     let client = env.load_client(("GET /still", "users /still"), &["GET /a"]);
     let exchange = |route: Value| env.planned_change(&config(route)).calls;
-    let deleted = |name: &str| [format!("UpdateRoute route.GET /a"), format!("DeleteIntegration integration.{name}")];
+    let deleted =
+        |name: &str| ["UpdateRoute route.GET /a".to_string(), format!("DeleteIntegration integration.{name}")];
     let by = || env.send("GET", "/a", None).json()["by"].clone();
 
     let calls = exchange(env.endpoint(port, "/a"));
@@ -160,7 +161,7 @@ fn an_endpoint_changes_in_place_and_its_drift_is_corrected() {
     let changed =
         with(&env.endpoint(second, "/b"), &json!({ "integration_method": "PUT", "timeout_milliseconds": 9000 }));
     let update = ["UpdateIntegration integration.ANY /a"];
-    let change = env.planned_change(&config(changed.clone()));
+    let change = env.planned_change(&config(changed));
     assert_eq!((change.calls, change.objects.len()), (update.map(str::to_owned).into(), 0));
     assert_eq!(env.send("GET", "/a", None).json()["method"], "PUT");
 

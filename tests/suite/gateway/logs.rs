@@ -238,7 +238,7 @@ fn a_log_group_that_skips_its_deletion_stays_without_its_filter() {
     };
     stays(GROUP);
     // A gateway that needs the name again takes the group over.
-    env.config(&forwarding(&env, kept.clone()));
+    env.config(&forwarding(&env, kept));
     env.workspace.plan(&[]).failed_with("To take it over, set \"log_group\" = \"/shop/access\" in adopt");
     env.apply(&forwarding(&env, renamed));
     env.destroy();
