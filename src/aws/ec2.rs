@@ -34,6 +34,7 @@ pub(crate) mod vpc;
 pub(crate) mod vpc_cidr_block;
 pub(crate) mod vpc_endpoint;
 pub(crate) mod vpc_ipv6_block;
+mod vpc_ranges;
 #[cfg(test)]
 pub(crate) mod recorded;
 

@@ -20,11 +20,9 @@ impl Plan {
             };
             existing.present().any(uses)
         };
-        let is_freeing = |action: &Action| match action {
-            Action::Delete { entry, .. } => failed.contains(&std::mem::discriminant(&entry.applied)) && !is_used(entry),
-            Action::Create(_) | Action::Update { .. } => false,
-        };
-        let freeing: Vec<&Op> = self.ops.iter().filter(|op| is_freeing(&op.action)).collect();
+        let deletes_unused = |action: &Action| matches!(action, Action::Delete { entry, .. } if !is_used(entry));
+        let freeing = self.ops.iter().filter(|op| op.action.deletes_any_of(failed) && deletes_unused(&op.action));
+        let freeing: Vec<&Op> = freeing.collect();
         let serve = freeing.iter().any(|op| op.action.spec().answers_requests());
         let first = suspension(existing).filter(|_| serve);
         let depends_on: BTreeSet<usize> = first.iter().map(|_| 0).collect();

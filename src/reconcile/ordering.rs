@@ -142,16 +142,17 @@ impl<'a> Ordering<'a> {
     fn order_late_updates(&mut self) {
         for &late in self.late {
             let Action::Update { before, to, .. } = &self.actions[late] else { continue };
-            let waits = !to.spec.holds_network_interfaces();
-            let dependents = self.deletes_of_dependents(&to.key);
-            self.depends_on[late].extend(dependents.iter().filter(|_| waits));
-            let kept = to.spec.needs();
-            for need in before.needs().into_iter().filter(|need| !kept.contains(need)) {
-                let dependents = self.deletes_of_dependents(&need.key);
-                self.depends_on[late].extend(dependents.iter().filter(|_| waits));
-                for deletion in self.deletes_of(&need.key) {
-                    self.depends_on[deletion].insert(late);
-                }
+            let (mut left, kept) = (before.needs(), to.spec.needs());
+            left.retain(|need| !kept.contains(need));
+            for deletion in left.iter().flat_map(|need| self.deletes_of(&need.key)).collect::<Vec<_>>() {
+                self.depends_on[deletion].insert(late);
+            }
+            if to.spec.holds_network_interfaces() {
+                continue;
+            }
+            for used in std::iter::once(&to.key).chain(left.iter().map(|need| &need.key)) {
+                let dependents = self.deletes_of_dependents(used);
+                self.depends_on[late].extend(dependents);
             }
         }
     }
@@ -175,10 +176,11 @@ impl<'a> Ordering<'a> {
             let late = self.late_updates_of_users(parent);
             let deletion = self.deletes[&route.kind_and_id()];
             // A subnet that stays has another table by the time that its old one is deleted with its routes.
-            let is_call = matches!(self.actions[deletion], Action::Delete { cascades_from: None, .. });
-            for &update in late.iter().filter(|_| is_call) {
-                if !self.depends_on_transitively(deletion, update) {
-                    self.depends_on[update].insert(deletion);
+            if matches!(self.actions[deletion], Action::Delete { cascades_from: None, .. }) {
+                for &update in &late {
+                    if !self.depends_on_transitively(deletion, update) {
+                        self.depends_on[update].insert(deletion);
+                    }
                 }
             }
             let dependents = [self.deletes_of_dependents(parent), late].concat();

@@ -1,6 +1,7 @@
 //! Plans: operations and their dependencies.
 
 use std::collections::BTreeSet;
+use std::mem::Discriminant;
 
 use crate::model::{Entry, Key, Object, Spec};
 
@@ -186,6 +187,11 @@ pub(super) fn transitive_dependents(ops: &[Op], mut found: BTreeSet<usize>) -> B
 }
 
 impl Action {
+    /// Whether it deletes an object of one of these kinds.
+    pub fn deletes_any_of(&self, kinds: &[Discriminant<Spec>]) -> bool {
+        matches!(self, Action::Delete { entry, .. } if kinds.contains(&std::mem::discriminant(&entry.applied)))
+    }
+
     /// The key of the object.
     pub fn key(&self) -> &Key {
         match self {

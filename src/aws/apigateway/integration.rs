@@ -70,6 +70,23 @@ pub(super) fn read(shown: &Shown, api: Key, key: Key, applied: Option<&Integrati
     Some(Observed { id: shown.integration_id.clone()?, key, spec: Spec::Integration(spec), learned: Learned::new() })
 }
 
+/// Sets the members that a create and an update state alike.
+macro_rules! with_members {
+    ($call:expr, $wanted:expr) => {
+        $call
+            .integration_type($wanted.kind.clone())
+            .set_integration_subtype($wanted.subtype.clone())
+            .set_integration_method($wanted.method.clone())
+            .set_integration_uri($wanted.uri.clone())
+            .set_credentials_arn($wanted.role.clone())
+            .set_connection_type($wanted.connection_type())
+            .set_connection_id($wanted.link.clone())
+            .set_tls_config($wanted.tls_config())
+            .payload_format_version(&$wanted.payload)
+            .timeout_in_millis($wanted.timeout)
+    };
+}
+
 /// Creates an integration, or adopts an equal one that is not in state and that no unmanaged route uses: an interrupted
 /// run may have created it.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Integration) -> Result<(), Failure> {
@@ -98,20 +115,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Integration) -> Res
         None => change
             .create(
                 || async {
-                    let answer = client(session)
-                        .await
-                        .create_integration()
-                        .api_id(api_id)
-                        .integration_type(wanted.kind.clone())
-                        .set_integration_subtype(wanted.subtype.clone())
-                        .set_integration_method(wanted.method.clone())
-                        .set_integration_uri(wanted.uri.clone())
-                        .set_credentials_arn(wanted.role.clone())
-                        .set_connection_type(wanted.connection_type())
-                        .set_connection_id(wanted.link.clone())
-                        .set_tls_config(wanted.tls_config())
-                        .payload_format_version(&wanted.payload)
-                        .timeout_in_millis(wanted.timeout)
+                    let call = client(session).await.create_integration().api_id(api_id);
+                    let answer = with_members!(call, wanted)
                         .set_description(wanted.description.clone())
                         .set_request_parameters(all(&wanted.request))
                         .set_response_parameters(by_code(&wanted.response))
@@ -163,21 +168,8 @@ pub(crate) async fn update(
     let (_lock, change) = change(operation, api_id, "UpdateIntegration").await;
     change
         .send(|| async {
-            client(operation.session)
-                .await
-                .update_integration()
-                .api_id(api_id)
-                .integration_id(id)
-                .integration_type(wanted.kind.clone())
-                .set_integration_subtype(wanted.subtype.clone())
-                .set_integration_method(wanted.method.clone())
-                .set_integration_uri(wanted.uri.clone())
-                .set_credentials_arn(wanted.role.clone())
-                .set_connection_type(wanted.connection_type())
-                .set_connection_id(wanted.link.clone())
-                .set_tls_config(wanted.tls_config())
-                .payload_format_version(&wanted.payload)
-                .timeout_in_millis(wanted.timeout)
+            let call = client(operation.session).await.update_integration().api_id(api_id).integration_id(id);
+            with_members!(call, wanted)
                 .description(wanted.description.clone().unwrap_or_default())
                 .set_request_parameters(all(&request))
                 .set_response_parameters(by_code(&response))

@@ -156,7 +156,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcLink) -> Result<
                 let message = shown.vpc_link_status_message.unwrap_or_default();
                 Err(Failure::new(Cause::Other, "GetVpcLink", format!("VPC link {id} has failed: {message}")))
             }
-            other => Ok(Poll::Pending(other.as_ref().map_or("it has no status", VpcLinkStatus::as_str).to_string())),
+            _ => Ok(Poll::Pending(status(&shown))),
         }
     })
     .await
@@ -196,9 +196,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     wait::until(&format!("VPC link {id}"), &operation.deadlines(SETTLED), wait::MINUTES, || async {
         match get(session, id).await? {
             None => Ok(Poll::Done(())),
-            Some(shown) => Ok(Poll::Pending(
-                shown.vpc_link_status.as_ref().map_or("it has no status", VpcLinkStatus::as_str).to_string(),
-            )),
+            Some(shown) => Ok(Poll::Pending(status(&shown))),
         }
     })
     .await
@@ -221,6 +219,11 @@ async fn get(session: &Session, id: &str) -> Result<Option<Shown>, Failure> {
         Err(failure) if is_absent(&failure) => Ok(None),
         Err(failure) => Err(failure),
     }
+}
+
+/// The status of a link, for a message.
+fn status(shown: &Shown) -> String {
+    shown.vpc_link_status.as_ref().map_or("it has no status", VpcLinkStatus::as_str).to_string()
 }
 
 /// The ARN of a link, which contains no account ID.

@@ -35,11 +35,7 @@ async fn describe(ec2: Client, filters: Option<Vec<Filter>>) -> Result<Vec<Gatew
 async fn tagged(network: Network<'_>) -> Result<Vec<Gateway>, Failure> {
     let (shared, ec2) = (&network.session.shared, network.session.ec2.clone());
     let list = move |resources| describe(ec2.clone(), Some(vec![tags::below_any(resources)]));
-    shared.egress_only_gateways.of(&shared.networks, &network.resource(), resource, list).await
-}
-
-fn resource(gateway: &Gateway) -> Option<&str> {
-    tags::value(gateway.tags(), ownership::RESOURCE)
+    shared.egress_only_gateways.of(&shared.networks, &network.resource(), |it| tags::resource(it.tags()), list).await
 }
 
 /// The gateway of the VPC. No call is sent for a network without one in state. AWS has no filter by VPC, so one without

@@ -37,11 +37,7 @@ async fn tagged(network: Network<'_>) -> Result<Vec<Address>, Failure> {
     let ec2 = network.session.ec2.clone();
     let list = move |resources| describe(ec2.clone(), tags::below_any(resources));
     let shared = &network.session.shared;
-    shared.addresses.of(&shared.networks, &network.resource(), resource, list).await
-}
-
-fn resource(address: &Address) -> Option<&str> {
-    tags::value(address.tags(), ownership::RESOURCE)
+    shared.addresses.of(&shared.networks, &network.resource(), |it| tags::resource(it.tags()), list).await
 }
 
 /// The addresses with this root's ownership tag, and those in state without the tag, for which a second call is sent if

@@ -59,7 +59,7 @@ pub(super) async fn lists(network: Network<'_>) -> Result<Vec<List>, Failure> {
     }
     if network.trusts_tags() {
         let resource = network.resource();
-        let ours = logs.iter().filter(|log| tags::value(log.tags(), ownership::RESOURCE) == Some(resource.as_str()));
+        let ours = logs.iter().filter(|log| tags::resource(log.tags()) == Some(resource.as_str()));
         groups.extend(ours.filter(|log| kind(log) == FlowLog::CLOUDWATCH).filter_map(destination));
     }
     let found = join_all(groups.iter().map(|name| group::find(session, name))).await;

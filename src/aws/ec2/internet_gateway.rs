@@ -36,11 +36,11 @@ async fn attached(network: Network<'_>) -> Result<Vec<Gateway>, Failure> {
         let call = ec2.describe_internet_gateways().filters(filter_any::<String>("attachment.vpc-id", ids));
         list_all("DescribeInternetGateways", call.into_paginator().items().send())
     };
-    session.shared.internet_gateways.of(&session.shared.networks, root_id, vpc_id, list).await
-}
-
-fn vpc_id(gateway: &Gateway) -> Option<&str> {
-    gateway.attachments().first()?.vpc_id()
+    session
+        .shared
+        .internet_gateways
+        .of(&session.shared.networks, root_id, |it| it.attachments().first()?.vpc_id(), list)
+        .await
 }
 
 /// The attached gateway. If it is unmanaged, also the gateways with this root's ownership tag, because a create that
@@ -55,7 +55,7 @@ pub(super) async fn list(network: Network<'_>) -> Result<Vec<Gateway>, Failure> 
     let resource = network.resource();
     let is_ours = |gateway: &Gateway| {
         gateway.internet_gateway_id().is_some_and(|id| network.known.contains_key(id))
-            || tags::value(gateway.tags(), ownership::RESOURCE) == Some(resource.as_str())
+            || tags::resource(gateway.tags()) == Some(resource.as_str())
     };
     if !found.iter().any(is_ours) {
         // The attached gateway lacks the ownership tag, so no gateway is in both answers.

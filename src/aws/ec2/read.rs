@@ -12,6 +12,7 @@ use aws_sdk_ec2::types::{
 use super::network::Network;
 use super::observed::{List, Listed, Shown};
 use super::route_table::is_main_table;
+use super::vpc_ranges::Association;
 use super::{
     default_network_acl, egress_only_internet_gateway, eip, flow_log, interface_endpoint, internet_gateway,
     nat_gateway, nat_gateway_addresses, route, route_table, route_table_association, security_group, subnet, tags,
@@ -241,7 +242,7 @@ fn incomplete(vpc: Option<&Vpc>, nats: &[NatGateway]) -> BTreeSet<String> {
     let nats = nats.iter().filter(|nat| nat_gateway_addresses::is_pending(nat)).filter_map(|nat| nat.nat_gateway_id());
     let secondary = vpc.into_iter().flat_map(vpc_cidr_block::associating);
     let blocks = vpc.into_iter().flat_map(|vpc| vpc.ipv6_cidr_block_association_set());
-    let blocks = blocks.filter(|block| vpc_ipv6_block::is_associating(block));
+    let blocks = blocks.filter(|block| block.is_associating());
     nats.chain(secondary).chain(blocks.filter_map(|block| block.association_id())).map(str::to_string).collect()
 }
 

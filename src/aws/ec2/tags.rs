@@ -48,6 +48,11 @@ pub(super) fn below_any(resources: Vec<String>) -> Filter {
     filter_any(format!("tag:{}", ownership::RESOURCE), resources)
 }
 
+/// The value of the ownership tag of an object below a root.
+pub(super) fn resource(tags: &[Tag]) -> Option<&str> {
+    value(tags, ownership::RESOURCE)
+}
+
 /// The filters for the object that this operation creates.
 pub(super) fn of_this_object(operation: &Operation<'_>) -> Result<Vec<Filter>, Failure> {
     Ok(vec![

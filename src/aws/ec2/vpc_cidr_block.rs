@@ -2,27 +2,21 @@
 //! only once.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use aws_sdk_ec2::types::{RouteTable, Vpc, VpcCidrBlockAssociation, VpcCidrBlockStateCode};
 use ipnet::Ipv4Net;
 
 use super::route::is_created_by_aws;
-use super::vpc;
-use super::vpc_ipv6_block::MISSING;
-use crate::aws::Session;
+use super::vpc_ranges::{Association, READY, associated, disassociate, of_vpc};
+use crate::aws::calls::Operation;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
-use crate::aws::calls::{Operation, OrFailure};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed, Unmanaged};
 use crate::model::keys::network as keys;
 use crate::model::{Entry, FoundObject, Learned, OccupiedAddresses, Spec, VpcCidrBlock};
-
-/// How long a range may be associating.
-const READY: Duration = Duration::from_secs(10 * 60);
 
 /// The range as AWS returns it.
 fn read(shown: &Shown<'_>, (id, range): (&str, Ipv4Net)) -> Observed {
@@ -70,15 +64,15 @@ pub(super) fn found(shown: &Shown<'_>, vpc: &Vpc) -> Vec<(FoundObject, Spec)> {
 
 /// The IDs of the associations that AWS has not completed.
 pub(super) fn associating(vpc: &Vpc) -> impl Iterator<Item = &str> {
-    let is_associating = |block: &&VpcCidrBlockAssociation| state(block) == Some(&VpcCidrBlockStateCode::Associating);
-    vpc.cidr_block_association_set().iter().filter(is_associating).filter_map(|block| block.association_id())
+    let associating = vpc.cidr_block_association_set().iter().filter(|block| block.is_associating());
+    associating.filter_map(|block| block.association_id())
 }
 
 /// The associated and associating ranges besides the primary one. AWS continues to return disassociated ranges.
 fn secondary(vpc: &Vpc) -> impl Iterator<Item = (&str, Ipv4Net)> {
     let primary = vpc.cidr_block();
     let blocks = vpc.cidr_block_association_set().iter();
-    let blocks = blocks.filter(move |block| exists(block) && block.cidr_block() != primary);
+    let blocks = blocks.filter(move |block| block.exists() && block.cidr_block() != primary);
     blocks.filter_map(|block| Some((block.association_id()?, range(block)?)))
 }
 
@@ -100,7 +94,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcCidrBlock) -> Re
     let wanted: Ipv4Net = spec.cidr_block.parse().map_err(|error| {
         Failure::new(Cause::Other, operation.key.slot.clone(), format!("{} is not a range: {error}", spec.cidr_block))
     })?;
-    let find = || async { Ok(id_of(&blocks(session, vpc_id).await?, wanted)) };
+    let find = || async { Ok(id_of(&of_vpc(session, vpc_id).await?, wanted)) };
     let id = match existing(operation, vpc_id, wanted).await? {
         Some(existing) => existing,
         None => {
@@ -139,40 +133,21 @@ pub(crate) async fn update(
 
 /// Disassociates the range. AWS rejects this while a subnet is in it.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    let (session, id) = (operation.session, entry.id.as_str());
     let spec = operation.of_its_kind(VpcCidrBlock::of(&entry.applied))?;
-    let vpc_id = operation.id(&spec.vpc)?;
-    let is_missing = |failure: &Failure| MISSING.match_failure(failure, id);
-    let is_there = || async {
-        let blocks = blocks(session, vpc_id).await?;
-        Ok(blocks.iter().any(|block| block.association_id() == Some(id) && exists(block)))
-    };
-    wait::delete(&operation.work.deadlines, is_missing, is_there, || async {
-        let call = session.ec2.disassociate_vpc_cidr_block().association_id(id).send().await;
-        call.map(|_| ()).or_failure("DisassociateVpcCidrBlock")
-    })
-    .await?;
-    wait::until("DisassociateVpcCidrBlock", &operation.deadlines(READY), wait::SECONDS, || async {
-        let blocks = blocks(session, vpc_id).await?;
-        let state = blocks.iter().find(|block| block.association_id() == Some(id)).map(state);
-        Ok(match state {
-            None | Some(Some(VpcCidrBlockStateCode::Disassociated)) => Poll::Done(()),
-            Some(state) => Poll::Pending(described(state)),
-        })
-    })
-    .await
+    let (vpc_id, deadlines) = (operation.id(&spec.vpc)?, operation.deadlines(READY));
+    disassociate::<VpcCidrBlockAssociation>(operation, vpc_id, &entry.id, &deadlines).await
 }
 
 /// The association of the range, if there is one. Waits while one is disassociating, because AWS rejects another one
 /// until then.
 async fn existing(operation: &Operation<'_>, vpc_id: &str, wanted: Ipv4Net) -> Result<Option<String>, Failure> {
     wait::until("DescribeVpcs", &operation.deadlines(READY), wait::SECONDS, || async {
-        let blocks = blocks(operation.session, vpc_id).await?;
+        let blocks = of_vpc(operation.session, vpc_id).await?;
         let is_leaving = |block: &&VpcCidrBlockAssociation| {
-            range(block) == Some(wanted) && state(block) == Some(&VpcCidrBlockStateCode::Disassociating)
+            range(block) == Some(wanted) && block.state() == Some(&VpcCidrBlockStateCode::Disassociating)
         };
         Ok(match blocks.iter().find(is_leaving) {
-            Some(block) => Poll::Pending(described(state(block))),
+            Some(block) => Poll::Pending(block.described()),
             None => Poll::Done(id_of(&blocks, wanted)),
         })
     })
@@ -181,46 +156,12 @@ async fn existing(operation: &Operation<'_>, vpc_id: &str, wanted: Ipv4Net) -> R
 
 /// Waits until the range is associated.
 async fn ready(operation: &Operation<'_>, vpc_id: &str, id: &str) -> Result<(), Failure> {
-    wait::until("DescribeVpcs", &operation.deadlines(READY), wait::SECONDS, || async {
-        let blocks = blocks(operation.session, vpc_id).await?;
-        let Some(block) = blocks.iter().find(|block| block.association_id() == Some(id)) else {
-            return Ok(Poll::Pending("the range is not visible yet".to_string()));
-        };
-        match state(block) {
-            Some(VpcCidrBlockStateCode::Associated) => Ok(Poll::Done(())),
-            Some(VpcCidrBlockStateCode::Failed) => {
-                let reason = block.cidr_block_state().and_then(|state| state.status_message());
-                let reason = reason.unwrap_or("AWS gave no reason");
-                let message = format!("the range could not be associated with the VPC: {reason}");
-                Err(Failure::new(Cause::Other, "AssociateVpcCidrBlock", message))
-            }
-            state => Ok(Poll::Pending(described(state))),
-        }
-    })
-    .await
-}
-
-async fn blocks(session: &Session, vpc_id: &str) -> Result<Vec<VpcCidrBlockAssociation>, Failure> {
-    let mut found = vpc::with_id(session, vpc_id).await?;
-    found.retain(|vpc| vpc.vpc_id() == Some(vpc_id));
-    Ok(found.pop().and_then(|vpc| vpc.cidr_block_association_set).unwrap_or_default())
+    associated(operation, (vpc_id, id), "range", |_: &VpcCidrBlockAssociation| Poll::Done(())).await
 }
 
 fn id_of(blocks: &[VpcCidrBlockAssociation], wanted: Ipv4Net) -> Option<String> {
-    let found = blocks.iter().find(|block| exists(block) && range(block) == Some(wanted));
+    let found = blocks.iter().find(|block| block.exists() && range(block) == Some(wanted));
     found.and_then(|block| block.association_id()).map(str::to_string)
-}
-
-fn exists(block: &VpcCidrBlockAssociation) -> bool {
-    matches!(state(block), Some(VpcCidrBlockStateCode::Associated | VpcCidrBlockStateCode::Associating))
-}
-
-fn state(block: &VpcCidrBlockAssociation) -> Option<&VpcCidrBlockStateCode> {
-    block.cidr_block_state().and_then(|state| state.state())
-}
-
-fn described(state: Option<&VpcCidrBlockStateCode>) -> String {
-    format!("the range is {}", state.map_or("in an unknown state", |state| state.as_str()))
 }
 
 fn range(block: &VpcCidrBlockAssociation) -> Option<Ipv4Net> {

@@ -1,32 +1,24 @@
 //! IPv6 ranges of VPCs. They have no tags: a range is managed if state contains the id of its association.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
-use aws_sdk_ec2::types::{Subnet, Vpc, VpcCidrBlockStateCode, VpcIpv6CidrBlockAssociation};
+use aws_sdk_ec2::types::{Subnet, Vpc, VpcIpv6CidrBlockAssociation};
 use ipnet::{IpNet, Ipv6Net};
 
 use super::claims::Ours;
 use super::slots::tier_and_index;
-use super::{ipam, ipv6_range, subnet, vpc};
-use crate::aws::Session;
-use crate::aws::calls::codes::missing::MissingCodes;
+use super::vpc_ranges::{Association, READY, associated, disassociate, of_vpc};
+use super::{ipam, ipv6_range, subnet};
+use crate::aws::calls::Operation;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
-use crate::aws::calls::{Operation, OrFailure};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::keys::network as keys;
 use crate::model::{Entry, Ipv6Source, Key, Learned, Spec, Tier, VpcIpv6Block};
-
-/// For associations of both families. hashicorp/terraform-provider-aws handles it (`internal/service/ec2/errors.go`).
-pub(super) const MISSING: MissingCodes = MissingCodes(&["InvalidVpcCidrBlockAssociationID.NotFound"]);
-
-/// How long a range may be associating.
-const READY: Duration = Duration::from_secs(10 * 60);
 
 /// The name that AWS returns for its own pool.
 const AMAZON: &str = "Amazon";
@@ -63,7 +55,7 @@ pub(super) fn add_all(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet]) {
     };
     let public = ranges_of(managed.iter().copied().filter(is_public).collect());
     let (managed, unmanaged) = (ranges_of(managed), ranges_of(unmanaged));
-    let blocks = vpc.ipv6_cidr_block_association_set().iter().filter(|block| exists(block));
+    let blocks = vpc.ipv6_cidr_block_association_set().iter().filter(|block| block.exists());
     let is_used = |block: &VpcIpv6CidrBlockAssociation, by: &[Ipv6Net]| {
         range(block).is_some_and(|whole| by.iter().any(|range| whole.contains(range)))
     };
@@ -95,16 +87,6 @@ pub(super) fn add_all(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet]) {
     }
 }
 
-/// Whether the range is associated or associating. AWS continues to return disassociated ranges.
-pub(super) fn exists(block: &VpcIpv6CidrBlockAssociation) -> bool {
-    matches!(state(block), Some(VpcCidrBlockStateCode::Associated | VpcCidrBlockStateCode::Associating))
-}
-
-/// Whether AWS is still associating it.
-pub(super) fn is_associating(block: &VpcIpv6CidrBlockAssociation) -> bool {
-    state(block) == Some(&VpcCidrBlockStateCode::Associating)
-}
-
 /// The source of a range, as far as AWS returns it.
 pub(super) fn source(block: &VpcIpv6CidrBlockAssociation, region: &str) -> Ipv6Source {
     if block.ipv6_pool() == Some(AMAZON) {
@@ -120,7 +102,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcIpv6Block) -> Re
     let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
     let source = Source::of(operation, &spec.source)?;
     let before = blocks_with_ranges(operation, vpc_id).await?;
-    let fits = |block: &&VpcIpv6CidrBlockAssociation| exists(block) && source.fits(block, &session.scope.region);
+    let fits = |block: &&VpcIpv6CidrBlockAssociation| block.exists() && source.fits(block, &session.scope.region);
     let id = |block: &VpcIpv6CidrBlockAssociation| block.association_id().map(str::to_string);
     let id = match leftover(operation, vpc_id, before.iter().filter(fits).collect()).await? {
         Some(leftover) => leftover,
@@ -135,7 +117,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcIpv6Block) -> Re
                         created.ok_or_else(|| incomplete_answer("AssociateVpcCidrBlock", "an id"))
                     },
                     || async {
-                        let now = blocks(session, vpc_id).await?;
+                        let now = of_vpc::<VpcIpv6CidrBlockAssociation>(session, vpc_id).await?;
                         let is_new = |id: &String| !before.iter().any(|block| block.association_id() == Some(id));
                         Ok(now.iter().filter(fits).filter_map(id).find(is_new))
                     },
@@ -191,31 +173,12 @@ pub(crate) async fn update(
 /// until the pool has released it, because until then a new VPC may find the pool exhausted. With the VPC, AWS has
 /// deleted the range too, so that only this wait remains.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    let (session, id) = (operation.session, entry.id.as_str());
     let VpcIpv6Block { vpc, source } = operation.of_its_kind(VpcIpv6Block::of(&entry.applied))?;
     let Ok(vpc_id) = operation.id(vpc) else {
         return released(operation, entry, source, operation.root_id()?).await;
     };
-    let is_missing = |failure: &Failure| MISSING.match_failure(failure, id);
-    let is_there = || async {
-        let blocks = blocks(session, vpc_id).await?;
-        Ok(blocks.iter().any(|block| block.association_id() == Some(id) && exists(block)))
-    };
-    wait::delete(&operation.work.deadlines, is_missing, is_there, || async {
-        let call = session.ec2.disassociate_vpc_cidr_block().association_id(id).send().await;
-        call.map(|_| ()).or_failure("DisassociateVpcCidrBlock")
-    })
-    .await?;
     let deadlines = operation.deadlines(wait::PROPAGATION);
-    wait::until("DisassociateVpcCidrBlock", &deadlines, wait::SECONDS, || async {
-        let blocks = blocks(session, vpc_id).await?;
-        let state = blocks.iter().find(|block| block.association_id() == Some(id)).map(state);
-        Ok(match state {
-            None | Some(Some(VpcCidrBlockStateCode::Disassociated)) => Poll::Done(()),
-            Some(state) => Poll::Pending(describe_state(state)),
-        })
-    })
-    .await?;
+    disassociate::<VpcIpv6CidrBlockAssociation>(operation, vpc_id, &entry.id, &deadlines).await?;
     released(operation, entry, source, vpc_id).await
 }
 
@@ -229,26 +192,11 @@ async fn released(operation: &Operation<'_>, entry: &Entry, source: &Ipv6Source,
 /// Waits until the range is associated, and records it. `disassociated` and `failing` are interim states on the way
 /// there.
 async fn ready(operation: &Operation<'_>, vpc_id: &str, id: &str) -> Result<(), Failure> {
-    let learned = wait::until("DescribeVpcs", &operation.deadlines(READY), wait::SECONDS, || async {
-        let blocks = blocks(operation.session, vpc_id).await?;
-        let Some(block) = blocks.iter().find(|block| block.association_id() == Some(id)) else {
-            return Ok(Poll::Pending("the range is not visible yet".to_string()));
-        };
-        match state(block) {
-            Some(VpcCidrBlockStateCode::Associated) => Ok(match learned(block) {
-                learned if learned.is_empty() => Poll::Pending("the range is associated, but empty".to_string()),
-                learned => Poll::Done(learned),
-            }),
-            Some(VpcCidrBlockStateCode::Failed) => {
-                let reason = block.ipv6_cidr_block_state().and_then(|state| state.status_message());
-                let reason = reason.unwrap_or("AWS gave no reason");
-                let message = format!("the IPv6 range could not be associated with the VPC: {reason}");
-                Err(Failure::new(Cause::Other, "AssociateVpcCidrBlock", message))
-            }
-            state => Ok(Poll::Pending(describe_state(state))),
-        }
-    })
-    .await?;
+    let is_done = |block: &VpcIpv6CidrBlockAssociation| match learned(block) {
+        learned if learned.is_empty() => Poll::Pending("the range is associated, but empty".to_string()),
+        learned => Poll::Done(learned),
+    };
+    let learned = associated(operation, (vpc_id, id), "IPv6 range", is_done).await?;
     operation.record_learned(learned);
     Ok(())
 }
@@ -260,31 +208,17 @@ async fn blocks_with_ranges(
     vpc_id: &str,
 ) -> Result<Vec<VpcIpv6CidrBlockAssociation>, Failure> {
     wait::until("DescribeVpcs", &operation.deadlines(READY), wait::SECONDS, || async {
-        let blocks = blocks(operation.session, vpc_id).await?;
+        let blocks = of_vpc::<VpcIpv6CidrBlockAssociation>(operation.session, vpc_id).await?;
         let is_in_state = |block: &VpcIpv6CidrBlockAssociation| {
             block.association_id().is_some_and(|id| operation.work.known.contains(id))
         };
-        let is_empty = |block: &VpcIpv6CidrBlockAssociation| exists(block) && range(block).is_none();
+        let is_empty = |block: &VpcIpv6CidrBlockAssociation| block.exists() && range(block).is_none();
         Ok(match blocks.iter().any(|block| !is_in_state(block) && is_empty(block)) {
             true => Poll::Pending("an IPv6 range that is not in state is associating".to_string()),
             false => Poll::Done(blocks),
         })
     })
     .await
-}
-
-async fn blocks(session: &Session, vpc_id: &str) -> Result<Vec<VpcIpv6CidrBlockAssociation>, Failure> {
-    let mut found = vpc::with_id(session, vpc_id).await?;
-    found.retain(|vpc| vpc.vpc_id() == Some(vpc_id));
-    Ok(found.pop().and_then(|vpc| vpc.ipv6_cidr_block_association_set).unwrap_or_default())
-}
-
-fn state(block: &VpcIpv6CidrBlockAssociation) -> Option<&VpcCidrBlockStateCode> {
-    block.ipv6_cidr_block_state().and_then(|state| state.state())
-}
-
-fn describe_state(state: Option<&VpcCidrBlockStateCode>) -> String {
-    format!("the range is {}", state.map_or("in an unknown state", |state| state.as_str()))
 }
 
 /// The range; `None` while AWS returns an empty one.

@@ -19,7 +19,7 @@ use crate::composite::managed_roots::ManagedRoots;
 use crate::composite::{dependents, diagnostics};
 use crate::model::{GuardDutyObjects, Inventory, Timeouts};
 use crate::plugin::{ApplyRequest, Diagnostics};
-use crate::reconcile::{self, Action, Execution, Op, Outcome, Plan, Progress};
+use crate::reconcile::{self, Execution, Op, Outcome, Plan, Progress};
 use crate::topology::Topology;
 
 /// How long the calls at the end of an apply are retried at least.
@@ -231,12 +231,7 @@ impl<'a, P: Topology> Run<'a, P> {
         let freeing = rest.freeing(&kinds, &inventory);
         // The execution itself may have deleted some after it had failed to create others.
         let undone: BTreeSet<usize> = outcome.undone().collect();
-        let is_freed = |(position, op): (usize, &Op)| match &op.action {
-            Action::Delete { entry, .. } => {
-                kinds.contains(&std::mem::discriminant(&entry.applied)) && !undone.contains(&position)
-            }
-            Action::Create(_) | Action::Update { .. } => false,
-        };
+        let is_freed = |(position, op): (usize, &Op)| op.action.deletes_any_of(&kinds) && !undone.contains(&position);
         let has_room = decision.plan.ops.iter().enumerate().any(is_freed);
         // A deletion that failed is repeated after the second attempt, and reported then.
         self.execute(&freeing).await.undone().count() < freeing.ops.len() || has_room

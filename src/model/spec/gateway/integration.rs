@@ -154,6 +154,22 @@ impl Integration {
     }
 }
 
+/// The rows of all targets, with those of one.
+macro_rules! rows {
+    ($(($field:literal, $attributes:expr)),* $(,)?) => {
+        &[
+            ("api", &["api_id"]),
+            $(($field, $attributes),)*
+            ("payload_format_version", &["payload_format_version"]),
+            ("timeout_in_millis", &["timeout_milliseconds"]),
+            ("description", &["description"]),
+            ("request_parameters", &["request_parameters"]),
+            ("response_parameters", &["response_parameters"]),
+            ("permission", &[]),
+        ]
+    };
+}
+
 impl Kind for Integration {
     fn kind(&self) -> &'static str {
         "integration"
@@ -166,41 +182,20 @@ impl Kind for Integration {
             resource: "aws_apigatewayv2_integration",
             import_id: "API_ID/INTEGRATION_ID",
             attributes: match self.target {
-                Target::Function { .. } => &[
-                    ("api", &["api_id"]),
+                Target::Function { .. } => rows! {
                     ("function_arn", &["integration_uri"]),
                     ("credentials_arn", &["credentials_arn"]),
-                    ("payload_format_version", &["payload_format_version"]),
-                    ("timeout_in_millis", &["timeout_milliseconds"]),
-                    ("description", &["description"]),
-                    ("request_parameters", &["request_parameters"]),
-                    ("response_parameters", &["response_parameters"]),
-                    ("permission", &[]),
-                ],
-                Target::Http { .. } => &[
-                    ("api", &["api_id"]),
+                },
+                Target::Http { .. } => rows! {
                     ("integration_uri", &["integration_uri"]),
                     ("integration_method", &["integration_method"]),
                     ("vpc_link", &["connection_type", "connection_id"]),
                     ("server_name_to_verify", &["tls_config.server_name_to_verify"]),
-                    ("payload_format_version", &["payload_format_version"]),
-                    ("timeout_in_millis", &["timeout_milliseconds"]),
-                    ("description", &["description"]),
-                    ("request_parameters", &["request_parameters"]),
-                    ("response_parameters", &["response_parameters"]),
-                    ("permission", &[]),
-                ],
-                Target::Service { .. } => &[
-                    ("api", &["api_id"]),
+                },
+                Target::Service { .. } => rows! {
                     ("integration_subtype", &["integration_subtype"]),
                     ("credentials_arn", &["credentials_arn"]),
-                    ("payload_format_version", &["payload_format_version"]),
-                    ("timeout_in_millis", &["timeout_milliseconds"]),
-                    ("description", &["description"]),
-                    ("request_parameters", &["request_parameters"]),
-                    ("response_parameters", &["response_parameters"]),
-                    ("permission", &[]),
-                ],
+                },
             },
         }
     }

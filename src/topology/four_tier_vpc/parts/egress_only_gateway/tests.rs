@@ -153,7 +153,7 @@ fn the_gateway_exists_where_a_tier_has_a_way_out_over_ipv4() {
         (json!({}), None, vec![]),
         (json!({ "ipv6_subnet_tiers": ["private_app"] }), None, vec!["private_app.0", "private_app.1"]),
         (json!({ "ipv6_subnet_tiers": ["private_app"], "create_egress_only_igw": false }), None, vec![]),
-        // Without a way out over IPv4, only if it is asked for.
+        // Without internet access over IPv4, only on request.
         (json!({ "ipv6_subnet_tiers": ["private_app"], "num_nat_gateways": 0 }), None, vec![]),
         (
             json!({ "ipv6_subnet_tiers": ["private_app"], "num_nat_gateways": 0, "create_egress_only_igw": true }),
