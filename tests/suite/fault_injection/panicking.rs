@@ -19,6 +19,7 @@ use crate::support::terraform::{Run, Workspace};
 const OF_NETWORK: &[&str] = &[
     "vpc",
     "ipv6_cidr_block",
+    "cidr_block.100.64.0.0/16",
     "internet_gateway",
     "subnet.public.0",
     "subnet.transit.1",

@@ -25,9 +25,14 @@ pub(super) fn existing(account: &Account) -> BTreeSet<String> {
         }
     }
     for vpc in list(&all["vpcs"]).filter(|vpc| is_ours(vpc)) {
-        let ranges = list(&vpc["Ipv6CidrBlockAssociationSet"]);
-        let ranges = ranges.filter(|it| it["Ipv6CidrBlockState"]["State"] != "disassociated");
-        ids.extend(ranges.map(|it| text(&it["AssociationId"])));
+        for (set, state) in
+            [("CidrBlockAssociationSet", "CidrBlockState"), ("Ipv6CidrBlockAssociationSet", "Ipv6CidrBlockState")]
+        {
+            // The range that a VPC is created with is no object of its own.
+            let ranges = list(&vpc[set]).filter(|it| it["CidrBlock"] != vpc["CidrBlock"]);
+            let ranges = ranges.filter(|it| it[state]["State"] != "disassociated");
+            ids.extend(ranges.map(|it| text(&it["AssociationId"])));
+        }
     }
     for api in list(&all["apis"]).filter(|api| is_ours(api)) {
         for (kind, id) in [("routes", "RouteId"), ("integrations", "IntegrationId"), ("authorizers", "AuthorizerId")] {

@@ -335,6 +335,7 @@ const NETWORK: &str = r#"
 resource "fgw_four_tier_vpc" "this" {
   vpc_name                         = "main"
   cidr_block                       = "10.0.0.0/16"
+  secondary_cidr_blocks            = ["100.64.0.0/16"]
   num_availability_zones           = 2
   num_nat_gateways                 = 2
   create_transit_subnets           = true
@@ -343,6 +344,7 @@ resource "fgw_four_tier_vpc" "this" {
   ipv6_subnet_tiers                = ["public", "private_app"]
   custom_tags                      = { team = "net" }
   apply_default_nacl_rules         = true
+  private_persistence_subnet_cidr_blocks = { AZ-1 = "100.64.0.0/24" }
   default_nacl_ingress_rules = {
     All = { rule_no = 100, action = "allow", protocol = "-1", from_port = 0, to_port = 0, cidr_block = "0.0.0.0/0" }
     Web = { rule_no = 110, action = "allow", protocol = "tcp", from_port = 443, to_port = 443, cidr_block = "10.0.0.0/8" }
