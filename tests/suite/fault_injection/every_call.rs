@@ -250,12 +250,17 @@ impl Failure {
     }
 
     /// Whether this failure is not reported, by design. Some roles may read only their own domain, which is then read
-    /// by its name. And for an apply, Terraform plans again, and shows only the warnings of the first plan, in which
-    /// the call succeeded.
+    /// by its name. For an apply, Terraform plans again, and shows only the warnings of the first plan, in which the
+    /// call succeeded. And a refresh looks up what the plan of the state's inputs needs, which may be more than the
+    /// changed ones need: these create no endpoint.
     fn is_silent(&self) -> bool {
-        let is_second_plan = self.target.action == "DescribeNetworkInterfaces" && self.which != Which::Every;
+        let is_silent_in_change = match self.target.action.as_str() {
+            "DescribeNetworkInterfaces" => self.which != Which::Every,
+            "DescribeVpcEndpointServices" => true,
+            _ => false,
+        };
         self.damage == Damage::Refused
-            && (self.target.action == "GetDomainNames" || (self.phase == Phase::Change && is_second_plan))
+            && (self.target.action == "GetDomainNames" || (self.phase == Phase::Change && is_silent_in_change))
     }
 
     /// The IDs of the objects whose deletion AWS has accepted, and of those that are deleted along with them. If the
