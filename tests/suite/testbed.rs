@@ -20,6 +20,8 @@ mod ipv6;
 mod route_settings;
 #[path = "testbed/terraform.rs"]
 mod terraform;
+#[path = "testbed/vpc_links.rs"]
+mod vpc_links;
 #[path = "testbed/zones.rs"]
 mod zones;
 

@@ -40,6 +40,13 @@ pub(crate) fn set_links(account: &Account, settings: &Value) {
     assert_eq!(answer.status, 200, "{answer:?}");
 }
 
+/// The VPC links of an account that have network interfaces. This does not count as a read of them.
+pub(crate) fn connected_links(account: &Account) -> Vec<Value> {
+    let request = http::in_account(account, "apigateway", "GET", "/v2/vpclinks/_listeners");
+    let answer = request.send().expect("ministack answers").json();
+    answer["connected"].as_array().expect("a list").clone()
+}
+
 /// Waits until all deployments have ended.
 pub(crate) fn wait(account: &Account) {
     until("all changes are deployed", || pending(account) == 0);

@@ -8,7 +8,7 @@
 4. Actions of services call the services of ministack, without a check of the role.
 5. VPC links have states, and reach the listeners that `PUT /v2/vpclinks/_listeners` names: a port on loopback by ARN,
    and the name in the certificate of one with TLS. The call with TLS is simulated. The same request changes the settings
-   of links, see `Links`.
+   of links, see `Links`. A GET request returns the links with network interfaces, and does not count as a read of them.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ import base64
 import contextvars
 import json
 import re
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -61,13 +62,19 @@ class Links:
     def __init__(self):
         self.all = {}
         self.listeners = {}
+        # The time from which each link serves requests.
+        self.serving = {}
         # The number of reads that show a new link as PENDING, and a deleted one as DELETING.
         self.pending = 2
         self.deleting = 2
+        # The time in seconds until an available link serves requests.
+        self.warming = 0
         # The message with which new links fail, if they do.
         self.failure = None
         # The subnets in zones in which API Gateway has no links.
         self.unsupported = []
+        # The number of further calls in which API Gateway cannot read the listener of a new load balancer.
+        self.unreadable = 0
 
 
 links = {}
@@ -128,6 +135,9 @@ def rejected(data, stored):
         link = own().all.get(now.get("connectionId"))
         if link is None or link["status"] not in ("AVAILABLE", "INACTIVE"):
             return error(f"VpcLink {now.get('connectionId')} is not available")
+        if own().unreadable and ":elasticloadbalancing:" in uri:
+            own().unreadable -= 1
+            return error("Unable to retrieve listener port and load balancer DNS name from ELB listener")
     elif kind == "HTTP_PROXY" and not re.match(r"https?://[^/]+", uri):
         return error("Invalid HTTP endpoint specified for URI")
     answer = rejected_parameters("request", data.get("requestParameters") or {})
@@ -209,10 +219,14 @@ def handle_links(method, path, body, served):
     store, name = own(), path.removeprefix("/v2/vpclinks").strip("/")
     data = json.loads(body or "{}")
     if name == "_listeners":
+        for link, status in data.pop("statuses", {}).items():
+            store.all[link]["status"] = status
         for member, value in data.items():
             assert hasattr(store, member), member
             setattr(store, member, value)
-        return apigateway._apigw_response({})
+        # Those with network interfaces: AWS deletes the interfaces of an inactive link.
+        connected = [link for link in store.all.values() if link["status"] != "INACTIVE"]
+        return apigateway._apigw_response({"connected": connected})
     if not name and method == "POST":
         return create_link(store, data)
     if not name:
@@ -268,6 +282,7 @@ def advance(store, link):
         link.update(status="FAILED", vpcLinkStatusMessage=store.failure)
     else:
         link["status"] = "AVAILABLE"
+        store.serving[link["vpcLinkId"]] = time.monotonic() + store.warming
 
 
 def shown(link):
@@ -387,7 +402,8 @@ def location(integration):
         return integration["integrationUri"]
     link = own().all.get(integration["connectionId"], {})
     listener = own().listeners.get(integration["integrationUri"])
-    if listener is None or link.get("status") not in ("AVAILABLE", "INACTIVE"):
+    is_warm = time.monotonic() >= own().serving.get(integration["connectionId"], 0)
+    if listener is None or link.get("status") not in ("AVAILABLE", "INACTIVE") or not is_warm:
         return 503
     if listener.get("name") != (integration.get("tlsConfig") or {}).get("serverNameToVerify"):
         return 500

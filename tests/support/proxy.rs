@@ -212,6 +212,11 @@ impl Proxy {
         self.shared.moto.endpoint_interfaces.set_lasts(lasts);
     }
 
+    /// The VPC links of this account of ministack have their network interfaces in the VPCs of moto.
+    pub(crate) fn has_links_of(&self, gateways: Account) {
+        self.shared.moto.link_interfaces.set(gateways);
+    }
+
     /// The nth interface endpoint that is created from now on (counted from 1) ends in state `failed` with this error.
     pub(crate) fn endpoint_fails(&self, nth: usize, code: &str, message: &str) {
         self.shared.moto.interface_endpoints.fail(nth, code, message);

@@ -14,6 +14,7 @@ mod group_rules;
 mod interface_endpoints;
 mod ipam;
 mod ipv6;
+mod link_interfaces;
 mod log_groups;
 mod missing;
 mod nat_addresses;
@@ -90,6 +91,7 @@ repairs! {
     ipam::Ipam,
     nats::Nats,
     endpoint_interfaces::EndpointInterfaces,
+    link_interfaces::LinkInterfaces,
     dependencies::Dependencies,
     egress_gateways::EgressGateways,
     subnets::Subnets,

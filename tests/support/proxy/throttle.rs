@@ -126,6 +126,8 @@ fn limits(call: &Call) -> Vec<Limit> {
                 "CreateDomainName" | "UpdateDomainName" | "DeleteDomainName" => {
                     limits.push(limit(action, 1.0, 1.0 / 30.0));
                 }
+                "CreateVpcLink" => limits.push(limit(action, 1.0, 1.0 / 15.0)),
+                "DeleteVpcLink" => limits.push(limit(action, 1.0, 1.0 / 30.0)),
                 "CreateDeployment" => limits.push(limit(action, 1.0, 1.0 / 5.0)),
                 _ => {}
             }

@@ -14,6 +14,7 @@ const CREATED: &[(&str, &str)] = &[
     ("CreateAuthorizer", "authorizerId"),
     ("CreateIntegration", "integrationId"),
     ("CreateRoute", "routeId"),
+    ("CreateVpcLink", "vpcLinkId"),
 ];
 
 /// For each list of API Gateway, the member of an item that holds its ID.
@@ -23,6 +24,7 @@ const LISTED: &[(&str, &str)] = &[
     ("GetAuthorizers", "authorizerId"),
     ("GetIntegrations", "integrationId"),
     ("GetRoutes", "routeId"),
+    ("GetVpcLinks", "vpcLinkId"),
 ];
 
 pub(super) fn rejection(state: &State, call: &Call) -> Option<Reply> {
@@ -63,7 +65,8 @@ fn uses(call: &Call) -> Vec<String> {
     let mut uses = Vec::new();
     match call.service.as_str() {
         "apigateway" => {
-            let ids = ["apiId", "routeId", "integrationId", "authorizerId", "apiMappingId"];
+            let ids =
+                ["apiId", "routeId", "integrationId", "authorizerId", "apiMappingId", "vpcLinkId", "connectionId"];
             uses.extend(ids.map(|name| param(name).to_owned()));
             uses.push(param("target").trim_start_matches("integrations/").to_owned());
             uses.push(stage(param("apiId"), param("stageName")));
@@ -72,7 +75,7 @@ fn uses(call: &Call) -> Vec<String> {
             if let Some((_, path)) = param("resourceArn").split_once("::/") {
                 let parts: Vec<&str> = path.split('/').collect();
                 match parts[..] {
-                    ["apis", api] => uses.push(api.to_owned()),
+                    ["apis" | "vpclinks", api] => uses.push(api.to_owned()),
                     ["apis", api, "stages", name] => uses.extend([api.to_owned(), stage(api, name)]),
                     ["domainnames", name] => uses.push(domain(name)),
                     _ => {}
