@@ -155,15 +155,15 @@ where
     wait::retry_while_in_use(&operation.deadlines(REFERENCE_LAG), delete).await
 }
 
-/// Adds advice to the failure of a create call that exceeds a quota of the API.
+/// Adds advice to the failure of a create call that exceeds a quota of the API or, for VPC links, of the account.
 fn with_quota_advice(mut failure: Failure) -> Failure {
     if is_object_quota(&failure) {
         failure.cause = Cause::QuotaExceeded;
         failure.case = Some(Case::QuotaExceeded);
         failure.message = format!(
-            "{}. Authorizers, integrations and routes count against their quota until the update has deleted them. Apply \
-             the configuration without the objects to be deleted first, or request a higher quota; AWS does not raise \
-             the quota of integrations.",
+            "{}. Authorizers, integrations, routes and VPC links count against their quota until the update has deleted \
+             them. Apply the configuration without the objects to be deleted first, or request a higher quota; AWS does \
+             not raise the quota of integrations.",
             failure.message.trim_end_matches('.')
         );
     }

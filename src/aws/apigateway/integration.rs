@@ -1,6 +1,8 @@
 //! Integrations of an API.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Once;
+use std::time::Duration;
 
 use aws_sdk_apigatewayv2::types::{ConnectionType, Integration as Shown, IntegrationType, TlsConfigInput};
 
@@ -10,11 +12,17 @@ use super::{
     unreferenced, with_quota_advice,
 };
 use crate::aws::Session;
+use crate::aws::calls::codes::is_listener_unreadable;
 use crate::aws::calls::deployed_changes::Awaited;
+use crate::aws::calls::wait::{Backoff, retry_while};
 use crate::aws::calls::{Operation, OrFailure};
+use crate::cloud::retries::Retry;
 use crate::cloud::{Failure, Observed};
 use crate::model::Input;
 use crate::model::{Entry, Integration, Key, Learned, Parameters, Ref, Spec, Target};
+
+/// How long AWS may be unable to read the listener of a new load balancer.
+const LISTENER_LAG: Duration = Duration::from_secs(2 * 60);
 
 /// Lists an API's integrations.
 pub(super) async fn list(session: &Session, api_id: &str) -> Result<Vec<Shown>, Failure> {
@@ -106,35 +114,65 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Integration) -> Res
         let used = route::used_by_unmanaged(operation, api_id).await?;
         Ok(equal.into_iter().find(|id| !used.contains(id)))
     };
-    let (_lock, change) = change(operation, api_id, "CreateIntegration").await;
-    // AWS accepts equal integrations, so CreateIntegration does not report an existing one. An API that this process
-    // created contains no objects of an interrupted run.
-    let existing = if session.process.created.contains(api_id) { None } else { find().await? };
-    let id = match existing {
-        Some(id) => id,
-        None => change
-            .create(
-                || async {
-                    let call = client(session).await.create_integration().api_id(api_id);
-                    let answer = with_members!(call, wanted)
-                        .set_description(wanted.description.clone())
-                        .set_request_parameters(all(&wanted.request))
-                        .set_response_parameters(by_code(&wanted.response))
-                        .customize()
-                        .config_override(session.once_apigateway())
-                        .send()
-                        .await?;
-                    Ok(answer.integration_id)
-                },
-                Ok,
-                || async { Ok(find().await?.map(Some)) },
-            )
-            .await
-            .map_err(with_quota_advice)?
-            .ok_or_else(|| no_id("CreateIntegration"))?,
+    let send = || async {
+        let call = client(session).await.create_integration().api_id(api_id);
+        let answer = with_members!(call, wanted)
+            .set_description(wanted.description.clone())
+            .set_request_parameters(all(&wanted.request))
+            .set_response_parameters(by_code(&wanted.response))
+            .customize()
+            .config_override(session.once_apigateway())
+            .send()
+            .await?;
+        Ok(answer.integration_id)
     };
+    let create = || async {
+        let (_lock, change) = change(operation, api_id, "CreateIntegration").await;
+        // AWS accepts equal integrations, so CreateIntegration does not report an existing one. An API that this
+        // process created contains no objects of an interrupted run.
+        let existing = if session.process.created.contains(api_id) { None } else { find().await? };
+        match existing {
+            Some(id) => Ok(id),
+            None => {
+                let created = change.create(send, Ok, || async { Ok(find().await?.map(Some)) }).await;
+                created.map_err(with_quota_advice)?.ok_or_else(|| no_id("CreateIntegration"))
+            }
+        }
+    };
+    let id = with_readable_listener(operation, &wanted, create).await?;
     operation.record_id(&id);
     Ok(())
+}
+
+/// Repeats a call that AWS rejects because it cannot read the listener of a private endpoint. `call` acquires the lock
+/// of the API, so that other changes of the API are not blocked between two attempts.
+async fn with_readable_listener<T, F>(
+    operation: &Operation<'_>,
+    wanted: &Members,
+    call: impl FnMut() -> F,
+) -> Result<T, Failure>
+where
+    F: Future<Output = Result<T, Failure>>,
+{
+    let first = Once::new();
+    let is_retried = |failure: &Failure| {
+        let is_retried = is_listener_unreadable(failure);
+        if is_retried {
+            let (action, reason) = (failure.action.clone(), failure.message.clone());
+            first.call_once(|| Retry { is_wait: false, action, number: None, reason }.report());
+        }
+        is_retried
+    };
+    let mut backoff = Backoff::starting_at(Duration::from_secs(1), Duration::from_secs(10));
+    let answer = retry_while(&operation.deadlines(LISTENER_LAG), &mut backoff, is_retried, call).await;
+    answer.map_err(|failure| match (is_listener_unreadable(&failure), &wanted.uri) {
+        (true, Some(listener)) => failure.with_advice(
+            "The listener must exist in the account and Region of the gateway. If the command does not show it, correct \
+             integration_uri; otherwise, apply again.",
+            [format!("aws elbv2 describe-listeners --listener-arns {listener}")],
+        ),
+        _ => failure,
+    })
 }
 
 /// Updates an integration to match its spec. Every call must include the type. An empty string clears a description and
@@ -165,19 +203,20 @@ pub(crate) async fn update(
     for code in from.iter().flat_map(|from| from.response.keys()) {
         response.entry(code.clone()).or_default();
     }
-    let (_lock, change) = change(operation, api_id, "UpdateIntegration").await;
-    change
-        .send(|| async {
-            let call = client(operation.session).await.update_integration().api_id(api_id).integration_id(id);
-            with_members!(call, wanted)
-                .description(wanted.description.clone().unwrap_or_default())
-                .set_request_parameters(all(&request))
-                .set_response_parameters(by_code(&response))
-                .send()
-                .await
-        })
-        .await
-        .map(|_| ())
+    let send = || async {
+        let call = client(operation.session).await.update_integration().api_id(api_id).integration_id(id);
+        with_members!(call, wanted)
+            .description(wanted.description.clone().unwrap_or_default())
+            .set_request_parameters(all(&request))
+            .set_response_parameters(by_code(&response))
+            .send()
+            .await
+    };
+    let update = || async {
+        let (_lock, change) = change(operation, api_id, "UpdateIntegration").await;
+        change.send(send).await.map(|_| ())
+    };
+    with_readable_listener(operation, &wanted, update).await
 }
 
 /// Deletes an integration. AWS rejects this while a route points to it.

@@ -2,18 +2,23 @@
 //! accepts few calls of each action. The calls take no idempotency token, so after a lost answer a link is recognized
 //! by the tag of the request.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use aws_sdk_apigatewayv2::types::{VpcLink as Shown, VpcLinkStatus};
 
 use super::deployment::before_deletion;
-use super::{PAGE, client, deleted, is_absent, is_busy, is_unclear, limit_key, no_id, pages, root_id, tag, untag};
+use super::{
+    PAGE, client, deleted, is_absent, is_busy, is_unclear, limit_key, no_id, pages, root_id, tag, untag,
+    with_quota_advice,
+};
 use crate::aws::Session;
+use crate::aws::calls::codes::is_object_quota;
 use crate::aws::calls::deployed_changes::Awaited;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::rate_limit::Limit;
 use crate::aws::calls::tag_changes::{self, TagChanges};
-use crate::aws::calls::wait::{self, Poll};
+use crate::aws::calls::wait::{self, Backoff, Poll};
 use crate::aws::calls::{Operation, OrFailure, ownership};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::keys::gateway as keys;
@@ -21,6 +26,9 @@ use crate::model::{Entry, Input, Key, Learned, Object, Scope, Spec, VpcLink};
 
 /// How long AWS may take to set up a link, or to delete it.
 const SETTLED: Duration = Duration::from_secs(10 * 60);
+
+/// How long an available link may not serve requests yet. AWS documents no such time.
+const WARM_UP: Duration = Duration::from_secs(5);
 
 /// How long AWS may still report a route as a user of a link after the last deployment.
 const REFERENCE_LAG: Duration = Duration::from_secs(5 * 60);
@@ -87,10 +95,21 @@ pub(super) async fn outliving(session: &Session, entries: &[Entry]) -> Result<Ve
     Ok(entries.iter().filter_map(read).collect())
 }
 
+/// The status of a link. `None` for one that does not exist, or that AWS deletes.
+pub(crate) async fn status_of(session: &Session, id: &str) -> Result<Option<String>, Failure> {
+    let shown = get(session, id).await?;
+    Ok(shown.filter(|it| it.vpc_link_status != Some(VpcLinkStatus::Deleting)).map(|it| status(&it)))
+}
+
 /// A link whose tags name this root as its owner.
 pub(super) fn own(shown: &Shown, resource: &str, api: &Key) -> Option<Observed> {
     let tag = |key: &str| shown.tags.as_ref().and_then(|tags| tags.get(key)).map(String::as_str);
     let slot = tag(ownership::OBJECT).filter(|_| tag(ownership::RESOURCE) == Some(resource))?;
+    under(shown, slot, api)
+}
+
+/// A link under this slot. `None` for the slot of another kind.
+pub(super) fn under(shown: &Shown, slot: &str, api: &Key) -> Option<Observed> {
     let read = read(shown, api.clone(), Key::new(slot))?;
     let link = VpcLink::of(&read.spec)?;
     let key = keys::vpc_link(slot.strip_prefix(keys::VPC_LINK)?, &link.subnet_ids, &link.security_group_ids);
@@ -146,7 +165,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcLink) -> Result<
         Ok,
         find,
     );
-    let id = answer.await?.ok_or_else(|| no_id("CreateVpcLink"))?;
+    let id = answer.await.map_err(with_quota_advice)?.ok_or_else(|| no_id("CreateVpcLink"))?;
     operation.record_id(&id);
     wait::until(&format!("VPC link {id}"), &operation.deadlines(SETTLED), wait::MINUTES, || async {
         let Some(shown) = get(session, &id).await? else { return Ok(Poll::Pending("it was not found".to_string())) };
@@ -159,7 +178,10 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcLink) -> Result<
             _ => Ok(Poll::Pending(status(&shown))),
         }
     })
-    .await
+    .await?;
+    // A stop ends the pause, and the link is usable after it too.
+    let _ended = Backoff::starting_at(WARM_UP, WARM_UP).pause(&operation.work.deadlines, None).await;
+    Ok(())
 }
 
 /// Updates the name and the tags of a link. AWS changes nothing else.
@@ -202,7 +224,27 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     .await
 }
 
-async fn get(session: &Session, id: &str) -> Result<Option<Shown>, Failure> {
+/// Adds tags to a link.
+pub(crate) async fn add_tags(
+    operation: &Operation<'_>,
+    id: &str,
+    tags: BTreeMap<String, String>,
+) -> Result<(), Failure> {
+    let session = operation.session;
+    tag(session, &arn(&session.scope, id), tags, &mutation(operation, "TagResource")).await
+}
+
+/// Removes the ownership tags of a link that stays, because the configuration names it by its ID.
+pub(crate) async fn disown(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let session = operation.session;
+    let Some(shown) = get(session, &entry.id).await? else { return Ok(()) };
+    let tags: BTreeMap<String, String> = shown.tags.into_iter().flatten().collect();
+    let keys = tags.into_keys().filter(|key| ownership::is_ownership(key));
+    untag(session, &arn(&session.scope, &entry.id), keys.collect(), &mutation(operation, "UntagResource")).await
+}
+
+/// Reads a link; `None` if it does not exist.
+pub(super) async fn get(session: &Session, id: &str) -> Result<Option<Shown>, Failure> {
     let answer = client(session).await.get_vpc_link().vpc_link_id(id).send().await;
     match answer.or_failure("GetVpcLink") {
         Ok(it) => Ok(Some(
@@ -241,7 +283,7 @@ fn mutation<'a>(operation: &'a Operation<'_>, action: &'a str) -> Mutation<'a> {
     Mutation {
         action,
         deadlines: &operation.work.deadlines,
-        is_busy: |failure| is_busy(failure) || failure.cause == Cause::Throttled,
+        is_busy: |failure| is_busy(failure) || (failure.cause == Cause::Throttled && !is_object_quota(failure)),
         unknown_until: None,
         search: Search::TWO_POLLS,
         parent: None,
@@ -278,12 +320,39 @@ mod tests {
     async fn a_create_waits_until_the_link_is_available() {
         let created = Answer::Json(201, json!({ "vpcLinkId": "l1", "vpcLinkStatus": "PENDING" }));
         let aws = Recorded::default().on(CREATE, created).on(GET, shown("PENDING")).on(GET, shown("AVAILABLE"));
+        let start = tokio::time::Instant::now();
         let (answer, ids) = create_with(&aws, "vpc-link-created").await;
         answer.unwrap();
         assert_eq!((ids, aws.calls()), (vec!["l1".to_string()], vec![CREATE.into(), GET.into(), GET.into()]));
+        assert!(start.elapsed() >= WARM_UP, "{:?}", start.elapsed());
         let body = aws.body(CREATE);
         assert_eq!((&body["subnetIds"], &body["securityGroupIds"]), (&json!(["subnet-1"]), &json!(["sg-1"])));
         assert_eq!(body["tags"]["fgw:object"], "vpc_link.main");
+    }
+
+    /// The code is an assumption.
+    #[tokio::test(start_paused = true)]
+    async fn an_exceeded_quota_is_not_retried() {
+        let text = "Maximum number of VPC links for this account has been reached";
+        for code in ["LimitExceededException", "TooManyRequestsException", "ConflictException"] {
+            let aws = Recorded::default().on(CREATE, Answer::Error(429, code, text));
+            let failure = create_with(&aws, code).await.0.unwrap_err();
+            assert_eq!((failure.cause, aws.calls().len()), (Cause::QuotaExceeded, 1));
+            assert!(failure.message.contains("VPC links count against their quota"), "{failure}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_link_that_stays_loses_only_the_ownership_tags() {
+        let tags = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "vpc_link.main", "team": "web" });
+        let shown = Answer::Json(200, json!({ "vpcLinkId": "l1", "vpcLinkStatus": "AVAILABLE", "tags": tags }));
+        let arn = "arn%3Aaws%3Aapigateway%3Avpc-link-disowned%3A%3A%2Fvpclinks%2Fl1";
+        let untag = format!("DELETE /v2/tags/{arn}?tagKeys=fgw%3Aobject&tagKeys=fgw%3Aresource");
+        let aws = Recorded::default().on(GET, shown).on(&untag, Answer::Json(204, Value::Null));
+        let entry = Entry::new(Key::new("vpc_link.main"), "l1", Spec::VpcLink(VpcLink::test()));
+        let session = aws.session("vpc-link-disowned");
+        run(&session, &entry.key, &ids(), async |it| disown(it, &entry).await).await.0.unwrap();
+        assert_eq!(aws.calls(), [GET.to_string(), untag]);
     }
 
     #[tokio::test(start_paused = true)]

@@ -190,6 +190,12 @@ pub(crate) fn is_issuer_unreachable(failure: &Failure) -> bool {
     has_code(failure, &["BadRequestException"]) && failure.message.contains("Caught exception when connecting to")
 }
 
+/// API Gateway: AWS cannot read the listener of a private integration. It returns this shortly after the creation of the
+/// load balancer, and while the first use creates the service-linked role (hashicorp/terraform-provider-aws#22590).
+pub(crate) fn is_listener_unreadable(failure: &Failure) -> bool {
+    has_code(failure, &["BadRequestException"]) && failure.message.contains("Unable to retrieve listener port")
+}
+
 /// API Gateway: a domain with this name exists, possibly in another account. The text is quoted in
 /// aws-cloudformation/cloudformation-coverage-roadmap#1151, and the REST API returns it as a BadRequestException.
 pub(crate) fn is_domain_name_taken(failure: &Failure) -> bool {
@@ -208,8 +214,11 @@ pub(crate) fn is_stale_route_settings(failure: &Failure) -> Option<&str> {
 /// API Gateway: an API has as many objects of a type as its quota allows. The status of this conflict is 429, as of a
 /// throttled call, but it is permanent: "Maximum number of Authorizers for this API has been reached. Please contact
 /// AWS if you need additional Authorizers." (anomalyco/sst#4522)
+///
+/// The code for VPC links is unknown.
 pub(crate) fn is_object_quota(failure: &Failure) -> bool {
-    has_code(failure, &["ConflictException"]) && failure.message.contains("Maximum number of")
+    let codes = ["ConflictException", "LimitExceededException", "TooManyRequestsException"];
+    has_code(failure, &codes) && failure.message.contains("Maximum number of")
 }
 
 /// API Gateway: the access logs of a stage cannot be enabled, because CloudWatch Logs rejects the resource policy

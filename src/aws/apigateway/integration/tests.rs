@@ -234,6 +234,55 @@ async fn an_endpoint_and_a_private_one_are_sent_completely() {
     assert_eq!(updated(Some(&to), &private, json!({})).await.0, expected);
 }
 
+fn private(listener: &str) -> Integration {
+    let mut private = http("");
+    private.target = Target::Http {
+        integration_uri: Input::Known(listener.into()),
+        integration_method: Input::Known("ANY".into()),
+        vpc_link: Some(Ref::Id("link1".into())),
+        server_name_to_verify: Input::Known(None),
+    };
+    private
+}
+
+/// hashicorp/terraform-provider-aws#22590
+#[tokio::test(start_paused = true)]
+async fn the_listener_of_a_new_load_balancer_is_awaited_for_two_minutes() {
+    let text = "Unable to retrieve listener port and load balancer DNS name from ELB listener";
+    let unreadable = || Answer::Error(400, "BadRequestException", text);
+    let aws = Recorded::default()
+        .on(POST, unreadable())
+        .on(POST, unreadable())
+        .on(POST, Answer::Json(201, json!({ "integrationId": "i1" })));
+    let session = aws.session("integration-listener");
+    session.process.created.add("api1");
+    let created = run(&session, &Key::new("i"), &ids(), async |it| create(it, &private("arn:listener")).await).await;
+    created.0.unwrap();
+    assert_eq!((created.1.ids, aws.calls()), (vec!["i1".to_string()], vec![POST.to_string(); 3]));
+
+    // Other changes of the API are not blocked meanwhile.
+    let (patch, other) = ("PATCH /v2/apis/api1/integrations/i1", "PATCH /v2/apis/api1/integrations/i2");
+    let aws = Recorded::default().on(patch, unreadable()).on(other, Answer::Json(200, json!({})));
+    let (session, start) = (aws.session("integration-listener-missing"), Instant::now());
+    let key = Key::new("i");
+    let ids = ids();
+    let (refused, updated) = tokio::join!(
+        run(&session, &key, &ids, async |it| {
+            update(it, "i1", Some(&private("arn:old")), &private("arn:new")).await
+        }),
+        run(&session, &key, &ids, async |it| {
+            update(it, "i2", Some(&http("http://a")), &http("http://b")).await?;
+            assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+            Ok(())
+        })
+    );
+    updated.0.unwrap();
+    let failure = refused.0.unwrap_err();
+    assert_eq!(start.elapsed(), Duration::from_secs(120));
+    assert!(failure.message.starts_with(text), "{failure}");
+    assert!(failure.text().ends_with("\naws elbv2 describe-listeners --listener-arns arn:new"), "{failure:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn removed_parameters_are_cleared_by_the_update() {
     let from = Integration {
