@@ -146,6 +146,7 @@ impl Cloud for Session {
             Spec::Stage(stage) => apigateway::stage::add_tags(&operation, operation.id(&stage.api)?, tags).await,
             Spec::DomainName(_) => apigateway::domain_name::add_tags(&operation, id, tags).await,
             Spec::LogGroup(_) => logs::group::add_tags(&operation, id, tags).await,
+            Spec::VpcLink(_) => apigateway::vpc_link::add_tags(&operation, id, tags).await,
             _ => ec2::tags::set(&operation, id, &tags).await,
         }
     }
@@ -161,6 +162,7 @@ impl Cloud for Session {
             Spec::Eip(_) => ec2::eip::disown(&operation, entry).await,
             Spec::RouteTable(_) => ec2::route_table::disown(&operation, entry).await,
             Spec::LogGroup(_) => logs::group::disown(&operation, entry).await,
+            Spec::VpcLink(_) => apigateway::vpc_link::disown(&operation, entry).await,
             // They have no tags.
             Spec::Authorizer(_) | Spec::JwtAuthorizer(_) | Spec::Integration(_) | Spec::LambdaPermission(_) => Ok(()),
             other => {

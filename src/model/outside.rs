@@ -24,6 +24,8 @@ pub enum Outside {
     Certificate(String),
     /// A KMS key, by its ARN.
     KmsKey(String),
+    /// A VPC link of this account, by its ID.
+    VpcLink(String),
     /// A hosted zone, by its ID. `name` is the record that it has to contain.
     HostedZone {
         /// The ID of the zone.
@@ -68,7 +70,7 @@ pub enum Finding {
         /// The ID of the root whose ownership tag it has.
         owner: Option<String>,
         /// Of a zone its name, of a domain the DNS name of its target, of a record its type and its target, of a
-        /// prefix list its weight in rules and its family, such as `55 IPv4`.
+        /// prefix list its weight in rules and its family, such as `55 IPv4`, of a VPC link its status.
         detail: String,
     },
     /// It does not exist. The IDs of all others of its kind in the Region, if the lookup returned them.
@@ -93,6 +95,7 @@ impl Outside {
             | Outside::IpamPool(id)
             | Outside::Certificate(id)
             | Outside::KmsKey(id)
+            | Outside::VpcLink(id)
             | Outside::HostedZone { id, .. }
             | Outside::LogGroup { name: id, .. }
             | Outside::Domain(id) => id.clone(),
@@ -142,6 +145,7 @@ impl Outside {
             }
             (Outside::Certificate(arn), Spec::DomainName(it)) => it.certificate_arn.known() == Some(arn),
             (Outside::KmsKey(arn), Spec::LogGroup(it)) => is(&it.kms_key_arn, arn),
+            (Outside::VpcLink(id), Spec::Integration(_)) => spec.is_given(id),
             (Outside::HostedZone { id, .. }, Spec::DnsRecord(it)) => it.zone_id.known() == Some(id),
             (Outside::LogGroup { name, .. }, Spec::LogGroup(it)) => it.name.known() == Some(name),
             (Outside::Domain(name), Spec::DomainName(it)) => it.domain_name.known() == Some(name),
@@ -185,6 +189,7 @@ impl fmt::Display for Outside {
             },
             Outside::Certificate(arn) => write!(f, "certificate {arn}"),
             Outside::KmsKey(arn) => write!(f, "KMS key {arn}"),
+            Outside::VpcLink(id) => write!(f, "VPC link {id}"),
             Outside::HostedZone { id, .. } => write!(f, "hosted zone {id}"),
             Outside::LogGroup { name, .. } => write!(f, "log group {name:?}"),
             Outside::Domain(name) => write!(f, "custom domain {name:?}"),

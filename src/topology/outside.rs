@@ -54,6 +54,7 @@ pub fn problems(
             let is_ours = replaced.contains(&target) || (circumstances.has_target)(target);
             (!is_ours).then(|| (Severity::Error, taken(to, detail, paths[0], circumstances)))
         }
+        (Finding::Exists { detail: status, .. }, Outside::VpcLink(id)) => unavailable(id, status, paths[0]),
         (Finding::Exists { owner: Some(owner), .. }, _) if to.must_be_free() => {
             (!(circumstances.is_managed)(owner)).then(|| (Severity::Warning, of_another(to, owner, paths[0])))
         }
@@ -118,6 +119,26 @@ fn other_zone(id: &str, zone: &str, name: &str, path: &AttributePath) -> Option<
     let message = format!("The hosted zone {id} is that of {zone:?}, which does not contain {name:?}.");
     let hint = format!("Use the ID of the zone of {name:?} or of a parent domain.");
     Some((Severity::Error, Problem::new(path.clone(), message, hint)))
+}
+
+/// A VPC link that serves no requests now. Only a failed one never does.
+fn unavailable(id: &str, status: &str, path: &AttributePath) -> Option<(Severity, Problem)> {
+    let (severity, meaning, hint) = match status {
+        "AVAILABLE" => return None,
+        "FAILED" => (Severity::Error, "it never serves a request", "Use another link, or create it again."),
+        "INACTIVE" => (
+            Severity::Warning,
+            "API Gateway has deleted its network interfaces because it had no requests for 60 days",
+            "The first requests fail. They make API Gateway create the interfaces again, which takes some minutes.",
+        ),
+        _ => (
+            Severity::Warning,
+            "API Gateway may reject integrations with it",
+            "Wait until the link is available before you apply.",
+        ),
+    };
+    let message = format!("The VPC link {id} of {} has the status {status}: {meaning}.", argument(path));
+    Some((severity, Problem::new(path.clone(), message, hint)))
 }
 
 /// A name that the create of an object would find in use.
@@ -314,6 +335,27 @@ mod tests {
         let references = [&domain, &record].map(|to| Reference::new(to.clone(), AttributePath::new("domain_name")));
         let findings = [(domain, exists(Some("api1"), "d-2.execute-api")), (record, exists(None, "A d-2.execute-api"))];
         assert_eq!(problems(&references, &findings.into(), &circumstances), []);
+    }
+
+    #[test]
+    fn a_vpc_link_is_available_or_may_become_it() {
+        let path = AttributePath::new("route_config").key("GET /a").attribute("vpc_link_id");
+        let of = |finding| found(&Outside::VpcLink("a1b2c3".into()), path.clone(), finding);
+        assert_eq!(of(exists(None, "AVAILABLE")), []);
+        for (finding, severity, part) in [
+            (
+                Finding::Missing(None),
+                Severity::Error,
+                "vpc_link_id of \"GET /a\" does not exist in this account and Region",
+            ),
+            (exists(None, "FAILED"), Severity::Error, "has the status FAILED: it never serves a request"),
+            (exists(None, "INACTIVE"), Severity::Warning, "no requests for 60 days"),
+            (exists(None, "PENDING"), Severity::Warning, "has the status PENDING"),
+        ] {
+            let [(found, text)] = &of(finding)[..] else { panic!("{part}") };
+            assert_eq!(*found, severity, "{text}");
+            assert!(text.starts_with("The VPC link a1b2c3 of") && text.contains(part), "{text}");
+        }
     }
 
     #[test]

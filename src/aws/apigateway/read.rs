@@ -189,8 +189,7 @@ impl<'a> View<'a> {
     async fn first_read(mut self, session: &Session, classification: Option<&Classification>) -> Result<Seen, Failure> {
         let root_id = self.root_id;
         self.logs = Logs::of_stage(session, self.stage.as_ref(), self.owner).await?;
-        // A create adopts a link that no integration uses yet.
-        if classification.is_none() && self.integrations.iter().any(|shown| shown.connection_id.is_some()) {
+        if classification.is_none() {
             self.links = vpc_link::list(session).await?;
         }
         self.policies = policies_of_functions(session, &self).await?;
@@ -277,6 +276,7 @@ impl<'a> View<'a> {
         if !known.iter().any(|entry| matches!(entry.applied, Spec::Stage(_))) {
             seen.extend(self.own_stage(&api_key, |arn| reference_to_group(known, arn)));
         }
+        seen.extend(self.own_links(&api_key).filter(|link| !known.iter().any(|entry| entry.id == link.id)));
         seen.extend(domain::unknown(&self.domains, known, self.root_id, &api_key));
         seen.extend(self.unknown_statements(known, &api_key));
         seen
@@ -334,7 +334,7 @@ impl<'a> View<'a> {
             seen.push(authorizer);
             seen.extend(statement);
         }
-        for link in self.links.iter().filter_map(|shown| vpc_link::own(shown, self.owner.resource, &api_key)) {
+        for link in self.own_links(&api_key) {
             ours.insert(link.id.clone(), link.key.clone());
             seen.push(link);
         }
@@ -387,6 +387,11 @@ impl<'a> View<'a> {
     ) -> Observed {
         let route_keys = self.routes.iter().filter_map(|route| route.route_key.as_deref()).collect();
         stage::read(shown, keys, applied, &route_keys, log_group)
+    }
+
+    /// The VPC links with the tags of the gateway.
+    fn own_links(&self, api_key: &Key) -> impl Iterator<Item = Observed> {
+        self.links.iter().filter_map(|shown| vpc_link::own(shown, self.owner.resource, api_key))
     }
 
     fn api(&self, known: &[Entry]) -> (Key, Vec<Observed>) {

@@ -9,7 +9,7 @@ use futures::future::join_all;
 
 use super::{acm, kms};
 use crate::aws::Session;
-use crate::aws::apigateway::domain_name;
+use crate::aws::apigateway::{domain_name, vpc_link};
 use crate::aws::calls::ownership;
 use crate::aws::lambda::function;
 use crate::aws::logs::group;
@@ -46,6 +46,7 @@ async fn other(session: &Session, outside: &Outside) -> Result<Option<Finding>, 
         Outside::Function(arn) => exists(function::exists(session, arn).await?),
         Outside::Certificate(arn) => exists(acm::exists(session, arn).await?),
         Outside::KmsKey(arn) => exists(kms::key_arn(session, arn).await? != Found::Missing),
+        Outside::VpcLink(id) => found(vpc_link::status_of(session, id).await?.map(unowned)),
         Outside::HostedZone { id, .. } => found(record::zone_name(session, id).await?.map(unowned)),
         Outside::LogGroup { name, .. } => found(
             group::find(session, name)
@@ -136,6 +137,22 @@ mod tests {
             .on("DescribeKey", Answer::Error(400, "NotFoundException", "Key 'x' does not exist"));
         assert_eq!(finding_of(&aws, &wanted.0).await, MISSING);
         assert_eq!(finding_of(&aws, &wanted.1).await, MISSING);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_vpc_link_is_found_with_its_status() {
+        let (wanted, call) = (Outside::VpcLink("link1".into()), "GET /v2/vpclinks/link1");
+        let shown = |status: &str| Answer::Json(200, json!({ "vpcLinkId": "link1", "vpcLinkStatus": status }));
+        for status in ["AVAILABLE", "INACTIVE", "FAILED", "PENDING"] {
+            assert_eq!(finding_of(&Recorded::default().on(call, shown(status)), &wanted).await, exists(status));
+        }
+        let absent = Answer::Error(404, "NotFoundException", "Unable to find VpcLink by ID link1");
+        for answer in [shown("DELETING"), absent] {
+            assert_eq!(finding_of(&Recorded::default().on(call, answer), &wanted).await, MISSING);
+        }
+        let denied =
+            Answer::Error(403, "AccessDeniedException", "User: u is not authorized to perform: apigateway:GET");
+        assert_eq!(finding_of(&Recorded::default().on(call, denied), &wanted).await, None);
     }
 
     /// Recorded shapes: DescribeLogGroups, ListTagsForResource.

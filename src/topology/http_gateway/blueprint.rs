@@ -19,7 +19,7 @@ use super::vpc_links;
 use super::warnings::{deploys_again, enables_endpoint, warnings};
 use crate::model::keys::gateway as keys;
 use crate::model::{
-    AccessLog, Api, ApiRoute, Authorization, AuthorizationType, Caller, Cors, Facts, FunctionArn, Inventory, Key,
+    AccessLog, Api, ApiRoute, Arn, Authorization, AuthorizationType, Caller, Cors, Facts, FunctionArn, Inventory, Key,
     LambdaPermission, MOST_TAGS, Object, Ref, RouteKey, Scope, Spec, Stage, TaggingService, Tags, UnmanagedInApi,
     check_count, is_same_format,
 };
@@ -90,6 +90,7 @@ impl<'a> Draft<'a> {
         let log_group = self.logs(config);
         if let Some(routes) = &routes {
             self.check_variables(routes);
+            self.check_listeners(routes);
         }
         // Each step runs even if another one is undecided, so that all problems are reported at once.
         let functions = routes.as_ref().and_then(|routes| self.permissions(routes));
@@ -118,7 +119,7 @@ impl<'a> Draft<'a> {
             cors: cors(&config.cors_configuration),
             disable_endpoint: config.disable_execute_api_endpoint.clone(),
             ip_address_type: config.ip_address_type.clone(),
-            tags: self.tags("api_tags", &config.api_tags),
+            tags: self.tags(&AttributePath::new("api_tags"), &config.api_tags),
         };
         self.add(self.api.clone(), Spec::Api(spec), vec![]);
     }
@@ -127,8 +128,18 @@ impl<'a> Draft<'a> {
     fn links(&mut self, config: &'a GatewayConfig) -> Option<()> {
         for (name, entry) in config.vpc_links.known()? {
             let own = entry.known().map_or(Input::Unknown, |entry| entry.tags.clone());
-            let (key, spec) = vpc_links::object(&self.api, name, entry, self.scope.tags(&[&own]));
+            let tags = self.tags(&vpc_links::ENTRIES.path(name).attribute("tags"), &own);
+            let (key, spec) = vpc_links::object(&self.api, name, entry, tags);
             self.links.insert(name, key.clone());
+            let existing = self.existing.at(&key.slot).map(|entry| &entry.id);
+            for (_, path) in given_links(config).filter(|(id, _)| Some(*id) == existing) {
+                let message = format!("This is the ID of the VPC link {name:?} in vpc_links.");
+                let hint = format!(
+                    "Set vpc_link = {name:?} instead. To stop managing the link, remove it from vpc_links: it is not \
+                     deleted while a route names its ID."
+                );
+                self.problems.push(Problem::new(path, message, hint));
+            }
             self.add(key, Spec::VpcLink(spec), vec![]);
         }
         Some(())
@@ -237,7 +248,7 @@ impl<'a> Draft<'a> {
             access_log: log_group.map(|log_group| AccessLog { log_group, format }),
             default_settings: settings::default(config),
             route_settings: settings::of_routes(config),
-            tags: self.tags("stage_tags", &config.stage_tags),
+            tags: self.tags(&AttributePath::new("stage_tags"), &config.stage_tags),
         };
         self.check_settings(&spec);
         self.add(keys::stage(), Spec::Stage(spec), routes);
@@ -256,14 +267,13 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn tags(&mut self, attribute: &str, own: &Tags) -> Tags {
+    fn tags(&mut self, path: &AttributePath, own: &Tags) -> Tags {
         let merged = self.scope.tags(&[own]);
         // Validation has already reported too many tags in the attribute itself.
         if let (Some(all), Some(own)) = (merged.known(), own.known())
             && own.len() <= MOST_TAGS
         {
-            let path = AttributePath::new(attribute);
-            self.problems.extend(check_count("With default_tags, there are", all.len(), &path));
+            self.problems.extend(check_count("With default_tags, there are", all.len(), path));
         }
         merged
     }
@@ -289,6 +299,19 @@ impl<'a> Draft<'a> {
                 format!("The function is in partition {:?}, but the gateway is in {ours:?}.", function.partition);
             self.problems.push(Problem::new(path.clone(), message, "Use a function in the partition of the gateway."));
         }
+    }
+
+    /// A VPC link reaches only load balancers and services of its Region.
+    fn check_listeners(&mut self, routes: &[(&'a str, &'a RouteConfig)]) {
+        let region = &self.scope.region;
+        let problem = |(key, route): &(&str, &RouteConfig)| {
+            let uri = route.integration.integration_uri.known()?.as_deref()?;
+            let found = Arn::split(uri).ok().filter(|arn| arn.region != region)?.region;
+            let message = format!("The private target is in Region {found:?}, but the gateway is in {region:?}.");
+            let path = AttributePath::new("route_config").key(key).attribute("integration_uri");
+            Some(Problem::new(path, message, "Use a listener or a Cloud Map service in the Region of the gateway."))
+        };
+        self.problems.extend(routes.iter().filter_map(problem));
     }
 
     /// Functions in other accounts are neither changed nor read. If the provider's account ID is unknown, every
@@ -384,6 +407,15 @@ impl<'a> Draft<'a> {
             ));
         }
     }
+}
+
+/// The IDs of VPC links in the configuration, with their attributes.
+pub(super) fn given_links(config: &GatewayConfig) -> impl Iterator<Item = (&String, AttributePath)> {
+    let routes = config.route_config.known().into_iter().flatten();
+    routes.filter_map(|(key, route)| {
+        let id = route.known()?.integration.vpc_link_id.known()?.as_ref()?;
+        Some((id, AttributePath::new("route_config").key(key).attribute("vpc_link_id")))
+    })
 }
 
 /// The entries of a map; `None` unless all of them are known.

@@ -211,8 +211,8 @@ crate::attributes! {
         /// Objects created outside this provider that the resource takes over: their IDs by the keys that they get in
         /// `aws_objects`, such as `"api" = "a1b2c3d4e5"`. An import proposes them. Routes, integrations, authorizers
         /// and API mappings have no entries: those that the configuration lists are taken over with the API. Later,
-        /// the entries `log_group` and `domain` take over objects that the configuration requires. After the apply, the
-        /// entries have no effect and can be removed.
+        /// the entries `log_group`, `domain` and `vpc_link.<key>` take over objects that the configuration requires.
+        /// After the apply, the entries have no effect and can be removed.
         adopt: Input<Option<BTreeMap<String, Input<String>>>> = optional_computed().handling(),
         /// Patterns of keys in `aws_objects`, such as `route.*`, where `*` matches any text. Drift of these objects is
         /// neither reported nor corrected, until the configuration changes the same value; the plan warns. A plan that

@@ -1,6 +1,6 @@
 //! The objects outside the gateway that its inputs name, and the names that must be free.
 
-use super::blueprint::authorizer_uri;
+use super::blueprint::{authorizer_uri, given_links};
 use super::config::GatewayConfig;
 use crate::model::keys::gateway::LOG_GROUP;
 use crate::model::{Api, Arn, Destination, DnsRecord, FunctionArn, KmsKey, Outside, Reference, Scope};
@@ -9,6 +9,7 @@ use crate::plugin::{AttributePath, Input};
 /// The references of all inputs that have an effect and are known.
 pub(super) fn references(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
     let mut all = functions(config, scope);
+    all.extend(given_links(config).map(|(id, path)| Reference::new(Outside::VpcLink(id.clone()), path)));
     all.extend(of_logs(config));
     all.extend(of_domain(config, scope));
     all

@@ -2,6 +2,7 @@
 
 mod domains;
 mod endpoints;
+mod links;
 mod logs;
 mod unknown;
 mod settings;

@@ -60,6 +60,22 @@ pub(super) fn problems(links: &Input<BTreeMap<String, Input<LinkConfig>>>) -> Ve
     problems
 }
 
+/// The warnings about links without security groups, which may reach nothing.
+pub(super) fn warnings(links: &Input<BTreeMap<String, Input<LinkConfig>>>) -> Vec<Problem> {
+    let is_bare = |entry: &&LinkConfig| {
+        entry.security_group_ids.known().is_some_and(|groups| groups.as_ref().is_none_or(BTreeSet::is_empty))
+    };
+    let warning = |(name, entry): (&String, &Input<LinkConfig>)| {
+        entry.known().filter(is_bare)?;
+        Some(Problem::new(
+            ENTRIES.path(name).attribute("security_group_ids"),
+            format!("The VPC link {name:?} has no security groups, so AWS uses the default security group of the VPC."),
+            "Set security_group_ids to groups that the private endpoints admit.",
+        ))
+    };
+    links.known().into_iter().flatten().filter_map(warning).collect()
+}
+
 /// The link of an entry and its key. Tags are the merged ones.
 pub(super) fn object(api: &Key, name: &str, entry: &Input<LinkConfig>, tags: Tags) -> (Key, VpcLink) {
     let entry = entry.known();

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::authorization::used_authorizers;
 use super::config::GatewayConfig;
+use super::vpc_links;
 use crate::model::keys::gateway as keys;
 use crate::model::{Api, Destination, Spec, Stage};
 use crate::plugin::{AttributePath, Input, Problem};
@@ -62,6 +63,7 @@ pub(super) fn warnings(config: &GatewayConfig) -> Vec<Problem> {
         warnings.push(no_effect("hosted_zone_id", "create_dns_entry is false", "Set create_dns_entry to true"));
     }
     warnings.extend(unused_authorizers(config));
+    warnings.extend(vpc_links::warnings(&config.vpc_links));
     if let (Input::Known(true), Input::Known(None)) = (&config.disable_execute_api_endpoint, &config.domain_name) {
         warnings.push(Problem::new(
             AttributePath::new("disable_execute_api_endpoint"),
@@ -328,6 +330,20 @@ mod tests {
         assert_eq!(warned(routes(json!(null), json!(null))).len(), 2);
         assert_eq!(warned(routes(json!("spare"), json!("guard"))), []);
         assert_eq!(warned(routes(json!(UNKNOWN), json!("guard"))), []);
+    }
+
+    #[test]
+    fn a_link_without_security_groups_uses_the_default_one() {
+        let link = |groups: Json| {
+            let main = json!({"subnet_ids": ["subnet-1"], "security_group_ids": groups});
+            warned(json!({"vpc_links": {"main": main}}))
+        };
+        for groups in [json!(null), json!([])] {
+            let found = link(groups);
+            assert_eq!((found.len(), found[0].0.as_str()), (1, "vpc_links[\"main\"].security_group_ids"));
+            assert!(found[0].1.contains("AWS uses the default security group of the VPC"), "{found:?}");
+        }
+        assert_eq!((link(json!(["sg-1"])), link(json!(UNKNOWN))), (vec![], vec![]));
     }
 
     #[test]

@@ -145,7 +145,7 @@ fn further_objects_that_differ_are_refused() {
     refused(
         json!({ "log_subscription": GROUP }),
         &json!({}),
-        &[cannot, "adopt can name only \"log_group\" and \"domain\""],
+        &[cannot, "adopt can name only \"log_group\", \"domain\" and VPC links"],
     );
     let days = json!({ "access_log_logservice_group_retention_in_days": 30 });
     refused(

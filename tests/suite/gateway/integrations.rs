@@ -37,7 +37,7 @@ impl TestEnv {
     }
 
     /// The ID of a VPC link that someone else has created, and that is available.
-    fn foreign_link(&self, name: &str) -> String {
+    pub(super) fn foreign_link(&self, name: &str) -> String {
         let account = self.proxy.account();
         let arguments = json!({ "Name": name, "SubnetIds": ["subnet-1"], "SecurityGroupIds": ["sg-1"] });
         let id = text(&account.boto("apigatewayv2", "create_vpc_link", arguments)["VpcLinkId"]);
@@ -109,6 +109,40 @@ fn each_target_answers_the_requests_of_its_routes() {
     env.workspace.reimport(THIS);
     assert_eq!(inputs(), before);
     env.assert_plan_changes_nothing();
+    env.destroy();
+}
+
+#[test]
+fn each_service_handles_the_requests_of_its_route() {
+    let env = TestEnv::new();
+    let boto = |service: &str, method: &str, arguments: Value| env.proxy.account().boto(service, method, arguments);
+    boto("kinesis", "create_stream", json!({ "StreamName": "clicks", "ShardCount": 1 }));
+    let definition = json!({ "StartAt": "Done", "States": { "Done": { "Type": "Succeed" } } }).to_string();
+    let machine = json!({ "name": "billing", "roleArn": ROLE, "definition": definition });
+    let machine = text(&boto("stepfunctions", "create_state_machine", machine)["stateMachineArn"]);
+    let action = |subtype: &str, parameters: Value| json!({ "integration_subtype": subtype, "credentials_arn": ROLE, "request_parameters": parameters });
+    let event = json!({ "Source": "shop", "DetailType": "order", "Detail": "$request.body" });
+    let record = json!({ "StreamName": "clicks", "Data": "$request.body", "PartitionKey": "$request.body.user" });
+    env.apply(&json!({ "route_config": {
+        "POST /event": action("EventBridge-PutEvents", event),
+        "POST /click": action("Kinesis-PutRecord", record),
+        "POST /bill": action(
+            "StepFunctions-StartExecution-1.0",
+            json!({ "StateMachineArn": machine, "Input": "$request.body" }),
+        ),
+    } }));
+    let api = text(&env.attribute("api_id"));
+    let answer = |path: &str| {
+        let request = crate::support::http::gateway(env.proxy.account(), &api, "POST", path);
+        let answer = request.body("{\"user\": \"ada\"}").send().expect("it answers");
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.json()
+    };
+    assert_eq!(answer("/event")["FailedEntryCount"], 0);
+    assert!(answer("/click")["SequenceNumber"].is_string());
+    let execution = answer("/bill")["executionArn"].clone();
+    let shown = boto("stepfunctions", "describe_execution", json!({ "executionArn": execution }));
+    assert_eq!(text(&shown["input"]), "{\"user\": \"ada\"}");
     env.destroy();
 }
 
@@ -246,6 +280,51 @@ fn an_action_of_a_service_never_changes_in_place() {
     env.api_call("update_integration", slow);
     env.workspace.assert_nothing_to_do();
     env.destroy();
+}
+
+#[test]
+fn a_link_that_the_configuration_names_is_looked_up() {
+    let env = TestEnv::new();
+    let inner = target::start("inside");
+    env.listeners(inner, inner);
+    let config = |link: &str| json!({ "route_config": { "GET /a": private(link) } });
+    let missing = env.refusal(&config("a1b2c3"));
+    let text =
+        "The VPC link a1b2c3 of vpc_link_id of \"GET /a\" does not exist in this account and Region (us-east-1).";
+    assert!(missing.contains(text) && missing.contains("route_config[\"GET /a\"].vpc_link_id"), "{missing}");
+
+    let link = env.foreign_link("theirs");
+    let with_status = |status: &str| {
+        deployments::set_links(env.proxy.account(), &json!({ "statuses": { &link: status } }));
+        env.config(&config(&link));
+        env.workspace.plan(&[])
+    };
+    with_status("FAILED").failed_with("has the status FAILED: it never serves a request");
+    assert!(with_status("INACTIVE").says("it had no requests for 60 days"));
+    let available = with_status("AVAILABLE");
+    assert!(!available.says("has the status"), "{available}");
+    // API Gateway cannot read the listener of a new load balancer at first.
+    deployments::set_links(env.proxy.account(), &json!({ "unreadable": 1 }));
+    env.workspace.apply(&[]).succeeded();
+    assert_eq!(
+        (env.proxy.count("CreateIntegration"), env.send("GET", "/a", None).json()["by"].clone()),
+        (2, "inside".into())
+    );
+    // The lookup of an unchanged input does not block other changes.
+    let inactive = with_status("INACTIVE");
+    assert_eq!(inactive.code, 0, "{inactive}");
+    env.destroy();
+}
+
+#[test]
+fn a_link_that_becomes_known_at_apply_is_looked_up_then() {
+    let env = TestEnv::with_terraform();
+    let route = private("${terraform_data.link.output}");
+    let link = json!({ "terraform_data": { "link": { "input": "a1b2c3" } } });
+    env.configs(&[("this", &json!({ "route_config": { "GET /a": route } }))], &link);
+    assert_eq!(env.workspace.plan(&[]).code, 2);
+    env.workspace.apply(&[]).failed_with("The VPC link a1b2c3 of vpc_link_id of \"GET /a\" does not exist");
+    assert_eq!(env.proxy.mutations().len(), 0, "the lookup comes first");
 }
 
 #[test]

@@ -268,6 +268,10 @@ fn logs_go_to_a_group_of_someone_else_and_back() {
     env.apply(&to(&arn("/theirs")));
     assert_eq!(shown()["DestinationArn"], arn("/theirs"));
 
+    let stream = format!("arn:aws:firehose:us-east-1:{}:deliverystream/amazon-apigateway-shop", env.proxy.account().id);
+    assert_eq!(env.change(&to(&stream)), ["UpdateStage $default"]);
+    assert_eq!(shown()["DestinationArn"], stream);
+
     let calls = env.change(&forwarding(&env, json!({})));
     assert!(calls.contains(&"CreateLogGroup /shop/access".to_owned()), "{calls:#?}");
     // The group that the gateway has created stays if the configuration names it.

@@ -44,6 +44,8 @@ fn a_link_is_exchanged_while_requests_are_served() {
     let by = || env.send("GET", "/a", None).json()["by"].clone();
     assert_eq!(by(), "inside");
     let client = env.load_client(("GET /still", "users /still"), &["GET /a"]);
+    // An available link may not serve requests at once.
+    env.set_links(&json!({ "warming": 1 }));
 
     let change = env.planned_change(&env.linked(&link(&["subnet-1", "subnet-2"], &json!({}))));
     assert_eq!(change.objects, ["~vpc_link.main"]);
@@ -96,13 +98,82 @@ fn a_link_is_imported_and_its_drift_is_corrected() {
 }
 
 #[test]
+fn a_link_that_exists_is_adopted_and_given_back() {
+    let env = TestEnv::new();
+    env.set_links(&json!({ "listeners": { LISTENER: { "port": target::start("inside") } } }));
+    let theirs = env.foreign_link("shop");
+    let given = json!({ "route_config": {
+        "GET /still": env.to("users"),
+        "GET /a": { "integration_uri": LISTENER, "vpc_link_id": theirs },
+    } });
+    env.apply(&given);
+    let client = env.load_client(("GET /still", "users /still"), &["GET /a"]);
+
+    let adopting = |main: &Value| with(&env.linked(main), &json!({ "adopt": { "vpc_link.main": theirs } }));
+    let named = |subnet: &str, name: &str| link(&[subnet], &json!({ "name": name }));
+    for (main, part) in [
+        (named("subnet-1", "other"), "name is other instead of shop"),
+        (named("subnet-2", "shop"), "subnet_ids is subnet-2 instead of subnet-1"),
+    ] {
+        let refusal = env.refusal(&adopting(&main));
+        assert!(refusal.contains(part), "{refusal}");
+    }
+    let change = env.planned_change(&adopting(&named("subnet-1", "shop")));
+    assert_eq!((change.calls, change.objects), (vec!["TagResource vpc_link".into()], vec!["+vpc_link.main".into()]));
+    assert_eq!(env.attribute("vpc_link_ids")["main"], theirs.as_str());
+    assert_eq!(env.links().len(), 1);
+
+    // A route cannot name it by its ID as long as it is managed.
+    let both = with(&env.linked(&named("subnet-1", "shop")), &json!({ "route_config": given["route_config"] }));
+    let refusal = env.refusal(&both);
+    assert!(refusal.contains("This is the ID of the VPC link \"main\" in vpc_links."), "{refusal}");
+    let change = env.planned_change(&given);
+    assert_eq!((change.calls, change.objects), (vec!["UntagResource vpc_link".into()], vec!["-vpc_link.main".into()]));
+    client.saw_no_error();
+    env.destroy();
+    assert_eq!(env.links().len(), 1, "it is not deleted");
+}
+
+#[test]
+fn a_link_of_an_interrupted_run_is_taken_over_or_named() {
+    let env = TestEnv::new();
+    env.set_links(&json!({ "listeners": { LISTENER: { "port": target::start("inside") } } }));
+    let main = link(&["subnet-1"], &json!({}));
+    let mut without = env.linked(&main);
+    without["vpc_links"] = json!({});
+    without["route_config"]["GET /a"] = env.to("orders");
+    env.apply(&without);
+    let owner = format!("http_gateway/{}", text(&env.attribute("api_id")));
+    let interrupted = |name: &str, subnet: &str| {
+        let tags = json!({ "fgw:resource": owner, "fgw:object": format!("vpc_link.{name}") });
+        let arguments = json!({ "Name": name, "SubnetIds": [subnet], "SecurityGroupIds": ["sg-1"], "Tags": tags });
+        text(&env.proxy.account().boto("apigatewayv2", "create_vpc_link", arguments)["VpcLinkId"])
+    };
+    // The first is what the configuration requires.
+    let (taken, other) = (interrupted("main", "subnet-1"), interrupted("old", "subnet-2"));
+    env.apply(&env.linked(&main));
+    assert_eq!((env.proxy.count("CreateVpcLink"), env.attribute("vpc_link_ids")["main"].clone()), (0, json!(taken)));
+    env.workspace.apply(&["-refresh-only"]).succeeded();
+    let unmanaged = env.attribute("unmanaged_objects");
+    assert!(text(&unmanaged[&other]).starts_with("vpc_link.old, not in state"), "{unmanaged}");
+
+    // An import finds all of them, and a destroy deletes them.
+    env.workspace.reimport(THIS);
+    assert_eq!(env.attribute("aws_objects")["vpc_link.old"], json!(other));
+    env.destroy();
+    assert_eq!(env.links(), Vec::<Value>::new());
+}
+
+#[test]
 fn a_link_that_fails_is_replaced_by_the_next_apply() {
     let env = TestEnv::with_terraform();
-    env.set_links(&json!({ "failure": "no free addresses" }));
+    env.set_links(&json!({ "unsupported": ["subnet-1"] }));
     env.config(&env.linked(&link(&["subnet-1"], &json!({}))));
+    env.workspace.apply(&[]).failed_with("Subnet 'subnet-1' is in Availability Zone");
+    env.set_links(&json!({ "unsupported": [], "failure": "no free addresses" }));
+    env.workspace.run(&["untaint", "-no-color", THIS]).succeeded();
     env.workspace.apply(&[]).failed_with("no free addresses");
     env.set_links(&json!({ "failure": null }));
-    env.workspace.run(&["untaint", "-no-color", THIS]).succeeded();
     env.apply_config();
     let links = env.links();
     assert_eq!((links.len(), &links[0]["VpcLinkStatus"]), (1, &json!("AVAILABLE")));
@@ -116,6 +187,7 @@ fn a_network_and_a_link_into_it_are_created_and_destroyed_in_one_run() {
         let account = Account { id: proxy.account().id.clone(), emulator: Emulator::moto() };
         let of = |proxy: &Proxy| format!("ec2 = \"{}\"", proxy.endpoint());
         let network = network.insert(Proxy::in_account(account));
+        network.has_links_of(proxy.account().clone());
         Workspace::with_blocks(&Workspace::block(proxy, "").replace(&of(proxy), &of(network)))
     });
     let network = network.expect("the workspace has it");
@@ -132,15 +204,16 @@ fn a_network_and_a_link_into_it_are_created_and_destroyed_in_one_run() {
     assert_eq!(env.send("GET", "/a", None).json()["by"], "inside");
     assert_eq!(env.links()[0]["SubnetIds"].as_array().map(Vec::len), Some(2));
 
-    // API Gateway deletes the network interfaces of a link with it, and until then they block their subnets.
-    env.proxy.clear_calls();
+    // The network interfaces of the link block the deletion of its subnets until the link is deleted.
+    let subnets = env.links()[0]["SubnetIds"].clone();
+    let refused =
+        network.try_boto("ec2", "delete_subnet", json!({ "SubnetId": subnets[0] })).expect_err("it is in use");
+    assert_eq!(refused.code, "DependencyViolation");
     network.clear_calls();
     env.workspace.destroy().succeeded();
-    let missing = env.proxy.calls().into_iter().rfind(|it| it.call.action == "GetVpcLink" && it.status == 404);
-    let missing = missing.expect("the destroy waits for the link").ended.expect("it is answered");
-    let subnets = network.calls().into_iter().filter(|it| it.call.action == "DeleteSubnet");
-    let subnets: Vec<bool> = subnets.map(|it| it.started >= missing).collect();
-    assert!(subnets.len() >= 2 && subnets.iter().all(|is_later| *is_later), "{subnets:?}");
+    let deletions = network.calls().into_iter().filter(|it| it.call.action == "DeleteSubnet");
+    let statuses: Vec<u16> = deletions.map(|it| it.status).collect();
+    assert!(statuses.len() >= 2 && statuses.iter().all(|status| *status == 200), "{statuses:?}");
     env.proxy.account().assert_nothing_of_ours_is_left();
     network.account().assert_nothing_of_ours_is_left();
 }

@@ -6,6 +6,7 @@ use std::mem::discriminant;
 use super::logs::Logs;
 use super::{View, dns, domain, policies};
 use crate::aws::Session;
+use crate::aws::apigateway::vpc_link;
 use crate::aws::calls::ownership;
 use crate::aws::lambda::permission::FunctionPolicy;
 use crate::cloud::{Failure, Observed, Seen, Unmanaged};
@@ -39,10 +40,13 @@ impl View<'_> {
             let named = match slot.as_str() {
                 keys::LOG_GROUP => self.named_group(session, id, &api_key).await?,
                 keys::DOMAIN => self.named_domain(session, id, &api_key).await?,
+                slot if slot.starts_with(keys::VPC_LINK) => self.named_link(session, id, slot, &api_key).await?,
                 _ => Some(Err(format!(
-                    "for an API that is managed already, adopt can name only {:?} and {:?}",
+                    "for an API that is managed already, adopt can name only {:?}, {:?} and VPC links, such as \
+                     \"{}main\"",
                     keys::LOG_GROUP,
-                    keys::DOMAIN
+                    keys::DOMAIN,
+                    keys::VPC_LINK
                 ))),
             };
             let Some(named) = named else { continue };
@@ -80,6 +84,17 @@ impl View<'_> {
         let mut objects = domain::everything([&found], self.root_id, api_key);
         objects.extend(dns::imported(session, &objects).await?);
         Ok(Some(Ok(Found { objects, tags })))
+    }
+
+    async fn named_link(&self, session: &Session, id: &str, slot: &str, api_key: &Key) -> Result<Named, Failure> {
+        let Some(shown) = vpc_link::get(session, id).await? else { return Ok(None) };
+        let Some(link) = vpc_link::under(&shown, slot, api_key) else { return Ok(None) };
+        let tags = shown.tags.unwrap_or_default();
+        Ok(Some(match self.reason_against_owner(&tags, slot) {
+            Some(reason) => Err(reason),
+            None if link.key.has_failed => Err("it has failed, and never serves a request".to_string()),
+            None => Ok(Found { objects: vec![link], tags }),
+        }))
     }
 
     /// Why the tags of an object forbid that this gateway manages it under this slot.

@@ -280,6 +280,7 @@ mod tests {
         let api = json!({ "apiId": "api1", "name": "shop", "tags": { "fgw:resource": "http_gateway/shop" } });
         let lists = ["routes", "integrations", "authorizers"];
         let aws = Recorded::default()
+            .on("GET /v2/vpclinks", Answer::Json(200, json!({ "items": [] })))
             .on("GET /v2/apis/api1", Answer::Json(200, api))
             .on("GET /v2/apis/api1/stages/%24default", Answer::Error(404, "NotFoundException", "no stage"));
         lists.iter().fold(aws, |aws, list| aws.on(&format!("GET /v2/apis/api1/{list}"), items(&[])))

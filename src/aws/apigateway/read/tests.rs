@@ -48,6 +48,7 @@ fn aws(region: &str) -> Recorded {
     let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{group}");
     Recorded::default()
         .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
+        .on("GET /v2/vpclinks", Answer::Json(200, json!({ "items": [] })))
         .on("DescribeSubscriptionFilters", Answer::Json(200, json!({ "subscriptionFilters": [] })))
         .on(
             "GET /v2/apis/api1",
@@ -327,6 +328,7 @@ async fn log_group_and_permissions_outlive_the_api() {
     let group = json!({ "logGroupName": "/http/shop", "arn": "arn:aws:logs:left:123456789012:log-group:/http/shop:*" });
     let deleted = deleted
         .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
+        .on("GET /v2/vpclinks", Answer::Json(200, json!({ "items": [] })))
         .on("DescribeLogGroups", Answer::Json(200, json!({ "logGroups": [group] })))
         .on("ListTagsForResource", Answer::Json(200, json!({ "tags": {} })))
         .on(&get_policy(FUNCTION), policy("left", &all[4].id, "*/*"))
@@ -435,6 +437,7 @@ async fn incomplete_creation_is_reported_only_after_a_second_read() {
         let lists = ["routes", "integrations", "authorizers"];
         let aws = Recorded::default()
             .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
+            .on("GET /v2/vpclinks", Answer::Json(200, json!({ "items": [] })))
             .on("GET /v2/apis/api1", Answer::Json(200, api))
             .on("GET /v2/apis/api1/stages/%24default", Answer::Error(404, "NotFoundException", "no stage"))
             .on(&tags, Answer::Json(200, json!({ "tags": { "fgw:state": state } })));
@@ -457,6 +460,7 @@ async fn a_failed_list_of_authorizers_is_ignored_if_none_is_used() {
         let routes = json!({ "items": [route_item("r1", "GET /a", "i1", authorizer)] });
         Recorded::default()
             .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
+            .on("GET /v2/vpclinks", Answer::Json(200, json!({ "items": [] })))
             .on("GET /v2/apis/api1", Answer::Json(200, api))
             .on("GET /v2/apis/api1/routes", Answer::Json(200, routes))
             .on(

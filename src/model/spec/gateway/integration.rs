@@ -220,6 +220,11 @@ impl Kind for Integration {
         }
     }
 
+    /// A VPC link by the ID in the configuration.
+    fn is_given(&self, id: &str) -> bool {
+        matches!(&self.target, Target::Http { vpc_link: Some(Ref::Id(given)), .. } if given == id)
+    }
+
     fn is_recognized_by_content(&self) -> bool {
         true
     }

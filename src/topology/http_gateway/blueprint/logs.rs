@@ -33,7 +33,7 @@ impl Draft<'_> {
             retention_in_days: LogGroup::period(&config.access_log_logservice_group_retention_in_days),
             kms_key_arn: self.kms_key_arn(config),
             skip_destroy: config.access_log_logservice_group_skip_destroy.clone(),
-            tags: self.tags("access_log_logservice_group_tags", &own),
+            tags: self.tags(&AttributePath::new("access_log_logservice_group_tags"), &own),
         };
         self.add(key.clone(), Spec::LogGroup(spec), vec![]);
         self.subscription(config, &key)?;

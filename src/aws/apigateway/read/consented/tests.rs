@@ -60,6 +60,12 @@ fn mapping(api: &str, stage: &str, path: &str) -> Value {
     json!({ "apiMappingId": "m1", "apiId": api, "apiMappingKey": path, "stage": stage })
 }
 
+fn with_link(aws: Recorded, status: &str, tags: &Value) -> Recorded {
+    let link = json!({ "vpcLinkId": "l1", "name": "shop", "vpcLinkStatus": status, "subnetIds": ["subnet-1"],
+        "securityGroupIds": ["sg-1"], "tags": tags });
+    aws.on("GET /v2/vpclinks/l1", Answer::Json(200, link))
+}
+
 /// Reads a gateway of which state contains only the API, with these entries of `adopt`.
 async fn seen(aws: &Recorded, named: &[(&str, &str)]) -> Seen {
     let name = Input::Known("shop".to_string());
@@ -84,6 +90,14 @@ async fn named_objects_are_returned_with_what_belongs_to_them() {
     assert_eq!(seen.untagged, [GROUP, DOMAIN].map(str::to_string).into());
     assert_eq!(seen.stacks, [(GROUP.to_string(), "legacy".to_string())].into());
     assert_eq!(seen.unmanaged, []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_named_link_gets_the_key_that_its_slot_and_subnets_require() {
+    let seen = seen(&with_link(api(), "INACTIVE", &json!({ "team": "web" })), &[("vpc_link.main", "l1")]).await;
+    assert_eq!(keys_of(&seen), ["api", "vpc_link.main"]);
+    assert_eq!(seen.objects[1].key.fixed, Input::Known("subnet-1 sg-1".to_string()));
+    assert_eq!(seen.untagged, ["l1".to_string()].into());
 }
 
 #[tokio::test(start_paused = true)]
@@ -118,7 +132,12 @@ async fn objects_that_cannot_be_managed_have_a_reason() {
     let cases = [
         (of_group(&other, "log_group"), "its tag fgw:resource is \"http_gateway/api2\""),
         (of_group(&json!({ "fgw:object": "stage" }), "log_group"), "its tag fgw:object is \"stage\""),
-        (of_group(&none, "dns_record"), "adopt can name only \"log_group\" and \"domain\""),
+        (of_group(&none, "dns_record"), "adopt can name only \"log_group\", \"domain\" and VPC links"),
+        ((with_link(api(), "FAILED", &none), "vpc_link.main", "l1"), "it has failed"),
+        (
+            (with_link(api(), "AVAILABLE", &other), "vpc_link.main", "l1"),
+            "its tag fgw:resource is \"http_gateway/api2\"",
+        ),
         (at_domain(json!({}), &other, &root), "its tag fgw:resource is \"http_gateway/api2\""),
         (at_domain(json!({}), &none, &[]), "its root path is not mapped to the API api1"),
         (at_domain(json!({}), &none, &[mapping("api1", "$default", "v1")]), "its root path is not mapped"),

@@ -97,6 +97,7 @@ fn api_with_tags(stage: &Value, tags: &Value) -> Recorded {
         .on("GET /v2/apis/api1/stages/%24default", Answer::Json(200, stage.clone()))
         .on("GET /v2/apis/api1/stages", items(&[stage.clone(), json!({ "stageName": "test" })]))
         .on(&path, Answer::Json(200, policy))
+        .on("GET /v2/vpclinks", items(&[]))
         .on("GET /v2/domainnames", items(&domains));
     let zones = "<HostedZones></HostedZones><IsTruncated>false</IsTruncated><MaxItems>100</MaxItems>";
     for zone in ["d.example.com", "example.com", "com"] {

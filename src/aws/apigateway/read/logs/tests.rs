@@ -48,6 +48,7 @@ fn gateway(region: &str) -> Recorded {
         "accessLogSettings": { "destinationArn": arn, "format": "$context.requestId" } });
     let aws = Recorded::default()
         .on("GET /v2/apis/api1", Answer::Json(200, api))
+        .on("GET /v2/vpclinks", Answer::Json(200, json!({ "items": [] })))
         .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
         .on("GET /v2/apis/api1/stages/%24default", Answer::Json(200, stage));
     without_lists(aws)
