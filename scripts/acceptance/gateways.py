@@ -30,7 +30,7 @@ SUMMARIES = {
 def plans():
     found = []
     for file in sorted(EXAMPLES.glob("*.tf")):
-        # The private example needs a load balancer in a VPC.
+        # The private example needs a load balancer in a VPC and a delivery stream.
         if file.name.startswith("import-") or file.name == "private.tf":
             continue
         run = lambda scenario, file=file: example(scenario, file)  # noqa: E731
@@ -43,6 +43,8 @@ def plans():
         "addresses, CORS, access logs, tags, import, calls over HTTP"
     )
     found.append(Plan("gateway", "gateway-change", summary, change, 11))
+    summary = "a VPC link into a network: exchange, import, and the destruction of both in one run"
+    found.append(Plan("gateway", "gateway-links", summary, links, 20))
     return found
 
 
@@ -187,6 +189,32 @@ def change(scenario):
     answers(scenario, "/hello", 200)
     scenario.import_again(ADDRESS)
     answers(scenario, "/moved/7", 200, KEY)
+    scenario.destroy()
+
+
+def links(scenario):
+    """The network interfaces of a link block the deletion of its subnets. Requests through it need a load balancer."""
+    run = scenario.run
+    with scenario.step("prepare"):
+        routes = {HELLO: {"faas_function_arn": run.fixtures.function("hello")}}
+    network = {"vpc_name": run.name("links"), "cidr_block": "10.64.0.0/16", "num_availability_zones": 2, "num_nat_gateways": 0}
+
+    def subnets(tier):
+        return f"${{{networks.KIND}.change.{tier}_subnet_ids}}"
+
+    def apply(title, **values):
+        link = {
+            "subnet_ids": subnets("private_app"),
+            "security_group_ids": [f"${{{networks.KIND}.change.default_security_group_id}}"],
+        }
+        attributes = {"name": run.name("links"), "route_config": routes, "vpc_links": {"main": link | values}}
+        networks.write(scenario.workspace, attributes, KIND, {networks.KIND: network})
+        scenario.apply(title)
+
+    apply("create a network and a VPC link into it")
+    apply("rename the link and tag it", name=run.name("main"), tags={"Team": "shop"})
+    apply("move it to other subnets", subnet_ids=subnets("private_persistence"))
+    scenario.import_again(ADDRESS)
     scenario.destroy()
 
 

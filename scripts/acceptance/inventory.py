@@ -34,7 +34,8 @@ class Inventory:
     def items(self, run=None):
         self.unlisted = []
         found = []
-        for listing in (self.domains, self.apis, self.log_groups, self.functions, self.roles, self.keys, self.network):
+        for listing in (self.domains, self.apis, self.links, self.log_groups, self.functions, self.roles, self.keys,
+                        self.network):  # fmt: skip
             try:
                 found += listing()
             except BOTO_ERRORS as error:
@@ -82,6 +83,11 @@ class Inventory:
     def apis(self):
         apis = self.all("apigatewayv2", "get_apis", "Items")
         return [item for api in apis for item in self.item("HTTP API", api["ApiId"], api.get("Tags", {}))]
+
+    def links(self):
+        """A deleted VPC link is listed until its network interfaces are deleted."""
+        links = self.all("apigatewayv2", "get_vpc_links", "Items")
+        return [item for link in links for item in self.item("VPC link", link["VpcLinkId"], link.get("Tags", {}))]
 
     def log_groups(self):
         logs, found = self.account.client("logs"), []

@@ -136,7 +136,11 @@ def change(scenario):
     scenario.destroy()
 
 
-def write(workspace, attributes, kind=KIND):
-    configured = {name: value for name, value in attributes.items() if value is not None}
+def write(workspace, attributes, kind=KIND, others=None):
+    """`others` are the attributes of resources of other kinds."""
     required = {"required_providers": {"fgw": {"source": "fgw/fgw"}}}
-    workspace.write_json("main.tf.json", {"terraform": required, "resource": {kind: {"change": configured}}})
+    resources = {
+        kind: {"change": {name: value for name, value in attributes.items() if value is not None}}
+        for kind, attributes in ((others or {}) | {kind: attributes}).items()
+    }
+    workspace.write_json("main.tf.json", {"terraform": required, "resource": resources})

@@ -122,6 +122,19 @@ class Deletion:
             self.unless_missing("apigatewayv2", "delete_api_mapping", **found)
         gateway.delete_domain_name(DomainName=item.id)
 
+    def link(self, item):
+        """Its network interfaces block the deletion of their subnets until it is deleted."""
+        gateway = self.account.client("apigatewayv2")
+        gateway.delete_vpc_link(VpcLinkId=item.id)
+
+        def is_deleted():
+            try:
+                return not gateway.get_vpc_link(VpcLinkId=item.id)
+            except gateway.exceptions.NotFoundException:
+                return True
+
+        until(f"{item} was not deleted", LONGEST, self.poll, is_deleted, self.on_wait)
+
     def role(self, item):
         iam = self.account.client("iam")
         for policy in iam.list_role_policies(RoleName=item.id)["PolicyNames"]:
@@ -144,6 +157,7 @@ DELETIONS = {
     "DNS record": Deletion.record,
     "custom domain": Deletion.domain,
     "HTTP API": one_call("delete_api", "ApiId", "apigatewayv2"),
+    "VPC link": Deletion.link,
     "log group": one_call("delete_log_group", "logGroupName", "logs"),
     "function": one_call("delete_function", "FunctionName", "lambda"),
     "role": Deletion.role,

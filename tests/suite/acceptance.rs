@@ -38,8 +38,9 @@ impl TestEnv {
     fn new() -> Self {
         let gateway = Proxy::ministack();
         let account = Account { id: gateway.account().id.clone(), emulator: Emulator::moto() };
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        Self { network: Proxy::in_account(account), gateway, directory }
+        let network = Proxy::in_account(account);
+        network.has_links_of(gateway.account().clone());
+        Self { network, gateway, directory: tempfile::tempdir().expect("a temporary directory") }
     }
 
     /// With a hosted zone and a certificate for the parts that need a domain.
@@ -259,7 +260,7 @@ fn gateway_scenarios_pass() {
     let facts = env.assert_passed(&finished);
     assert!(env.gateway.count("AssumeRole") > 0, "the provider assumes the role");
     assert!(facts["role"].as_str().is_some_and(|role| role.ends_with(":role/fgw")), "{}", facts["role"]);
-    assert_eq!(results(&facts).len(), 9, "{facts:#}");
+    assert_eq!(results(&facts).len(), 10, "{facts:#}");
     assert!(results(&facts).iter().all(|it| it.ends_with("\"passed\"")), "{facts:#}");
     let under_load =
         facts["questions"].as_array().into_iter().flatten().find(|it| it["id"] == "route-moved-under-load");
@@ -377,6 +378,9 @@ fn a_sweep_deletes_every_kind_of_object() {
     env.gateway.clear_faults();
     let tag = json!([{ "TagKey": "fgw-acceptance", "TagValue": "fgw-acceptance" }]);
     let key = env.gateway.account().boto("kms", "create_key", json!({ "Tags": tag }))["KeyMetadata"]["KeyId"].clone();
+    let subnet = env.network.account().boto("ec2", "describe_subnets", json!({}))["Subnets"][0]["SubnetId"].clone();
+    let link = json!({ "Name": "left", "SubnetIds": [subnet], "Tags": { "fgw-acceptance": "fgw-acceptance" } });
+    env.gateway.account().boto("apigatewayv2", "create_vpc_link", link);
     let finished = env.run("sweep", &[("DOMAIN", "")]);
     let key = env.gateway.account().boto("kms", "describe_key", json!({ "KeyId": key }));
     assert_eq!(key["KeyMetadata"]["KeyState"], "PendingDeletion", "a key without an alias: {}", finished.text);
