@@ -40,6 +40,8 @@ const OF_GATEWAY: &[&str] = &[
     "authorizer.staff",
     "authorizer_permission.*",
     "integration.GET /users/*",
+    "integration.GET /stock",
+    "vpc_link.main",
     "route.GET /orders",
     "stage",
     "log_group",

@@ -257,7 +257,10 @@ impl Subject {
                     "throttling_rate_limit": 10, "throttling_burst_limit": 5,
                 },
                 "GET /users/{proxy+}": { "faas_function_arn": self.arn("users"), "payload_format_version": "2.0" },
+                "ANY /shop/{proxy+}": { "integration_uri": "https://shop.example.com/{proxy}" },
+                "GET /stock": { "integration_uri": LISTENER, "vpc_link": "main" },
             },
+            "vpc_links": { "main": { "subnet_ids": ["subnet-1"], "security_group_ids": ["sg-1"] } },
             "faas_authorizers": { "customers": {
                 "authorizer_name": "guard", "authorizer_payload_format_version": "2.0", "enable_simple_responses": true,
                 "identity_sources": ["$request.header.x-key"],
@@ -288,7 +291,14 @@ impl Subject {
                     "authorization_scopes": ["read"],
                     "detailed_metrics_enabled": true,
                 },
+                "GET /stock": { "integration_uri": LISTENER, "vpc_link": "main", "timeout_milliseconds": 9000 },
+                "POST /events": {
+                    "integration_subtype": "SQS-SendMessage",
+                    "credentials_arn": "arn:aws:iam::123456789012:role/caller",
+                    "request_parameters": { "QueueUrl": "https://sqs.example.com/events", "MessageBody": "$request.body" },
+                },
             },
+            "vpc_links": { "main": { "subnet_ids": ["subnet-2"], "security_group_ids": ["sg-1"] } },
             "jwt_authorizers": { "people": { "issuer": issuers().url("people"), "audience": ["shop"] } },
             "faas_authorizers": {
                 "staff": { "authorizer_name": "guard", "authorizer_payload_format_version": "1.0" },
@@ -329,6 +339,9 @@ impl Drop for Subject {
         }
     }
 }
+
+const LISTENER: &str =
+    "arn:aws:elasticloadbalancing:us-east-1:123456789012:listener/app/shop/0123456789abcdef/0123456789abcdef";
 
 /// A network with every kind of object.
 const NETWORK: &str = r#"
