@@ -8,7 +8,7 @@ terraform {
 }
 
 # An API in front of a service in a VPC, which clients reach only through it. The security group of the load balancer has
-# to admit that of the link.
+# to admit that of the link. The access logs go to a Firehose delivery stream.
 resource "fgw_http_gateway" "shop" {
   name = "shop"
 
@@ -26,6 +26,8 @@ resource "fgw_http_gateway" "shop" {
       tls_config      = { server_name_to_verify = "shop.internal.example.com" }
     }
   }
+
+  access_log_destination_arn = "arn:aws:firehose:eu-central-1:123456789012:deliverystream/amazon-apigateway-shop"
 }
 
 output "url" {

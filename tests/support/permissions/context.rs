@@ -89,9 +89,10 @@ fn implied(call: &Call) -> Vec<Pending> {
     let is_given = |name: &str| !["", "null"].contains(&call.param(name));
     let mut all: BTreeSet<Check> = BTreeSet::new();
     for (_, _, actions, resources, condition, _, (calls, parameter)) in super::implied() {
-        let applies = match parameter.strip_prefix('!') {
-            Some(parameter) => !is_given(parameter),
-            None => parameter.is_empty() || is_given(parameter),
+        let applies = match (parameter.strip_prefix('!'), parameter.split_once('~')) {
+            (Some(parameter), _) => !is_given(parameter),
+            (None, Some((parameter, part))) => call.param(parameter).contains(part),
+            (None, None) => parameter.is_empty() || is_given(parameter),
         };
         if !applies || !calls.contains(&call.action.as_str()) {
             continue;
@@ -118,7 +119,7 @@ fn service_of(action: &str) -> &'static str {
         "CreateAuthorizer" | "UpdateAuthorizer" | "CreateIntegration" | "UpdateIntegration" => {
             "apigateway.amazonaws.com"
         }
-        "CreateDomainName" | "CreateVpcLink" => "ops.apigateway.amazonaws.com",
+        "CreateDomainName" | "CreateVpcLink" | "CreateStage" | "UpdateStage" => "ops.apigateway.amazonaws.com",
         _ => panic!("{action} gives no service a role"),
     }
 }

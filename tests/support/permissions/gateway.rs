@@ -16,7 +16,12 @@ const PURPOSES: &[Purpose] = &[
     ),
     (GatewayRead, "Gateway", "The API and its child objects", ""),
     (GatewayRead, "CustomDomain", "The custom domain and its API mapping", ""),
-    (GatewayRead, "VpcLinks", "The VPC links", "no `vpc_links`. An import needs it too"),
+    (
+        GatewayRead,
+        "VpcLinks",
+        "The VPC links, and the lookup of each new `vpc_link_id`",
+        "no `vpc_links`. An import needs it too, and a plan skips the lookup without it",
+    ),
     (GatewayRead, "Permissions", "Reads the permissions to invoke the functions", ""),
     (
         GatewayRead,
@@ -73,8 +78,10 @@ const PURPOSES: &[Purpose] = &[
     (
         GatewayOptions,
         "ServiceLinkedRole",
-        "Creates the service-linked role that API Gateway needs once per account for custom domains and VPC links",
-        "neither `domain_name` nor `vpc_links`, or the account already has the role",
+        "Creates the service-linked role that API Gateway needs once per account for custom domains, VPC links and access \
+         logs to Firehose",
+        "neither `domain_name` nor `vpc_links` nor a delivery stream in `access_log_destination_arn`, or the account already \
+         has the role",
     ),
     (GatewayOptions, "DnsRecord", "The DNS record", "`create_dns_entry = false`"),
 ];
@@ -294,7 +301,7 @@ const IMPLIED: &[Implied] = &[
         &["*"],
         Always,
         "With access logs, `CreateStage` and `UpdateStage` set up the log delivery with the permissions of the caller",
-        (&["CreateStage", "UpdateStage"], "accessLogSettings"),
+        (&["CreateStage", "UpdateStage"], "accessLogSettings~:logs:"),
     ),
     (
         GatewayOptions,
@@ -332,6 +339,15 @@ const IMPLIED: &[Implied] = &[
         "For the first custom domain or VPC link of an account, API Gateway creates the role with the permissions of the \
          caller",
         (&["CreateDomainName", "CreateVpcLink"], ""),
+    ),
+    (
+        GatewayOptions,
+        "ServiceLinkedRole",
+        &["iam:CreateServiceLinkedRole"],
+        &["service-linked-role"],
+        ServiceLinkedRole,
+        "API Gateway writes access logs to Firehose with this role, and creates it like that",
+        (&["CreateStage", "UpdateStage"], "accessLogSettings~:firehose:"),
     ),
 ];
 
