@@ -4,7 +4,9 @@ import concurrent.futures
 import email.utils
 import time
 
+from acceptance.account import is_not_found
 from acceptance.question import Question, Row
+from acceptance.sweep import LONGEST
 
 CODES = "src/aws/calls/codes.rs"
 DEPLOYMENT = "src/aws/apigateway/deployment.rs"
@@ -311,6 +313,31 @@ def concurrent_changes(ask):
     ask.observe("logs-concurrent", text, set(codes) <= {"OperationAbortedException", "ThrottlingException"})
 
 
+def vpc_links(ask):
+    subnet = ask.subnet(ask.vpc())
+    tags = ask.run.fixtures.tag_map()
+    link = ask.api("create_vpc_link", Name=ask.run.name("question"), SubnetIds=[subnet], Tags=tags)["VpcLinkId"]
+    ask.afterwards("apigatewayv2", "delete_vpc_link", VpcLinkId=link)
+
+    def shown():
+        return ask.attempt("apigatewayv2", "get_vpc_link", VpcLinkId=link)
+
+    def interfaces():
+        filters = [{"Name": "subnet-id", "Values": [subnet]}]
+        return ask.ec2("describe_network_interfaces", Filters=filters)["NetworkInterfaces"]
+
+    ask.wait(f"{link} was pending", LONGEST, lambda: shown().data.get("VpcLinkStatus", "PENDING") != "PENDING")
+    groups = [[group["GroupName"] for group in it["Groups"]] for it in interfaces()]
+    text = f"GetVpcLink shows {shown().data.get('SecurityGroupIds')}, the groups of its interfaces are {groups}"
+    ask.observe("link-without-groups", text, groups == [["default"]])
+    in_use = ask.attempt("ec2", "delete_subnet", SubnetId=subnet)
+    ask.api("delete_vpc_link", VpcLinkId=link)
+    ask.wait(f"{link} was not deleted", LONGEST, lambda: is_not_found(shown().code))
+    left = len(interfaces())
+    text = f"while the link exists: {in_use}; after its deletion, the subnet has {left} interfaces"
+    ask.observe("link-interfaces", text, in_use.code == "DependencyViolation" and left == 0)
+
+
 def key_pair_origins(ask):
     answer = ask.attempt("acm", "list_certificates", CertificateKeyPairOrigins=ORIGINS)
     ask.observe("acm-key-origins", str(answer))
@@ -378,6 +405,12 @@ QUESTIONS = [
         Row("mapping-in-use", "What do DeleteStage and DeleteApi return while a domain maps to them?",
             'BadRequestException with "remove all ... mappings"', CODES),
     ], mappings, 4, needs_domain=True),
+    Question([
+        Row("link-without-groups", "Which security groups does a VPC link use that was created without any?",
+            "the default one of the VPC", "src/topology/http_gateway/vpc_links.rs"),
+        Row("link-interfaces", "Do its network interfaces block the deletion of the subnet until it is deleted?",
+            "yes", "src/aws/apigateway/vpc_link.rs"),
+    ], vpc_links, 8),
     Question([
         Row("logs-principal", "With which principal may CloudWatch Logs invoke a function?",
             "logs.amazonaws.com", "src/aws/lambda/permission.rs"),
