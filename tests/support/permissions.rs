@@ -212,7 +212,8 @@ const TAGGABLE: &[&str] = &["taggable"];
 type Implied = (Policy, &'static str, &'static [&'static str], &'static [&'static str], Condition, &'static str, By);
 
 /// The calls that imply a permission, and the parameter with which they do; empty if they always do. With a leading
-/// `!`, they do without the parameter; with a text after `~`, if the parameter contains that. No calls if `context` determines the requests itself.
+/// `!`, they do without the parameter; with a text after `~`, if the parameter contains that. No calls if `context`
+/// determines the requests itself.
 type By = (&'static [&'static str], &'static str);
 
 /// Why a statement has no condition: its policy, its purpose, its first action, and the reason.

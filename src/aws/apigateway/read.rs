@@ -190,7 +190,7 @@ impl<'a> View<'a> {
         let root_id = self.root_id;
         self.logs = Logs::of_stage(session, self.stage.as_ref(), self.owner).await?;
         if classification.is_none() {
-            self.links = vpc_link::list(session).await?;
+            self.links = vpc_link::list_if_supported(session).await?;
         }
         self.policies = policies_of_functions(session, &self).await?;
         let (domains, mut unmanaged) = match classification {

@@ -190,8 +190,8 @@ pub(crate) fn is_issuer_unreachable(failure: &Failure) -> bool {
     has_code(failure, &["BadRequestException"]) && failure.message.contains("Caught exception when connecting to")
 }
 
-/// API Gateway: AWS cannot read the listener of a private integration. It returns this shortly after the creation of the
-/// load balancer, and while the first use creates the service-linked role (hashicorp/terraform-provider-aws#22590).
+/// API Gateway: AWS cannot read the listener of a private integration. It returns this shortly after the creation of
+/// the load balancer, and while the first use creates the service-linked role (hashicorp/terraform-provider-aws#22590).
 pub(crate) fn is_listener_unreadable(failure: &Failure) -> bool {
     has_code(failure, &["BadRequestException"]) && failure.message.contains("Unable to retrieve listener port")
 }

@@ -43,7 +43,8 @@ crate::attributes! {
         vpc_link: Input<Option<String>> = optional().only_if_set("integration_uri").conflicts_with("vpc_link_id")
             .change(PlanEffect::PartialReplace(OTHER)),
         /// ID of an existing VPC link, through which API Gateway reaches a private `integration_uri`. A change of it
-        /// takes effect without an interruption, and so does its addition. Its removal creates another integration.
+        /// takes effect without an interruption, and so does its addition. Its removal creates another integration. A
+        /// link that leaves `vpc_links` is not deleted if a route names its ID.
         vpc_link_id: Input<Option<String>> = optional().only_if_set("integration_uri")
             .check(link_id()).change(PlanEffect::PartialReplace(OTHER)),
         /// Encryption between API Gateway and a private endpoint, which is off by default. Requires a VPC link; a URL

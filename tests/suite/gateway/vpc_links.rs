@@ -113,7 +113,7 @@ fn a_link_that_exists_is_adopted_and_given_back() {
     let named = |subnet: &str, name: &str| link(&[subnet], &json!({ "name": name }));
     for (main, part) in [
         (named("subnet-1", "other"), "name is other instead of shop"),
-        (named("subnet-2", "shop"), "subnet_ids is subnet-2 instead of subnet-1"),
+        (named("subnet-2", "shop"), "subnet_ids: + subnet-2, - subnet-1"),
     ] {
         let refusal = env.refusal(&adopting(&main));
         assert!(refusal.contains(part), "{refusal}");

@@ -1,6 +1,6 @@
-//! The network interfaces of the VPC links of API Gateway. On AWS, a link has one in each of its subnets, which blocks the
-//! deletion of the subnet and of its security groups until the link is deleted. ministack has the links and moto the
-//! subnets, and neither has these interfaces.
+//! The network interfaces of the VPC links of API Gateway. On AWS, a link has one in each of its subnets, which blocks
+//! the deletion of the subnet and of its security groups until the link is deleted. ministack has the links and moto
+//! the subnets, and neither has these interfaces.
 
 use std::sync::OnceLock;
 
