@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::properties::{some_gateway, some_network};
 use super::*;
 use crate::model::{
-    AccessLog, AuthorizationType, Entry, Key, NetworkAclRule, Ref, RuleSource, SecurityGroupRule, Unfinished,
+    AccessLog, AuthorizationType, Entry, Key, Kind, NetworkAclRule, Ref, RuleSource, SecurityGroupRule, Unfinished,
 };
 
 /// Changes an object outside Terraform. `choice` selects the change. Returns whether the kind of object has it.
@@ -125,6 +125,10 @@ type Drift = BTreeMap<Key, BTreeSet<String>>;
 fn assert_announced(drift: &mut Drift, found: &BTreeMap<Key, Spec>, account: &Simulation, plan: &PlanResponse) {
     drift.retain(|key, units| {
         let slot = &key.slot;
+        // A change to the value that an object had, such as the authorization of a route, is no drift.
+        if units.is_empty() {
+            return false;
+        }
         let Some(now) = account.spec_of(key) else {
             let is_listed =
                 lines(plan, "loses ignored drift").any(|line| line.trim().starts_with(&format!("{slot} (")));
@@ -146,6 +150,13 @@ fn assert_announced(drift: &mut Drift, found: &BTreeMap<Key, Spec>, account: &Si
 
 fn entries<P: Topology>(terraform: &Terraform<P>) -> Vec<Entry> {
     if terraform.state.is_null() { Vec::new() } else { inventory(&terraform.private).entries }
+}
+
+/// The spec of an object, with what AWS does not store as in the last apply.
+fn spec_in(account: &Simulation, entry: &Entry) -> Option<Spec> {
+    let mut spec = account.spec_of(&entry.key)?;
+    spec.take_forms(entry.applied.as_kind());
+    Some(spec)
 }
 
 fn check<P: Topology>(rounds: &[Round]) {
@@ -206,7 +217,7 @@ fn check<P: Topology>(rounds: &[Round]) {
             last = Some(config);
             terraform.assert_quiet(config).await;
             for entry in entries(&terraform) {
-                let Some(spec) = terraform.account.spec_of(&entry.key) else { continue };
+                let Some(spec) = spec_in(&terraform.account, &entry) else { continue };
                 let differing = entry.applied.differing_units(&spec);
                 let expected = drift.get(&entry.key).cloned().unwrap_or_default();
                 assert!(differing.is_subset(&expected), "{}: {differing:?} is not {expected:?}", entry.key);
@@ -220,22 +231,10 @@ fn check<P: Topology>(rounds: &[Round]) {
             terraform.refresh().await;
             terraform.assert_applies(&config).await;
             for entry in entries(&terraform) {
-                assert_eq!(terraform.account.spec_of(&entry.key).as_ref(), Some(&entry.applied), "{}", entry.key);
+                assert_eq!(spec_in(&terraform.account, &entry).as_ref(), Some(&entry.applied), "{}", entry.key);
             }
         }
     });
-}
-
-/// The gateway without VPC links of its own.
-fn without_links(mut config: Value) -> Value {
-    config.set("vpc_links", Value::Null);
-    let mut routes = config.get("route_config").as_map().cloned().unwrap_or_default();
-    for route in routes.values_mut().filter(|route| !route.get("vpc_link").is_null()) {
-        route.set("vpc_link", Value::Null);
-        route.set("vpc_link_id", "a1b2c3".into());
-    }
-    config.set("route_config", Value::Map(routes));
-    config
 }
 
 proptest! {
@@ -247,9 +246,7 @@ proptest! {
     }
 
     #[test]
-    fn no_apply_changes_ignored_drift_of_a_gateway_silently(
-        rounds in some_rounds(some_gateway().prop_map(without_links))
-    ) {
+    fn no_apply_changes_ignored_drift_of_a_gateway_silently(rounds in some_rounds(some_gateway())) {
         check::<HttpGateway>(&rounds);
     }
 }

@@ -247,9 +247,10 @@ pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
     let some_route = (0..8_usize, 0..5_usize, any::<bool>(), 0..8_usize);
     let routes = proptest::collection::btree_map(prop::sample::select(keys.to_vec()), some_route, 1..5);
     let logs = access_logs::some_logs();
-    let switches = (prop::option::of(any::<bool>()), prop::option::of(any::<bool>()));
+    let defaults = prop::option::weighted(0.3, prop::sample::select(vec!["first", "second"]));
+    let switches = (prop::option::of(any::<bool>()), prop::option::of(any::<bool>()), defaults);
     // The second authorizer calls one of two functions, or accepts tokens of one of two issuers.
-    (routes, 0..4_usize, logs, switches).prop_map(|(routes, second, logs, (cors, metrics))| {
+    (routes, 0..4_usize, logs, switches).prop_map(|(routes, second, logs, (cors, metrics, default))| {
         let routes: Vec<(&str, Value)> = routes
             .into_iter()
             .map(|(key, (number, guard, newer, settings))| {
@@ -271,6 +272,10 @@ pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
             .collect();
         let mut authorizers = vec![("first", authorizer("guard"))];
         let mut pairs = logs;
+        pairs.extend(default.map(|name| ("default_authorizer_name", name.into())));
+        if default == Some("second") && second > 1 {
+            pairs.push(("default_authorization_scopes", Value::from(vec!["write"])));
+        }
         let mut link = Value::map(LinkConfig::attributes().into_iter().map(|it| (it.name, Value::Null)));
         link.set("subnet_ids", vec![["subnet-1", "subnet-2"][second % 2]].into());
         pairs.push(("vpc_links", Value::map([("main", link)])));

@@ -43,10 +43,7 @@ pub(super) fn alternatives(context: &Context<'_, GatewayConfig>) -> Vec<GatewayC
         choices.push(each(|config| &mut config.vpc_links, with_further(&prior)));
     }
     if !config.default_authorizer_name.is_known() {
-        let names = config.faas_authorizers.known().into_iter().flat_map(|all| all.keys().next());
-        let names = names.chain(config.jwt_authorizers.known().into_iter().flat_map(|all| all.keys().next()));
-        let names = names.map(|name| Some(name.clone())).chain([None]).map(Input::Known);
-        choices.push(each(|config| &mut config.default_authorizer_name, names.collect::<Vec<_>>()));
+        choices.push(default_authorizers());
     }
     if !config.domain_name.is_known() {
         let names = [None, Some("unknown.example.com".to_string())];
@@ -56,6 +53,10 @@ pub(super) fn alternatives(context: &Context<'_, GatewayConfig>) -> Vec<GatewayC
     if !config.ip_address_type.is_known() {
         let types = [Api::IPV4, Api::DUALSTACK].map(|it| Input::Known(it.to_string()));
         choices.push(each(|config| &mut config.ip_address_type, types));
+    }
+    if !config.domain_ip_address_type.is_known() {
+        let types = [Api::IPV4, Api::DUALSTACK].map(|it| Input::Known(Some(it.to_string())));
+        choices.push(each(|config| &mut config.domain_ip_address_type, types));
     }
     if !config.create_dns_entry.is_known() {
         choices.push(each(|config| &mut config.create_dns_entry, [false, true].map(Input::Known)));
@@ -293,6 +294,18 @@ fn moved_authorizers(context: &Context<'_, GatewayConfig>) -> Vec<Change<Gateway
         faas.extend(moved.into_keys().map(|name| (name, Input::Known(other.clone()))));
     };
     vec![Box::new(|_| {}), Box::new(to_jwt), Box::new(to_faas)]
+}
+
+/// No default authorizer, or the first one of a map. The changes of both maps precede these.
+fn default_authorizers() -> Vec<Change<GatewayConfig>> {
+    fn first<T>(map: &Input<BTreeMap<String, T>>) -> Input<Option<String>> {
+        Input::Known(map.known().and_then(|entries| entries.keys().next().cloned()))
+    }
+    vec![
+        Box::new(|config| config.default_authorizer_name = Input::Known(None)),
+        Box::new(|config| config.default_authorizer_name = first(&config.faas_authorizers)),
+        Box::new(|config| config.default_authorizer_name = first(&config.jwt_authorizers)),
+    ]
 }
 
 fn has_known_function(it: &FaasAuthorizer) -> bool {
