@@ -43,7 +43,7 @@ resource "fgw_http_gateway" "shop" {
   certificate_domain           = "*.example.com"
   create_dns_entry             = true
   hosted_zone_id               = var.hosted_zone_id
-  ip_address_type              = "dualstack"
+  domain_ip_address_type       = "dualstack"
   disable_execute_api_endpoint = true
 }
 

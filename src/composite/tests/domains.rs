@@ -19,6 +19,7 @@ pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
         if let Some((name, zone, certificate)) = domain {
             let given = |number, text: &str| (certificate == number).then(|| text.to_string()).into();
             gateway.set("domain_name", name.into());
+            gateway.set("domain_ip_address_type", given(2, "dualstack"));
             gateway.set("certificate_domain", given(1, "*.example.com"));
             gateway.set("certificate_arn", given(2, "cert-1"));
             gateway.set("create_dns_entry", zone.is_some().into());

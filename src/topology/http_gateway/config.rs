@@ -96,10 +96,8 @@ crate::attributes! {
         /// domain only. The domain, its mapping and its record are complete before the endpoint is disabled. AWS does
         /// that with a deployment, some seconds after the apply. Without a custom domain, `invoke_url` is null.
         disable_execute_api_endpoint: Input<bool> = default(false).in_place(),
-        /// IP addresses of the API's endpoint and of the custom domain: `ipv4`, or `dualstack` for IPv4 and IPv6. With
-        /// `dualstack` and `create_dns_entry`, the domain also has a record of type AAAA. Policies and functions that
-        /// compare source addresses (`aws:SourceIp`) then see IPv6 addresses. Changing it to `ipv4` deletes the record,
-        /// and changes the domain a minute later, when resolvers have forgotten the record.
+        /// IP addresses of the API's endpoint and, by default, of the custom domain: `ipv4`, or `dualstack` for IPv4 and
+        /// IPv6. Policies and functions that compare source addresses (`aws:SourceIp`) then see IPv6 addresses.
         ip_address_type: Input<String>
             = default(Api::IPV4).check(Check::one_of(&[Api::IPV4, Api::DUALSTACK])).change(PlanEffect::PartialReplace(
                 "updates the API and the custom domain in place, and creates or deletes the record of type AAAA"
@@ -174,6 +172,15 @@ crate::attributes! {
         domain_name: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(
             "creates the new domain with its API mapping and DNS record, and then deletes the old one"
         )),
+        /// IP addresses of the custom domain, if they differ from those of the API's endpoint: `ipv4` or `dualstack`.
+        /// With `dualstack` and `create_dns_entry`, the domain also has a record of type AAAA. A change to `ipv4` deletes
+        /// the record, and changes the domain a minute later, when resolvers have forgotten the record. Defaults to
+        /// `ip_address_type`.
+        domain_ip_address_type: Input<Option<String>>
+            = optional().check(Check::one_of(&[Api::IPV4, Api::DUALSTACK])).only_if_set("domain_name")
+            .change(PlanEffect::PartialReplace(
+                "updates the custom domain in place, and creates or deletes the record of type AAAA"
+            )),
         /// ARN of the custom domain's certificate in ACM, in the Region of the gateway. It must cover `domain_name`. To
         /// use a certificate that the same run creates, set it to the `certificate_arn` of an
         /// `aws_acm_certificate_validation`. Defaults to the best certificate that the provider finds in ACM (see
@@ -193,7 +200,7 @@ crate::attributes! {
         /// without `domain_name`.
         certificate_domain: Input<Option<String>> = optional_computed().in_place(),
         /// Whether to create a DNS record for `domain_name`: an alias record of type A in `hosted_zone_id` that routes
-        /// to the custom domain, and one of type AAAA if `ip_address_type` is `dualstack`. The provider never
+        /// to the custom domain, and one of type AAAA if the domain is `dualstack`. The provider never
         /// overwrites an existing record with this name: if it routes elsewhere, the apply fails. Requires
         /// `domain_name`.
         create_dns_entry: Input<bool> = default(false).change(PlanEffect::PartialReplace("creates or deletes the record")),
@@ -302,6 +309,14 @@ crate::attributes! {
 }
 
 impl GatewayConfig {
+    /// The IP address type of the custom domain.
+    pub(super) fn ip_address_type_of_domain(&self) -> Input<String> {
+        match &self.domain_ip_address_type {
+            Input::Known(None) => self.ip_address_type.clone(),
+            own => own.clone().map(Option::unwrap_or_default),
+        }
+    }
+
     /// The access log format in API Gateway's terms. Unknown if an input that determines it is unknown.
     pub(super) fn access_log_format(&self) -> Input<String> {
         match self.access_log_format_type.known().map(String::as_str) {

@@ -11,10 +11,7 @@ pub(super) const MIRRORED: &[Mirrored] = &[
     Mirrored::new("description", |it| it.each(Api::of, |api| &api.description)),
     Mirrored::new("api_version", |it| it.each(Api::of, |api| &api.version)),
     Mirrored::new("disable_execute_api_endpoint", |it| it.each(Api::of, |api| &api.disable_endpoint)),
-    Mirrored::new("ip_address_type", |it| {
-        let of_domain = it.each(DomainName::of, |domain| &domain.ip_address_type);
-        it.each(Api::of, |api| &api.ip_address_type).into_iter().chain(of_domain).collect()
-    }),
+    Mirrored::new("ip_address_type", |it| it.each(Api::of, |api| &api.ip_address_type)),
     Mirrored::new("access_log_logservice_group_name", |it| it.each(LogGroup::of, |group| &group.name))
         .if_deleted(&Value::Null),
     Mirrored::new("access_log_logservice_group_retention_in_days", |it| {
@@ -48,12 +45,22 @@ pub(super) const MIRRORED: &[Mirrored] = &[
         distributions.map(|it| it.map(|it| it.filter(|it| it != "ByLogStream")).into()).collect()
     }),
     Mirrored::new("domain_name", |it| it.each(DomainName::of, |domain| &domain.domain_name)).if_deleted(&Value::Null),
+    // Null means the type of the API.
+    Mirrored::new("domain_ip_address_type", |it| {
+        let of_api = it.each(Api::of, |api| &api.ip_address_type);
+        let own = it.each(DomainName::of, |domain| &domain.ip_address_type).into_iter();
+        own.map(|own| if of_api.contains(&own) { Value::Null } else { own }).collect()
+    })
+    .if_deleted(&Value::Null),
     // As an output, it has the certificate in AWS already, and an import of an own domain looks it up.
     Mirrored::new("certificate_arn", |it| it.each(DomainName::of, |_| &true))
         .imported_as(|_, _| None)
         .if_deleted(&Value::Null),
-    Mirrored::new("create_dns_entry", |it| it.each(DnsRecord::of, |_| &true)).if_deleted(&Value::Bool(false)),
-    Mirrored::new("hosted_zone_id", |it| it.each(DnsRecord::of, |record| &record.zone_id)),
+    Mirrored::new("create_dns_entry", |it| it.each(DnsRecord::of, |_| &true))
+        .imported_as(of_complete_records)
+        .if_deleted(&Value::Bool(false)),
+    Mirrored::new("hosted_zone_id", |it| it.each(DnsRecord::of, |record| &record.zone_id))
+        .imported_as(of_complete_records),
 ];
 
 /// The tags of an object, if a map sets them.
@@ -65,6 +72,14 @@ pub(super) const TAG_MAPS: [(&str, TagsOf); 3] = [
     ("stage_tags", |spec| Stage::of(spec).map(|stage| &stage.tags)),
     ("access_log_logservice_group_tags", |spec| LogGroup::of(spec).map(|group| &group.tags)),
 ];
+
+/// The first of these values of records. An adoption creates no record, so it leaves one of type A to whoever made it if
+/// the domain has IPv6 addresses and no record of type AAAA.
+fn of_complete_records(found: Found<'_>, values: Vec<Value>) -> Option<Value> {
+    let count = |domain: &DomainName| domain.ip_address_type.known().map(|it| DnsRecord::types(it).len());
+    let is_complete = found.all(DomainName::of).all(|domain| count(domain) == Some(values.len()));
+    values.into_iter().next().filter(|_| is_complete || !found.inventory.has_foreign_root())
+}
 
 /// A part of the attributes that produce the format of the access logs.
 fn formats(found: Found<'_>, part: fn((&'static str, Option<String>)) -> Value) -> Vec<Value> {

@@ -78,8 +78,8 @@ fn of_domain(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
     if let (Input::Known(true), Input::Known(Some(zone_id))) = (&config.create_dns_entry, &config.hosted_zone_id) {
         let zone = Outside::HostedZone { id: zone_id.clone(), name: name.clone() };
         all.push(Reference::new(zone, AttributePath::new("hosted_zone_id")));
-        let is_dualstack = config.ip_address_type == Input::Known(Api::DUALSTACK.to_string());
-        for record_type in [DnsRecord::A, DnsRecord::AAAA].into_iter().take(if is_dualstack { 2 } else { 1 }) {
+        let ip_address_type = config.ip_address_type_of_domain();
+        for record_type in DnsRecord::types(ip_address_type.known().map_or(Api::IPV4, String::as_str)) {
             let (zone_id, name, record_type) = (zone_id.clone(), name.clone(), record_type.to_string());
             all.push(Reference::new(Outside::Record { zone_id, name, record_type }, path.clone()));
         }

@@ -161,6 +161,7 @@ fn values() -> Values {
         ("*.throttling_burst_limit", json!(5), json!(6)),
         ("*.detailed_metrics_enabled", json!(false), json!(true)),
         ("ip_address_type", json!("ipv4"), json!("dualstack")),
+        ("domain_ip_address_type", none.clone(), json!("dualstack")),
         ("*.allow_headers", none.clone(), json!(["x-key"])),
         ("*.allow_methods", none.clone(), json!(["GET"])),
         ("*.allow_origins", json!(["https://a.example"]), json!(["https://b.example"])),

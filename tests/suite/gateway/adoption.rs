@@ -194,6 +194,31 @@ fn an_api_without_a_stage_to_adopt_is_rejected() {
 }
 
 #[test]
+fn an_adopted_domain_keeps_ip_addresses_of_its_own() {
+    let env = TestEnv::with_terraform();
+    let api = ForeignApi::new(&env.proxy, "HTTP");
+    api.route("GET /a", "orders", &json!({}));
+    api.create("stage", json!({ "StageName": "$default", "AutoDeploy": true }));
+    api.domain();
+    let account = env.proxy.account();
+    let domain = || account.list_of("domain_names")[0].clone();
+    let certificate = &domain()["DomainNameConfigurations"][0]["CertificateArn"];
+    let sent = json!({ "CertificateArn": certificate, "EndpointType": "REGIONAL", "SecurityPolicy": "TLS_1_2",
+        "IpAddressType": "dualstack" });
+    let update = json!({ "DomainName": "api.example.com", "DomainNameConfigurations": [sent] });
+    account.boto("apigatewayv2", "update_domain_name", update);
+    // The adoption does not create the absent record of type AAAA, and leaves that of type A.
+    adopt(&env, &api.id, &["AddPermission 1", "TagResource 3"]);
+    let addresses = (env.attribute("ip_address_type"), env.attribute("domain_ip_address_type"));
+    assert_eq!(addresses, ("ipv4".into(), "dualstack".into()));
+    assert_eq!(env.attribute("create_dns_entry"), json!(false));
+    assert_eq!(domain()["DomainNameConfigurations"][0]["IpAddressType"], "dualstack");
+    env.workspace.destroy().succeeded();
+    api.remove_permissions();
+    env.proxy.account().assert_nothing_of_ours_is_left();
+}
+
+#[test]
 fn a_record_of_another_tool_stays_with_it() {
     let env = TestEnv::new();
     let api = ForeignApi::new(&env.proxy, "HTTP");

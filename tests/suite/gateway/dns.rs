@@ -75,6 +75,13 @@ impl Zone {
         } })
     }
 
+    /// The IP address types of the API and of the custom domain.
+    fn ip_address_types(&self) -> [Value; 2] {
+        let domain = &self.env.proxy.account().list_of("domain_names")[0];
+        let api = self.env.api_call("get_api", json!({}));
+        [api["IpAddressType"].clone(), domain["DomainNameConfigurations"][0]["IpAddressType"].clone()]
+    }
+
     /// The changes of records in the log, such as `CREATE api.example.com`.
     fn changes(&self) -> Vec<String> {
         let calls = self.env.proxy.mutations().into_iter().filter(|it| it.call.action == CHANGE);
@@ -97,11 +104,7 @@ fn a_dualstack_domain_has_a_record_of_each_type() {
     let zone = Zone::new();
     let env = &zone.env;
     let of = |kind: &str| with(&zone.at("shop.example.com"), &json!({ "ip_address_type": kind }));
-    let types = || {
-        let domain = &env.proxy.account().list_of("domain_names")[0];
-        let api = env.api_call("get_api", json!({}));
-        [api["IpAddressType"].clone(), domain["DomainNameConfigurations"][0]["IpAddressType"].clone()]
-    };
+    let types = || zone.ip_address_types();
     env.apply(&of("ipv4"));
     assert_eq!(types(), ["ipv4", "ipv4"]);
     let client = env.load_client(("GET /a", "orders /a"), &[]);
@@ -128,6 +131,35 @@ fn a_dualstack_domain_has_a_record_of_each_type() {
     assert_eq!(calls, ["UpdateApi", "ChangeResourceRecordSets", "UpdateDomainName shop.example.com"]);
     assert_eq!((types(), zone.ours()), (["ipv4".into(), "ipv4".into()], vec![alias]));
     client.saw_no_error();
+    env.destroy();
+}
+
+#[test]
+fn a_domain_may_have_other_ip_addresses_than_the_endpoint() {
+    let zone = Zone::new();
+    let env = &zone.env;
+    let of = |kind: Value| with(&zone.at("shop.example.com"), &json!({ "domain_ip_address_type": kind }));
+    env.apply(&of(json!("dualstack")));
+    assert_eq!(zone.ip_address_types(), ["ipv4", "dualstack"]);
+    assert_eq!(zone.ours().len(), 2);
+    env.workspace.reimport(THIS);
+    assert_eq!(
+        (env.attribute("ip_address_type"), env.attribute("domain_ip_address_type")),
+        ("ipv4".into(), "dualstack".into())
+    );
+    env.workspace.assert_nothing_to_do();
+
+    // Without an input of its own, the domain follows the endpoint.
+    let calls = env.change(&of(Value::Null));
+    assert_eq!(calls, ["ChangeResourceRecordSets", "UpdateDomainName shop.example.com"]);
+    assert_eq!((zone.ip_address_types(), zone.ours().len()), (["ipv4".into(), "ipv4".into()], 1));
+    let dualstack = with(&of(json!("ipv4")), &json!({ "ip_address_type": "dualstack" }));
+    assert_eq!(env.change(&dualstack), ["UpdateApi"]);
+    assert_eq!(zone.ip_address_types(), ["dualstack", "ipv4"]);
+    env.api_call("update_api", json!({ "IpAddressType": "ipv4" }));
+    assert_eq!(env.drift(), json!({ "api": "ip_address_type is ipv4 instead of dualstack" }));
+    env.apply_config();
+    assert_eq!(zone.ip_address_types(), ["dualstack", "ipv4"]);
     env.destroy();
 }
 

@@ -12,7 +12,7 @@ use crate::aws::route53::record::DomainTarget;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::keys::gateway as keys;
-use crate::model::{Api, DnsRecord, Entry, Key, Spec};
+use crate::model::{DnsRecord, Entry, Key, Spec};
 
 /// The record sets that Route 53 lists for the zones and names of the known records, keyed by the IDs of the records.
 pub(super) type Listed = BTreeMap<String, ResourceRecordSet>;
@@ -128,8 +128,7 @@ fn domains(seen: &[Observed]) -> impl Iterator<Item = (Domain<'_>, &str)> {
     seen.iter().filter_map(|it| {
         let Spec::DomainName(domain) = &it.spec else { return None };
         let Input::Known(name) = &domain.domain_name else { return None };
-        let is_dualstack = domain.ip_address_type.known().is_some_and(|it| it == Api::DUALSTACK);
-        let record_types: &[&str] = if is_dualstack { &[DnsRecord::A, DnsRecord::AAAA] } else { &[DnsRecord::A] };
+        let record_types = DnsRecord::types(domain.ip_address_type.known()?);
         Some((Domain { key: &it.key, target: DomainTarget::of(&it.learned)?, record_types }, name.as_str()))
     })
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
 use crate::model::spec::kind::{Counterpart, Kind};
-use crate::model::{Claim, Need, Ref};
+use crate::model::{Api, Claim, Need, Ref};
 use crate::plugin::Input;
 
 /// An alias record in Route 53. Key `dns_record` or `dns_record_aaaa`, fixed by zone and name. Its ID is
@@ -71,6 +71,14 @@ impl DnsRecord {
     pub const A: &'static str = "A";
     /// The type of a record of IPv6 addresses.
     pub const AAAA: &'static str = "AAAA";
+
+    /// The types of the records of a domain with this IP address type.
+    pub fn types(ip_address_type: &str) -> &'static [&'static str] {
+        match ip_address_type {
+            Api::DUALSTACK => &[DnsRecord::A, DnsRecord::AAAA],
+            _ => &[DnsRecord::A],
+        }
+    }
 
     /// The type of a record in a state from before there was another.
     fn a() -> String {

@@ -2,7 +2,7 @@
 
 use super::Draft;
 use crate::model::keys::gateway as keys;
-use crate::model::{Api, ApiMapping, Arn, Certificate, DnsRecord, DomainName, Key, Ref, Spec, covers};
+use crate::model::{ApiMapping, Arn, Certificate, DnsRecord, DomainName, Key, Ref, Spec, covers};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::http_gateway::config::GatewayConfig;
 
@@ -10,7 +10,7 @@ impl Draft<'_> {
     /// Adds the domain, its mapping and its record. `None` if it is unknown whether they are required.
     pub(super) fn domain(&mut self, config: &GatewayConfig) -> Option<()> {
         let Some(name) = config.domain_name.known()? else { return Some(()) };
-        let domain_name = Input::Known(name.clone());
+        let (domain_name, ip_address_type) = (Input::Known(name.clone()), config.ip_address_type_of_domain());
         let domain = keys::domain(&domain_name);
         let spec = DomainName {
             api: self.api.clone(),
@@ -18,7 +18,7 @@ impl Draft<'_> {
             certificate_arn: self.certificate_arn(config, name),
             endpoint_type: DomainName::REGIONAL.to_string(),
             security_policy: DomainName::TLS_1_2.to_string(),
-            ip_address_type: config.ip_address_type.clone(),
+            ip_address_type: ip_address_type.clone(),
             tags: self.scope.tags(&[]),
         };
         self.add(domain.clone(), Spec::DomainName(spec), vec![]);
@@ -39,8 +39,7 @@ impl Draft<'_> {
             // Validation has already reported a missing zone.
             Input::Known(zone_id) => Input::Known(zone_id.clone().unwrap_or_default()),
         };
-        let is_dualstack = config.ip_address_type.known()? == Api::DUALSTACK;
-        for record_type in [DnsRecord::A, DnsRecord::AAAA].into_iter().take(if is_dualstack { 2 } else { 1 }) {
+        for record_type in DnsRecord::types(ip_address_type.known()?) {
             let key = keys::dns_record(record_type, &zone_id, &domain_name);
             let spec = DnsRecord {
                 zone_id: zone_id.clone(),

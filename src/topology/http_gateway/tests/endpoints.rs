@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::model::keys::gateway as keys;
-use crate::model::{Api, Drift, Inventory};
+use crate::model::{Api, DnsRecord, DomainName, Drift, Inventory};
 use crate::plugin::{Input, Value};
 use crate::reconcile::{Plan, plan};
 use crate::topology::Topology;
@@ -72,6 +72,26 @@ fn a_domain_gets_ipv6_addresses_before_its_record() {
     let plan = change(domain(json!({})), domain(json!({ "ip_address_type": "dualstack" })));
     assert_eq!(ops(&plan), ["updating api", "updating domain", "creating dns_record_aaaa"]);
     assert!(follows(&plan, "creating dns_record_aaaa", "updating domain"));
+}
+
+#[test]
+fn a_domain_may_have_other_ip_addresses_than_the_endpoint() {
+    let types = |given: Json| {
+        let objects = objects(&config(domain(given)));
+        let records = objects.iter().filter_map(|it| DnsRecord::of(&it.spec)).map(|it| it.record_type.clone());
+        let api = objects.iter().find_map(|it| Api::of(&it.spec)).expect("there is an API");
+        let domain = objects.iter().find_map(|it| DomainName::of(&it.spec)).expect("there is a domain");
+        let types = [&api.ip_address_type, &domain.ip_address_type].map(|it| it.known().cloned().expect("it is known"));
+        (types.join(" "), records.collect::<Vec<_>>().join(" "))
+    };
+    let of = |api: &str, domain: Json| types(json!({ "ip_address_type": api, "domain_ip_address_type": domain }));
+    let is = |types: &str, records: &str| (types.to_string(), records.to_string());
+    assert_eq!(of("ipv4", json!(null)), is("ipv4 ipv4", "A"));
+    assert_eq!(of("dualstack", json!(null)), is("dualstack dualstack", "A AAAA"));
+    assert_eq!(of("ipv4", json!("dualstack")), is("ipv4 dualstack", "A AAAA"));
+    assert_eq!(of("dualstack", json!("ipv4")), is("dualstack ipv4", "A"));
+    let wildcard = json!({ "domain_name": "*.example.com", "domain_ip_address_type": "dualstack" });
+    assert_eq!(types(wildcard), is("ipv4 dualstack", "A AAAA"));
 }
 
 #[test]

@@ -51,6 +51,13 @@ pub(super) fn settings() -> Vec<Rule> {
             &["\"ipv6\""],
             json!({"ip_address_type": "dualstack"}),
         ),
+        (
+            "IP addresses of a domain need a domain",
+            json!({"domain_ip_address_type": "dualstack"}),
+            &["domain_ip_address_type"],
+            &["domain_name"],
+            json!({"domain_ip_address_type": "dualstack", "domain_name": "api.example.com"}),
+        ),
     ];
     for (name, limit) in [("a rate is not 0", json!(0)), ("a rate is not negative", json!(-1))] {
         rules.push((
