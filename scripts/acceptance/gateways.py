@@ -142,8 +142,11 @@ def change(scenario):
     apply("move the name to a JWT authorizer", faas_authorizers={}, jwt_authorizers=tokens, route_config=guarded)
     answers(scenario, "/moved/7", 401, KEY)
     apply("require a scope", route_config=routes | {MOVED: scoped})
+    apply("require it of all routes", default_authorizer_name="guard", default_authorization_scopes=["read"])
+    answers(scenario, "/hello", 401)
     signed = {"faas_function_arn": other, "authorization_type": "AWS_IAM"}
-    apply("require signatures", jwt_authorizers={}, route_config=routes | {MOVED: signed})
+    apply("require signatures", jwt_authorizers={}, route_config=routes | {MOVED: signed},
+          default_authorizer_name=None, default_authorization_scopes=None)  # fmt: skip
     answers(scenario, "/moved/7", 403)
     apply("move it back", faas_authorizers={"guard": authorizer}, route_config=guarded)
     answers(scenario, "/moved/7", 200, KEY)

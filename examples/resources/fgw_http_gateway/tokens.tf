@@ -19,16 +19,17 @@ resource "fgw_http_gateway" "shop" {
     }
   }
 
+  # Also the authorizer of routes that are added later.
+  default_authorizer_name = "users"
+
   route_config = {
     # Without scopes, every valid token is accepted.
     "GET /orders/{id}" = {
       faas_function_arn = "arn:aws:lambda:eu-central-1:123456789012:function:orders"
-      authorizer_name   = "users"
     }
     # A token needs one of these scopes.
     "POST /orders" = {
       faas_function_arn    = "arn:aws:lambda:eu-central-1:123456789012:function:orders"
-      authorizer_name      = "users"
       authorization_scopes = ["orders/write", "orders/admin"]
     }
     # Signed requests of callers whose IAM policies allow execute-api:Invoke.
@@ -38,7 +39,8 @@ resource "fgw_http_gateway" "shop" {
     }
     # A public route.
     "GET /health" = {
-      faas_function_arn = "arn:aws:lambda:eu-central-1:123456789012:function:stock"
+      faas_function_arn  = "arn:aws:lambda:eu-central-1:123456789012:function:stock"
+      authorization_type = "NONE"
     }
   }
 }

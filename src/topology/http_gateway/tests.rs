@@ -4,8 +4,9 @@ mod domains;
 mod endpoints;
 mod links;
 mod logs;
-mod unknown;
 mod settings;
+mod tokens;
+mod unknown;
 
 use std::collections::{BTreeMap, BTreeSet};
 

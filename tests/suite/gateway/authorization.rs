@@ -354,3 +354,23 @@ fn an_authorization_that_drifted_is_restored_or_kept_as_a_whole() {
     assert_eq!(env.status("/a", None), 403);
     env.destroy();
 }
+
+#[test]
+fn a_jwt_authorizer_that_drifted_is_restored() {
+    let env = TestEnv::new();
+    let route = env.orders(&json!({ "authorizer_name": "users" }));
+    env.apply(&json!({ "route_config": { "GET /a": route }, "jwt_authorizers": { "users": jwt("one") } }));
+    let theirs = json!({ "Issuer": issuers().url("two"), "Audience": ["desk"] });
+    let update = json!({ "AuthorizerId": env.attribute("authorizer_ids")["users"], "JwtConfiguration": theirs,
+        "IdentitySource": ["$request.header.x-key"] });
+    env.api_call("update_authorizer", update);
+    assert_eq!(env.status("/a", Some(&issuers().token("one", &json!({})))), 401);
+    let shown = text(&env.drift()["authorizer.users"]);
+    for property in ["issuer", "audience", "identity_source"] {
+        assert!(shown.contains(property), "no {property} in {shown}");
+    }
+    env.apply_config();
+    assert_eq!(env.drift(), json!({}));
+    assert_eq!(env.statuses("/a", "one"), WITHOUT_SCOPES);
+    env.destroy();
+}

@@ -198,6 +198,11 @@ impl<'a> Draft<'a> {
         if let (Input::Known(before), Input::Known(audience)) = (&before.audience, &wanted.audience) {
             lost.extend(before.difference(audience).map(|it| format!("for the audience {it:?}")));
         }
+        if let (Input::Known(before), Input::Known(source)) = (&before.identity_source, &wanted.identity_source)
+            && before != source
+        {
+            lost.push(format!("in {before}"));
+        }
         if lost.is_empty() {
             return;
         }

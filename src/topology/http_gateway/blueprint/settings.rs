@@ -31,7 +31,9 @@ pub(super) fn of_routes(config: &GatewayConfig) -> BTreeMap<String, RouteSetting
 impl Draft<'_> {
     /// Reports what API Gateway cannot change, and warns about what the inputs do not say.
     pub(super) fn check_settings(&mut self, wanted: &Stage) {
-        let Some(entry) = self.existing.at(&keys::stage().slot).filter(|entry| entry.is_present()) else { return };
+        let existing = self.existing.at(&keys::stage().slot).filter(|entry| entry.is_present());
+        self.warn_of_metrics(existing.and_then(|entry| Stage::of(entry.spec())), wanted);
+        let Some(entry) = existing else { return };
         let Spec::Stage(now) = entry.spec() else { return };
         let found = entry.learned.route_settings.clone();
         self.check_removal(entry, now, wanted);
@@ -78,6 +80,23 @@ impl Draft<'_> {
             ),
             format!("Delete them, then run plan again.\n\n  {}", commands.join("\n  ")),
         ));
+    }
+
+    /// Warns of the price when the metrics of routes are turned on.
+    fn warn_of_metrics(&mut self, now: Option<&Stage>, wanted: &Stage) {
+        let has_metrics = |stage: &Stage, key: &str| {
+            let settings = stage.route_settings.get(key).unwrap_or(&stage.default_settings);
+            settings.detailed_metrics_enabled == Input::Known(Some(true))
+        };
+        let is_new = |key: &&&str| has_metrics(wanted, key) && !now.is_some_and(|now| has_metrics(now, key));
+        let names: Vec<String> = self.route_keys.iter().filter(is_new).map(|key| format!("{key:?}")).collect();
+        if !names.is_empty() {
+            self.warnings.push(Problem::new(
+                AttributePath::new("route_config"),
+                format!("CloudWatch charges for the metrics of each of these routes: {}.", names.join(", ")),
+                "To avoid the charges, remove detailed_metrics_enabled.",
+            ));
+        }
     }
 
     fn warn_of_settings(&mut self, now: &Stage, wanted: &Stage, found: &FoundSettings) {

@@ -3,8 +3,9 @@
 use serde_json::{Value as Json, json};
 
 use crate::model::keys::gateway as keys;
-use crate::model::{Entry, FoundSettings, Inventory, Object, Origin, RouteSettings, Stage};
+use crate::model::{Entry, FoundSettings, Inventory, Object, Origin, RouteSettings, Spec, Stage};
 use crate::plugin::Problem;
+use crate::reconcile::{Action, Op, plan};
 use crate::topology::Topology;
 use crate::topology::http_gateway::{GatewayConfig, HttpGateway};
 
@@ -97,15 +98,46 @@ fn the_plan_warns_if_found_default_limits_no_longer_apply() {
     let mut existing = entries(objects(&config(with(json!(null), json!({})))));
     stage_of(&mut existing).learned.route_settings.default = limits(100.0, 50);
     let wanted = config(with(json!(null), json!({ "detailed_metrics_enabled": true })));
-    let warnings = decided(&wanted, &existing, &scope()).1;
+    let warned = |wanted: &GatewayConfig| {
+        let warnings = decided(wanted, &existing, &scope()).1;
+        warnings.into_iter().map(|it| it.message).filter(|it| !it.contains("charges")).collect::<Vec<_>>()
+    };
+    let warnings = warned(&wanted);
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(
-        warnings[0].message.contains("throttling_rate_limit = 100 and throttling_burst_limit = 50"),
-        "{warnings:?}"
-    );
+    assert!(warnings[0].contains("throttling_rate_limit = 100 and throttling_burst_limit = 50"), "{warnings:?}");
     let managed = json!({ "throttling_rate_limit": 100, "throttling_burst_limit": 50 });
-    let wanted = config(with(managed, json!({ "detailed_metrics_enabled": true })));
-    assert_eq!(decided(&wanted, &existing, &scope()).1, []);
+    assert_eq!(warned(&config(with(managed, json!({ "detailed_metrics_enabled": true })))), [""; 0]);
+}
+
+#[test]
+fn settings_that_follow_from_default_ones_change_with_them() {
+    let metrics = || json!({ "detailed_metrics_enabled": true });
+    let of = |burst: i64| with(json!({ "throttling_rate_limit": 500, "throttling_burst_limit": burst }), metrics());
+    let existing = entries(objects(&config(of(200))));
+    let plan = plan(&existing, &decided(&config(of(100)), &existing, &scope()).0).expect("it has an order");
+    let [Op { action: Action::Update { to, .. }, .. }] = &plan.ops[..] else { panic!("{plan:?}") };
+    let Spec::Stage(updated) = &to.spec else { panic!("{to:?}") };
+    assert_eq!(updated.default_settings, limits(500.0, 100));
+    assert_eq!(updated.route_settings["GET /a"].throttling_burst_limit, Some(100).into());
+}
+
+#[test]
+fn the_plan_that_turns_metrics_on_warns_of_the_price() {
+    let on = || json!({ "detailed_metrics_enabled": true });
+    let warned = |before: &Inventory, after: Json| decided(&config(after), before, &scope()).1;
+    let none = entries(objects(&config(with(json!(null), json!({})))));
+    for (existing, after) in [
+        (&Inventory::default(), with(json!(null), on())),
+        (&none, with(json!(null), on())),
+        (&none, with(on(), json!({}))),
+    ] {
+        let warnings = warned(existing, after);
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert_eq!(warnings[0].message, "CloudWatch charges for the metrics of each of these routes: \"GET /a\".");
+    }
+    let existing = entries(objects(&config(with(on(), json!({})))));
+    assert_eq!(warned(&existing, with(on(), on())), []);
+    assert_eq!(warned(&existing, with(on(), json!({ "detailed_metrics_enabled": false }))), []);
 }
 
 #[test]
