@@ -6,7 +6,7 @@ use super::refresh::Foreign;
 use super::{diagnostics, refresh};
 use crate::cloud::{Cloud, Discovery, Failure, Members};
 use crate::model::Entry;
-use crate::plugin::{Diagnostics, ImportResponse, Mode, Nested, PlanEffect, Value};
+use crate::plugin::{Attribute, AttributeType, Diagnostics, ImportResponse, Mode, Nested, Nesting, PlanEffect, Value};
 use crate::topology::{IgnoredDrift, Topology};
 
 /// Reads a root and its objects, and builds the state of a configuration that would create them.
@@ -114,16 +114,16 @@ pub(super) fn keep_rules(private: &mut Private) {
 /// Returns the planned state if the imported objects match the configuration. Terraform allows a provider to keep a
 /// prior value that is equivalent to the configured one. It does not allow null for a configured value, nor a value for
 /// null unless the attribute is computed or has a default. Such attributes are planned as configured, so that the first
-/// plan shows them as changes.
-pub(super) fn kept<P: Topology>(prior: &Value, config: &Value, filled: &Value) -> Value {
+/// plan shows them as changes, and says that AWS does not change.
+pub(super) fn kept<P: Topology>(prior: &Value, config: &Value, filled: &Value, diagnostics: &mut Diagnostics) -> Value {
     let mut planned = prior.clone();
+    let mut recorded = Vec::new();
     for attribute in P::Config::attributes() {
         let (was, given) = (prior.get(&attribute.name), config.get(&attribute.name));
         let may_be_kept = match attribute.mode {
             // Terraform compares a block attribute by attribute.
             Mode::Block => false,
-            // No object shows its value.
-            _ if attribute.change == Some(PlanEffect::Handling) => false,
+            _ if differ_in_handling(&attribute, was, filled.get(&attribute.name)) => false,
             _ if given.is_null() => {
                 was.is_null() || attribute.default.is_some() || attribute.mode == Mode::OptionalComputed
             }
@@ -131,7 +131,21 @@ pub(super) fn kept<P: Topology>(prior: &Value, config: &Value, filled: &Value) -
         };
         if !may_be_kept {
             planned.set(&attribute.name, filled.get(&attribute.name).clone());
+            recorded.extend((was != planned.get(&attribute.name)).then_some(attribute.name));
         }
     }
+    diagnostics::only_recorded::<P>(&recorded, diagnostics);
     planned
+}
+
+/// Whether two values of an attribute differ in an input whose value no object shows, also within entries of a map.
+fn differ_in_handling(attribute: &Attribute, was: &Value, given: &Value) -> bool {
+    match &attribute.kind {
+        _ if attribute.change == Some(PlanEffect::Handling) => was != given,
+        AttributeType::Nested(Nesting::Map, inputs) => was.as_map().into_iter().flatten().any(|(key, was)| {
+            let given = given.get(key);
+            inputs.iter().any(|input| differ_in_handling(input, was.get(&input.name), given.get(&input.name)))
+        }),
+        AttributeType::Plain(_) | AttributeType::Nested(..) => false,
+    }
 }

@@ -260,6 +260,7 @@ impl Entry {
 
     fn normalized(&self, spec: &Spec, wanted: &Spec) -> Spec {
         let mut spec = spec.clone();
+        spec.take_forms(wanted.as_kind());
         if !self.is_applied() {
             if let (Some(Input::Known(wanted)), Some(Input::Known(tags))) = (wanted.tags(), spec.tags_mut()) {
                 tags.retain(|key, _| wanted.contains_key(key));

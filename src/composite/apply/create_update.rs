@@ -283,11 +283,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         run.resolve_unknown_outcomes(plan, &outcome, diagnostics).await;
         let dependents = run.dependents_of_failures(plan, &outcome).await;
         let mut inventory = run.inventory();
-        // Imported objects stay `adopted`: the plan keeps attributes that are equivalent to the configuration, but not
-        // equal.
-        if !self.private.imported {
-            normalize_inventory(&mut inventory, &decision.objects);
-        }
+        normalize_inventory(&mut inventory, &decision.objects, self.private.imported);
         let not_attached = take_not_attached(plan, &mut outcome, diagnostics);
         let not_deployed = match creating {
             true => None,

@@ -7,8 +7,9 @@ use crate::reconcile::{Action, Outcome, Plan};
 
 /// Sorts the inventory in the order of the blueprint and removes missing objects that are no longer required. If an
 /// object needs no update, its required spec becomes the applied one: drift that the configuration adopts is no longer
-/// drift.
-pub(super) fn normalize_inventory(inventory: &mut Inventory, objects: &[Object]) {
+/// drift. Objects that are `as_imported` remain found ones, because the plan keeps attributes that are equivalent to the
+/// configuration, but not equal.
+pub(super) fn normalize_inventory(inventory: &mut Inventory, objects: &[Object], as_imported: bool) {
     let is_deleted = |key: &Key| !objects.iter().any(|object| object.key == *key);
     for entry in inventory.entries.iter_mut().filter(|entry| entry.is_present() && entry.unfinished.is_none()) {
         let Some(object) = objects.iter().find(|object| object.key == entry.key) else { continue };
@@ -16,7 +17,7 @@ pub(super) fn normalize_inventory(inventory: &mut Inventory, objects: &[Object])
         if merged.spec == current {
             entry.applied = object.spec.clone();
             entry.observe(current);
-            if !entry.is_foreign() {
+            if !entry.is_foreign() && !as_imported {
                 entry.origin = Origin::Applied;
             }
         }

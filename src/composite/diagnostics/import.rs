@@ -48,6 +48,21 @@ pub(in crate::composite) fn found_by_tags<P: Topology>(
     );
 }
 
+/// The inputs that an import does not find in AWS, and that an apply adds to state.
+pub(in crate::composite) fn only_recorded<P: Topology>(inputs: &[String], diagnostics: &mut Diagnostics) {
+    if inputs.is_empty() {
+        return;
+    }
+    diagnostics.warning(
+        format!("Applying {} after its import changes nothing in AWS", P::TYPE_NAME),
+        format!(
+            "AWS does not return these inputs, or the import has expressed the same objects by other inputs. The apply \
+             only writes them to state: {}.",
+            inputs.join(", ")
+        ),
+    );
+}
+
 /// The detail of the error for a state that cannot be moved to a resource of this provider.
 pub(in crate::composite) fn move_refused<P: Topology>(source: &MoveSource) -> String {
     format!(

@@ -3,15 +3,20 @@
 use std::collections::BTreeMap;
 
 use crate::cloud::{Cause, Failure};
+use crate::model::keys::network::VPC;
 use crate::model::{
     AvailabilityZone, Caller, EndpointAddresses, EndpointOffer, Entry, FlowLog, Found, Input, InterfaceEndpoint, Key,
     Learned, Lookup, Object, Origin, Ref, Spec,
 };
 
 /// Returns a spec as a read with this known entry does. For a known route table, a read returns only the applied
-/// propagating gateways. The subnets that a known network ACL has taken are never read.
+/// propagating gateways. The subnets that a known network ACL has taken are never read, nor whether a log group stays
+/// when it is deleted.
 pub(super) fn as_known(spec: &Spec, known: Option<&Entry>) -> Spec {
     let mut spec = spec.clone();
+    if let Spec::LogGroup(group) = &mut spec {
+        group.skip_destroy = (group.root.slot == VPC).into();
+    }
     if let (Spec::Api(_) | Spec::Authorizer(_), Some(known)) = (&spec, known) {
         // A different order is not a difference.
         let shown = Entry { origin: Origin::Found, ..Entry::new(known.key.clone(), known.id.clone(), spec) };

@@ -7,7 +7,8 @@ use crate::model::Found;
 
 const KEY: &str = "arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab";
 
-/// Random attributes of access logs: one of two log groups, with or without a KMS key and a subscription.
+/// Random attributes of access logs: one of two log groups, with or without a KMS key and a subscription, or a
+/// destination that exists.
 pub(super) fn some_logs() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
     let name = prop::sample::select(vec!["front-logs", "other-logs"]);
     let key = prop::option::of(prop::sample::select(vec![KEY, "alias/logs"]));
@@ -16,11 +17,12 @@ pub(super) fn some_logs() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
         function("sink"),
         "arn:aws:kinesis:us-east-1:123456789012:stream/sink".to_string(),
     ]));
-    prop::option::of((name, key, destination, any::<bool>())).prop_map(|logs| {
-        let Some((name, key, destination, errors)) = logs else { return Vec::new() };
+    let switches = (any::<bool>(), any::<bool>());
+    let own = (name, key, destination, switches).prop_map(|(name, key, destination, (errors, skip_destroy))| {
         let mut pairs = vec![
             ("access_log_logservice_group_name", Value::from(name)),
             ("access_log_logservice_group_kms_key_id", key.map(str::to_string).into()),
+            ("access_log_logservice_group_skip_destroy", skip_destroy.into()),
         ];
         if let Some(destination) = destination {
             let is_stream = destination.contains(":kinesis:");
@@ -33,7 +35,14 @@ pub(super) fn some_logs() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
             pairs.push(("access_log_logservice_group_subscription_filter_pattern", pattern.into()));
         }
         pairs
-    })
+    });
+    let others = prop::sample::select(vec![
+        "arn:aws:logs:us-east-1:123456789012:log-group:front-logs",
+        "arn:aws:logs:us-east-1:123456789012:log-group:shared",
+        "arn:aws:firehose:us-east-1:123456789012:deliverystream/amazon-apigateway-shared",
+    ]);
+    let others = others.prop_map(|arn| vec![("access_log_destination_arn", Value::from(arn))]);
+    prop_oneof![2 => Just(Vec::new()), 3 => own, 1 => others]
 }
 
 fn logging(pairs: &[(&str, Value)]) -> Value {

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::properties::{some_gateway, some_network};
+use super::domains::some_gateway;
+use super::properties::some_network;
 use super::*;
 use crate::plugin::Nested;
 
@@ -70,7 +71,12 @@ fn adopt_with_a_failure<P: Topology>(config: &Value, failing: prop::sample::Inde
         if is_invalid || terraform.plan(config).await.diagnostics.has_errors() {
             return;
         }
-        let (mut terraform, generated) = imported::<P>(config).await;
+        let (mut terraform, mut generated) = imported::<P>(config).await;
+        // No object shows it, so an import does not return it.
+        let keeps = config.get("access_log_logservice_group_skip_destroy");
+        if !keeps.is_null() {
+            generated.set("access_log_logservice_group_skip_destroy", keeps.clone());
+        }
         let slots = terraform.account.slots();
         let id = terraform.state.get("id").as_str().expect("it is imported").to_string();
         let failing = slots[failing.index(slots.len())].clone();

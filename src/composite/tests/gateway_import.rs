@@ -70,6 +70,25 @@ async fn an_equivalent_configuration_of_a_gateway_needs_no_change() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn inputs_that_aws_does_not_return_are_only_recorded() {
+    let mut terraform = Terraform::<HttpGateway>::new(0);
+    let mut config = front();
+    config.set("route_config", Value::map([("GET /a", route("a", None))]));
+    config.set("default_authorizer_name", "keeper".into());
+    config.set("access_log_logservice_group_skip_destroy", true.into());
+    terraform.assert_applies(&config).await;
+    assert_imports_quietly(&mut terraform, &config).await;
+    reimport(&mut terraform).await;
+    let plan = terraform.plan(&config).await;
+    let expected = "default_authorizer_name, access_log_logservice_group_skip_destroy.";
+    assert!(
+        plan.diagnostics.0.iter().any(|it| it.detail.ends_with(&format!("state: {expected}"))),
+        "{:?}",
+        plan.diagnostics
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_incomplete_gateway_is_imported_and_completed() {
     for slot in ["log_group", "authorizer.keeper", "route.GET /b", "stage"] {
         let mut terraform = Terraform::<HttpGateway>::new(0);

@@ -217,8 +217,9 @@ pub trait Kind: Any {
     /// changes; a later plan does.
     fn mask_status(&mut self, _wanted: &dyn Kind) {}
 
-    /// Replaces texts by those of the applied spec that mean the same, so that another form of a text is no drift.
-    fn take_forms(&mut self, _applied: &dyn Kind) {}
+    /// Replaces texts by those of another spec that mean the same, and what AWS does not store, so that they do not
+    /// count as a difference.
+    fn take_forms(&mut self, _other: &dyn Kind) {}
 
     /// Corrects a spec that was merged from others: AWS accepts some values only together.
     fn make_consistent(&mut self) {}

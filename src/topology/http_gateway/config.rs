@@ -113,7 +113,7 @@ crate::attributes! {
         /// name changes. Only its subscription filter and the tags of the provider are deleted. Apply it before the
         /// change that no longer needs the group. A gateway that needs a group with this name again takes it over with
         /// `adopt`. Has no effect without `access_log_logservice_group_name`.
-        access_log_logservice_group_skip_destroy: Input<bool> = default(false).in_place(),
+        access_log_logservice_group_skip_destroy: Input<bool> = default(false).handling(),
         /// ARN of an existing log group that receives the access logs, or of a Firehose delivery stream whose name
         /// begins with `amazon-apigateway-`. It must be in the Region and account of the gateway. The provider does not
         /// change it. If it is the group that the gateway has created, the gateway stops managing it. By default,

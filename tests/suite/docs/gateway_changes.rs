@@ -230,14 +230,12 @@ const NOT_IMPORTED: Exceptions = &[
     ("an import states the authorizer of each route", &["default_authorizer_name", "default_authorization_scopes"]),
     ("the lookup finds the certificate of an own domain", &["certificate_arn"]),
     ("AWS does not record the domain of the lookup", &["certificate_domain"]),
-    ("AWS does not return it", &["access_log_logservice_group_skip_destroy"]),
 ];
 
 const NOT_REFLECTED: Exceptions = &[
     ("drift appears in each route", &["default_authorizer_name", "default_authorization_scopes"]),
     ("as an output, it has the certificate in AWS", &["certificate_arn"]),
     ("AWS does not record the domain of the lookup", &["certificate_domain"]),
-    ("AWS does not return it", &["access_log_logservice_group_skip_destroy"]),
 ];
 
 #[test]

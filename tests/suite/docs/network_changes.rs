@@ -240,7 +240,6 @@ const NOT_REFLECTED: Exceptions = &[
         ],
     ),
     ("AWS does not delete these objects alone", &["apply_default_nacl_rules", "enable_default_security_group"]),
-    ("AWS does not return it", &["flow_logs.log_group_skip_destroy"]),
     (
         "a rule of a group is drift of the group",
         &["interface_endpoints.allowed_ports", "interface_endpoints.allowed_cidr_blocks"],

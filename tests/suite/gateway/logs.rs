@@ -238,11 +238,15 @@ fn a_log_group_that_skips_its_deletion_stays_without_its_filter() {
     };
     stays(GROUP);
     // A gateway that needs the name again takes the group over.
-    env.config(&forwarding(&env, kept));
+    env.config(&forwarding(&env, kept.clone()));
     env.workspace.plan(&[]).failed_with("To take it over, set \"log_group\" = \"/shop/access\" in adopt");
-    env.apply(&forwarding(&env, renamed));
-    env.destroy();
+    let alone = json!({ "access_log_logservice_group_subscription_destination_arn": null });
+    let adopting = with(&kept, &with(&alone, &json!({ "adopt": { "log_group": GROUP } })));
+    env.apply(&forwarding(&env, adopting));
+    assert_eq!(env.attribute("aws_objects")["log_group"], GROUP);
     stays("/shop/requests");
+    env.destroy();
+    stays(GROUP);
 }
 
 #[test]

@@ -70,7 +70,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
         let mut state = match &decision {
             None => self.undecided_state(&basis, &private, &consent, replacing),
             Some(decision) if !has_removed && private.is_as_imported(&decision.plan, &decision.objects) => {
-                import::kept::<P>(&request.prior, &request.config, attributes)
+                import::kept::<P>(&request.prior, &request.config, attributes, diagnostics)
             }
             Some(decision) => {
                 let released = released::record(&mut private, &decision.plan);

@@ -120,10 +120,10 @@ impl Kind for LogGroup {
         self.is_irrecoverable().then(|| "its log events are lost".to_string())
     }
 
-    /// AWS does not return it.
-    fn take_forms(&mut self, applied: &dyn Kind) {
-        if let Some(applied) = of::<LogGroup>(applied) {
-            self.skip_destroy = applied.skip_destroy.clone();
+    /// AWS does not store whether the group is kept.
+    fn take_forms(&mut self, other: &dyn Kind) {
+        if let Some(other) = of::<LogGroup>(other) {
+            self.skip_destroy = other.skip_destroy.clone();
         }
     }
 }

@@ -20,7 +20,7 @@ crate::attributes! {
         kms_key_id: Input<Option<String>>
             = optional().check(KmsKey::check_arn()).only_if_set("log_group_name").in_place(),
         /// Whether the created log group stays in AWS, with its events, when it is no longer required.
-        log_group_skip_destroy: Input<bool> = default(true).in_place(),
+        log_group_skip_destroy: Input<bool> = default(true).handling(),
         ..settings: FlowLogSettings
     }
 }
