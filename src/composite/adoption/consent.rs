@@ -132,12 +132,13 @@ impl Consent {
                 }
                 (Some(entry), _) if entry.key.slot == *slot || is_applied => drop(consent.inert.insert(slot.clone())),
                 (_, Some(_)) if is_applied => drop(consent.inert.insert(slot.clone())),
-                (_, Some(holder)) => {
+                // One that is identified by its name may be replaced by another one that exists.
+                (_, Some(holder)) if !holder.is_identified_by_name() => {
                     diagnostics::adopted_already(slot, id, &holder.id, diagnostics);
                     return None;
                 }
-                (Some(entry), None) => invalid.push(invalid_entry(slot, format!("{id} is {}", entry.key.slot))),
-                (None, None) => {
+                (Some(entry), _) => invalid.push(invalid_entry(slot, format!("{id} is {}", entry.key.slot))),
+                (None, _) => {
                     consent.applied.extend(is_applied.then(|| id.clone()));
                     if let Some(other) = consent.named.insert(id.clone(), slot.clone()) {
                         invalid.push(invalid_entry(slot, format!("{id} is also named under the key {other}")));
