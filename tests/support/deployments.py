@@ -1,9 +1,10 @@
 """Runs ministack with behaviors of API Gateway that it lacks: those in `integrations.py`, and these six.
 
 1. A stage with automatic deployment serves a snapshot of its API. Each change of a route, an integration, an authorizer
-   or the CORS configuration causes a deployment, which ends some time after the answer to the change. Until then, the
-   stage serves the snapshot before it. GetStage and GetDeployments show the deployments that have ended. Without
-   automatic deployment, it serves its snapshot until a caller of CreateDeployment, UpdateStage or both deploys another.
+   or the CORS configuration causes a deployment of each such stage, which ends some time after the answer to the change.
+   Until then, the stage serves the snapshot before it. GetStage and GetDeployments show the deployments that have ended.
+   Without automatic deployment, it serves its snapshot until a caller of CreateDeployment, UpdateStage or both deploys
+   another.
 2. API Gateway calls a function only if the resource policy of the function, alias or version allows it. Otherwise it
    answers 500.
 3. A route with authorization type AWS_IAM answers only requests with a valid signature (SigV4). The secret access key
@@ -15,9 +16,10 @@
 6. APIs and custom domains have an IP address type, which an update keeps if it does not contain one.
 
 `PUT /v2/apis/_deployments` changes the settings of the account of its credential, see `Settings`.
-`GET /v2/apis/_deployments` returns the time, the number of deployments that have not ended, and the early deletions: those of
-routes, integrations and authorizers that began before the last create or update was deployed, and those of permissions
-that began before any last change was deployed.
+`GET /v2/apis/_deployments` returns the time, the number of deployments that have not ended, and the early deletions:
+those of routes, integrations and authorizers that began before the last create or update was deployed to all stages,
+those of stages that began before it was deployed to the others, and those of permissions that began before any last
+change was deployed.
 """
 
 import asyncio
@@ -86,7 +88,7 @@ class Table(type(apigateway._routes)):
 
 # By account.
 settings = {}
-# The served snapshots and the deployments that have not ended, by account, Region and API.
+# The served snapshots and the deployments that have not ended, by account, Region, API and stage.
 served = {}
 pending = {}
 # The snapshots of the deployments that a caller created, by account, Region and API, and by ID.
@@ -105,44 +107,45 @@ def snapshot(scope):
     return {name: copy.deepcopy(getattr(apigateway, name).get_scoped(*scope, {})) for name in TABLES}
 
 
-def stage_of(scope):
-    stages = apigateway._stages.get_scoped(*scope, {})
-    return next((stage for stage in stages.values() if stage.get("autoDeploy")), None)
-
-
 def note_deletion(path, is_undeployed):
-    """Records a deletion if it is early."""
+    """Records a deletion if it is early. A stage that is deleted does not count itself."""
     account = get_account_id()
-    waiting = [deployment for scope, them in pending.items() if scope[0] == account for deployment in them]
+    deleted = re.fullmatch(r"/v2/apis/([^/]+)/stages/([^/]+)", path)
+    counts = lambda place: place[0] == account and (not deleted or place[2:] != (deleted[1], unquote(deleted[2])))
+    waiting = [deployment for place, them in pending.items() if counts(place) for deployment in them]
     if any(is_undeployed(deployment) for deployment in waiting):
         early.setdefault(account, []).append(path)
 
 
-def start(scope, is_deletion):
-    """Starts the deployment of a change."""
-    stage = stage_of(scope)
-    if stage is None:
-        return
-    own = settings.setdefault(scope[0], Settings())
-    waiting = pending.setdefault(scope, [])
+def start(scope, is_deletion, only):
+    """Starts the deployments of a change: of all stages, or of only one."""
+    for name, stage in apigateway._stages.get_scoped(*scope, {}).items():
+        if stage.get("autoDeploy") and only in (None, name):
+            start_of((*scope, name), is_deletion)
+
+
+def start_of(place, is_deletion):
+    own = settings.setdefault(place[0], Settings())
+    waiting = pending.setdefault(place, [])
     if own.coalesced and waiting:
         return
-    definition = None if own.coalesced else snapshot(scope)
-    deployment = {"definition": definition, "is_deletion": is_deletion, "stage": stage["stageName"]}
+    definition = None if own.coalesced else snapshot(place[:3])
+    deployment = {"definition": definition, "is_deletion": is_deletion}
     if not own.coalesced:
         # AWS may create a deployment at any time from the call to its end.
         deployment["created"] = time.time()
     waiting.append(deployment)
-    asyncio.get_running_loop().call_later(own.seconds, end, scope, deployment)
+    asyncio.get_running_loop().call_later(own.seconds, end, place, deployment)
 
 
-def end(scope, deployment):
+def end(place, deployment):
     """Ends a deployment. A failed one leaves the served snapshot as it is."""
-    pending[scope].remove(deployment)
+    scope, waiting = place[:3], pending.get(place, [])
     # A stage whose automatic deployment was turned off meanwhile still gets it.
-    stage = apigateway._stages.get_scoped(*scope, {}).get(deployment["stage"])
-    if stage is None:
+    stage = apigateway._stages.get_scoped(*scope, {}).get(place[3])
+    if stage is None or not any(it is deployment for it in waiting):
         return
+    pending[place] = [it for it in waiting if it is not deployment]
     definition = deployment["definition"] or snapshot(scope)
     failure = settings[scope[0]].next_failure() or (None if definition["_routes"] else NO_ROUTES)
     name = uuid.uuid4().hex[:6]
@@ -156,7 +159,7 @@ def end(scope, deployment):
         record["deploymentStatusMessage"] = failure
         stage["lastDeploymentStatusMessage"] = f"Deployment attempt failed: {failure}"
     else:
-        served[scope] = definition
+        served[place] = definition
         stage["deploymentId"] = name
         stage["lastDeploymentStatusMessage"] = f"Successfully deployed stage with deployment ID '{name}'"
     deployments = apigateway._deployments.get_scoped(*scope)
@@ -193,13 +196,29 @@ def deploy_by_hand(scope, method, path, body, answer):
         stage = apigateway._stages.get_scoped(*scope, {}).get(json.loads(body or "{}").get("stageName"))
         if stage is None:
             return
-        stage["deploymentId"] = deployment
+        stage["deploymentId"], name = deployment, stage["stageName"]
     elif method == "PATCH" and parts[1:2] == ["stages"]:
-        deployment = json.loads(body or "{}").get("deploymentId")
+        deployment, name = json.loads(body or "{}").get("deploymentId"), unquote(parts[2])
     else:
         return
     if deployment in created.get(scope, {}):
-        served[scope] = created[scope][deployment]
+        served[(*scope, name)] = created[scope][deployment]
+
+
+def forget(scope, path):
+    """Forgets what a deleted API, or a deleted stage, serves."""
+    name = path.strip("/").split("/")[4:]
+    for store in (served, pending):
+        for place in [it for it in store if it[:3] == scope and (not name or it[3] == unquote(name[0]))]:
+            del store[place]
+
+
+def changed_stage(method, path, body):
+    """The name of the stage that a call creates or updates, if it does."""
+    parts = path.strip("/").split("/")[2:]
+    if parts[1:] == ["stages"] and method == "POST":
+        return json.loads(body or "{}").get("stageName")
+    return unquote(parts[2]) if parts[1:2] == ["stages"] and len(parts) > 2 else None
 
 
 def is_deployed(method, path, body):
@@ -237,7 +256,7 @@ async def handle_request(method, path, headers, body, query_params):
     answer = integrations.handle_tags(method, path, body, query_params) if path.startswith("/v2/tags/") else None
     if answer is not None:
         return answer
-    if method == "DELETE" and re.search("/(routes|integrations|authorizers)/", path):
+    if method == "DELETE" and re.search("/(routes|integrations|authorizers|stages)/[^/]+$", path):
         note_deletion(path, lambda deployment: not deployment["is_deletion"])
     match = re.match(r"/v2/apis/([^/]+)", path)
     scope = scope_of(match.group(1)) if match else None
@@ -247,9 +266,9 @@ async def handle_request(method, path, headers, body, query_params):
     if match and answer[0] < 300:
         deploy_by_hand(scope, method, path, body, answer)
         if method == "DELETE" and re.fullmatch(r"/v2/apis/[^/]+(/stages/[^/]+)?/?", path):
-            served.pop(scope, None)
+            forget(scope, path)
         elif is_deployed(method, path, body):
-            start(scope, method == "DELETE")
+            start(scope, method == "DELETE", changed_stage(method, path, body))
     return answer
 
 
@@ -301,7 +320,7 @@ def is_throttled(scope, stage, route):
 
 async def handle_execute_in_scope(api_id, stage, path, method, headers, body, *args, **kwargs):
     scope = scope_of(api_id)
-    definition = served.get(scope)
+    definition = served.get((*scope, stage))
     if definition is None:
         return apigateway._http_api_not_found()
     token = SERVED.set(definition)

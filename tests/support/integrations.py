@@ -215,7 +215,7 @@ def keep(integration, data):
 
 
 def handle_links(method, path, body, served):
-    """The answer to a call about VPC links. `served` contains the deployed snapshots of all APIs."""
+    """The answer to a call about VPC links. `served` contains the deployed snapshots of all stages."""
     store, name = own(), path.removeprefix("/v2/vpclinks").strip("/")
     data = json.loads(body or "{}")
     if name == "_listeners":
@@ -407,8 +407,8 @@ def location(integration):
         return 503
     if listener.get("name") != (integration.get("tlsConfig") or {}).get("serverNameToVerify"):
         return 500
-    # A private endpoint receives the path of the client.
-    return f"http://127.0.0.1:{listener['port']}{REQUEST.get()['path']}"
+    # A private endpoint receives the path of the client, after the name of the stage unless that is $default.
+    return f"http://127.0.0.1:{listener['port']}{REQUEST.get()['prefix']}{REQUEST.get()['path']}"
 
 
 async def call_proxy(integration, api_id, stage, path, method, headers, body, query, route_key="$default", *args, **more):
@@ -478,7 +478,8 @@ def map_response(answer):
 
 async def execute(data_plane, api_id, stage, path, method, headers, body, *args, **kwargs):
     """Serves a request to an API."""
-    token = REQUEST.set({"path": "/" + path.lstrip("/"), "body": body})
+    prefix = "" if stage == "$default" else f"/{stage}"
+    token = REQUEST.set({"path": "/" + path.lstrip("/"), "prefix": prefix, "body": body})
     try:
         return map_response(await data_plane(api_id, stage, path, method, headers, body, *args, **kwargs))
     finally:

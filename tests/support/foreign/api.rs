@@ -107,6 +107,11 @@ impl<'a> ForeignApi<'a> {
     /// The domain `api.example.com` with a certificate, a mapping to the stage `$default`, and a record. Returns the ID
     /// of its hosted zone.
     pub(crate) fn domain(&self) -> String {
+        self.domain_of("$default")
+    }
+
+    /// The same with a mapping to another stage.
+    pub(crate) fn domain_of(&self, stage: &str) -> String {
         const NAME: &str = "api.example.com";
         let account = self.proxy.account();
         let certificate = account.boto("acm", "request_certificate", json!({ "DomainName": "*.example.com" }));
@@ -114,7 +119,7 @@ impl<'a> ForeignApi<'a> {
             "SecurityPolicy": "TLS_1_2" }]);
         let domain = json!({ "DomainName": NAME, "DomainNameConfigurations": configuration });
         let domain = account.boto("apigatewayv2", "create_domain_name", domain);
-        self.create("api_mapping", json!({ "DomainName": NAME, "Stage": "$default" }));
+        self.create("api_mapping", json!({ "DomainName": NAME, "Stage": stage }));
         let zone = json!({ "Name": "example.com", "CallerReference": "legacy" });
         let zone = text(&account.boto("route53", "create_hosted_zone", zone)["HostedZone"]["Id"]);
         let target = &domain["DomainNameConfigurations"][0];

@@ -8,6 +8,7 @@ mod logs;
 mod missing_api;
 mod route53;
 mod route_settings;
+mod stages;
 
 use std::sync::OnceLock;
 
@@ -68,11 +69,10 @@ impl Repairs {
                 rejected => rejected,
             },
             "UpdateAuthorizer" => authorizers::rejected(emulator, call, &message).await?,
-            "CreateStage" => match stage_exists(emulator, call, &message).await? {
+            "CreateStage" | "UpdateStage" => match stages::rejected(emulator, call, &message).await? {
                 None => route_settings::rejected(emulator, call, &message).await?,
-                exists => exists,
+                rejected => rejected,
             },
-            "UpdateStage" => route_settings::rejected(emulator, call, &message).await?,
             "DeleteRoute" => absent(emulator, call, &message, "Route").await?,
             "DeleteIntegration" => match absent(emulator, call, &message, "Integration").await? {
                 None => integration_in_use(emulator, call, &message).await?,
@@ -95,7 +95,7 @@ impl Repairs {
                 Before::Forward(route_settings::completed(emulator, call, message).await?)
             }
             None if call.action == "UpdateStage" => {
-                let message = keep_access_logs(message);
+                let message = stages::merged(emulator, call, keep_access_logs(message)).await?;
                 Before::Forward(route_settings::completed(emulator, call, message).await?)
             }
             None if call.action == "UpdateApi" => Before::Forward(keep_cors(emulator, call, message).await?),
@@ -272,13 +272,6 @@ fn variables(route_key: &str) -> Vec<(String, &str)> {
         found.extend(name.map(|name| (place.clone(), name)));
     }
     found
-}
-
-/// AWS rejects a second stage with the same name; ministack replaces the first.
-async fn stage_exists(emulator: &Upstream, call: &Call, message: &Message) -> Result<Option<Reply>, String> {
-    let stages = children(emulator, call, message, "stages").await?;
-    let exists = stages.iter().any(|stage| stage["stageName"] == call.param("stageName"));
-    Ok(exists.then(|| conflict(call, "Stage already exists")))
 }
 
 /// AWS returns NotFoundException for the deletion of a missing child; ministack reports success.
