@@ -111,10 +111,15 @@ pub trait Cloud: Send + Sync + 'static {
         is_compared: &(dyn for<'b> Fn(&'b str) -> bool + Send + Sync),
     ) -> Result<Vec<Namesake>, Failure>;
 
-    /// Waits until AWS has completed what it starts by itself after a change: the deployment of a stage. Returns at
-    /// once if this process has changed nothing that AWS deploys.
-    async fn verify_deployment(&self, owner: TopologyKind, root_id: &str, deadlines: &Deadlines)
-    -> Result<(), Failure>;
+    /// Waits until AWS has completed what it starts by itself after a change: the deployments of the objects with these
+    /// ids. Returns at once if this process has changed nothing that AWS deploys.
+    async fn verify_deployment(
+        &self,
+        owner: TopologyKind,
+        root_id: &str,
+        deployed: &BTreeSet<String>,
+        deadlines: &Deadlines,
+    ) -> Result<(), Failure>;
 
     /// Sets the tag `fgw:state` of a root.
     async fn mark_root(&self, owner: TopologyKind, root_id: &str, state: RootState) -> Result<(), Failure>;
@@ -134,6 +139,8 @@ pub struct OpContext<'a> {
     pub before: Option<&'a Spec>,
     /// The ids of all objects in state. An untagged object that is not among them may be from a killed run.
     pub known: BTreeSet<String>,
+    /// The ids of the objects in state that AWS deploys after a change.
+    pub deployed: BTreeSet<String>,
     /// The IDs and other texts in the configuration that became known only after the plan. Other resources of the same
     /// run may have created these objects, so AWS may not return them yet.
     pub new_inputs: &'a BTreeSet<String>,

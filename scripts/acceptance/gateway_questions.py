@@ -208,6 +208,22 @@ def stage_tags(ask):
     ask.observe("stage-tags", text, accepted and "Team" in shown and "Team" not in after)
 
 
+def stages(ask):
+    api = ask.http_api()
+    ask.route(api)
+    stage = {"ApiId": api, "StageName": "v1"}
+    ask.api("create_stage", **stage, AutoDeploy=True, Description="first", StageVariables={"a": "1", "b": "2"})
+    update = ask.attempt("apigatewayv2", "update_stage", **stage, Description="", StageVariables={"b": "", "c": "3"})
+    after = ask.api("get_stage", **stage)
+    variables, description = after.get("StageVariables", {}), after.get("Description")
+    ask.observe("stage-variables", f"{update}, then {sorted(variables)}", sorted(variables) == ["a", "c"])
+    ask.observe("stage-description", f"{update}, then {description}", description == "first")
+    value = ask.attempt("apigatewayv2", "update_stage", **stage, StageVariables={"a": "b c"})
+    name = ask.attempt("apigatewayv2", "create_stage", ApiId=api, StageName="a.b")
+    refused = value.code == name.code == "BadRequestException"
+    ask.observe("stage-grammar", f"value: {value}; name: {name}", refused)
+
+
 def route_settings(ask):
     api = ask.http_api()
     ask.route(api)
@@ -389,6 +405,14 @@ QUESTIONS = [
         Row("stage-tags", "Does AWS accept tags of a stage, and does GetStage return the current ones?",
             "yes", "src/aws/apigateway/stage.rs"),
     ], stage_tags),
+    Question([
+        Row("stage-variables", "Does UpdateStage merge the variables, and remove those with an empty value?",
+            "yes", "src/aws/apigateway/stage.rs"),
+        Row("stage-description", "Does UpdateStage ignore an empty description?",
+            "yes, so the provider cannot remove one", "src/aws/apigateway/stage.rs"),
+        Row("stage-grammar", "What does AWS return for a variable with a space, and for a stage name with a dot?",
+            "BadRequestException", "src/topology/http_gateway/stage.rs"),
+    ], stages),
     Question([
         Row("settings-stale", "What does UpdateStage return for settings of a route if those of a missing one exist?",
             "NotFoundException with the key of the missing one", "src/aws/apigateway/stage/settings.rs"),

@@ -22,6 +22,7 @@ SUMMARIES = {
     "integrations": "a function, an HTTP endpoint and actions of services, with changed requests and responses",
     "production": "routes, authorizers, CORS, access logs",
     "resource": "one function",
+    "stages": "a named stage with variables",
     "tokens": "a JWT authorizer, and a route for signed requests",
     "throttling": "throttling, metrics, IPv6, and a custom domain as the only endpoint",
 }
@@ -40,9 +41,9 @@ def plans():
         found.append(Plan("gateway", f"gateway-{file.stem}", summary, run, minutes, needs_domain=needs_domain))
     summary = (
         "changes of a gateway: routes, functions, endpoints, parameters, authorizers, tokens, signatures, throttling, IP "
-        "addresses, CORS, access logs, tags, import, calls over HTTP"
+        "addresses, CORS, access logs, tags, stage variables, another stage, import, calls over HTTP"
     )
-    found.append(Plan("gateway", "gateway-change", summary, change, 11))
+    found.append(Plan("gateway", "gateway-change", summary, change, 12))
     summary = "a VPC link into a network: exchange, import, and the destruction of both in one run"
     found.append(Plan("gateway", "gateway-links", summary, links, 20))
     return found
@@ -190,8 +191,15 @@ def change(scenario):
     apply("disable access logs", access_log_destination_arn=None)
     apply("set tags", api_tags={"Team": "shop"}, stage_tags={"Team": "shop"})
     answers(scenario, "/hello", 200)
+    variables = {"backend": "blue", "level": "a,b"}
+    apply("set stage variables", stage_variables=variables, stage_description="Blue.")
+    apply("replace a stage variable", stage_variables={"backend": "green"}, stage_description="Green.")
+    apply("use a named stage", stage_name="live")
+    answers(scenario, "/hello", 200)
     scenario.import_again(ADDRESS)
     answers(scenario, "/moved/7", 200, KEY)
+    apply("use the default stage", stage_name="$default", stage_variables={}, stage_description=None)
+    answers(scenario, "/hello", 200)
     scenario.destroy()
 
 

@@ -212,6 +212,7 @@ where
         ids: &all,
         before: None,
         known: Default::default(),
+        deployed: ["$default".to_string()].into(),
         new_inputs: &Default::default(),
         in_create: false,
         timeouts: &timeouts,

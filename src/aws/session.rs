@@ -143,7 +143,7 @@ impl Cloud for Session {
         };
         match &to.spec {
             Spec::Api(_) => apigateway::api::add_tags(&operation, id, tags).await,
-            Spec::Stage(stage) => apigateway::stage::add_tags(&operation, operation.id(&stage.api)?, tags).await,
+            Spec::Stage(stage) => apigateway::stage::add_tags(&operation, operation.id(&stage.api)?, id, tags).await,
             Spec::DomainName(_) => apigateway::domain_name::add_tags(&operation, id, tags).await,
             Spec::LogGroup(_) => logs::group::add_tags(&operation, id, tags).await,
             Spec::VpcLink(_) => apigateway::vpc_link::add_tags(&operation, id, tags).await,
@@ -183,11 +183,12 @@ impl Cloud for Session {
         &self,
         owner: TopologyKind,
         root_id: &str,
+        deployed: &BTreeSet<String>,
         deadlines: &Deadlines,
     ) -> Result<(), Failure> {
         match owner {
             TopologyKind::FourTierVpc => Ok(()),
-            TopologyKind::HttpGateway => apigateway::deployment::at_the_end(self, root_id, deadlines).await,
+            TopologyKind::HttpGateway => apigateway::deployment::at_the_end(self, root_id, deployed, deadlines).await,
         }
     }
 

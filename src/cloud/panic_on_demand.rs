@@ -152,10 +152,11 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
         &self,
         owner: TopologyKind,
         root_id: &str,
+        deployed: &BTreeSet<String>,
         deadlines: &Deadlines,
     ) -> Result<(), Failure> {
         self.at("before", "settle", owner.root());
-        self.account.verify_deployment(owner, root_id, deadlines).await
+        self.account.verify_deployment(owner, root_id, deployed, deadlines).await
     }
 
     async fn mark_root(&self, owner: TopologyKind, root_id: &str, state: RootState) -> Result<(), Failure> {

@@ -24,8 +24,7 @@ use crate::cloud::{
     Cause, Cloud, Deadlines, Dependent, DependentScope, Dependents, Discovery, Failure, Known, Namesake, Observed,
     OpContext, Recorder, Root, RootState, Seen, Unmanaged,
 };
-use crate::model::TopologyKind;
-use crate::model::{AvailabilityZone, Certificate, Facts, Found, GuardDutyObjects, Lookup, Scope};
+use crate::model::{AvailabilityZone, Certificate, Facts, Found, GuardDutyObjects, Lookup, Scope, TopologyKind};
 use crate::model::{Claim, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, RouteTable, Spec};
 use crate::model::{UnmanagedInApi, UnmanagedSubnet};
 use crate::plugin::Input;
@@ -383,7 +382,7 @@ impl Cloud for Simulation {
         let seen = self.read(owner, root_id, Known { consented, ..Known::default() }).await?;
         let is_own = !self.is_foreign.load(Ordering::Relaxed)
             && (owner == TopologyKind::FourTierVpc || !self.is_unowned.load(Ordering::Relaxed));
-        let landscape = landscape(owner, root_id, is_own);
+        let landscape = landscape(owner, root_id, is_own, seen.as_ref().map_or(&[], |seen| &seen.objects));
         let seen = seen.filter(|seen| seen.objects.iter().any(|it| it.key.slot == owner.root()));
         Ok(seen.map(|seen| Box::new(Discovered { landscape, seen }) as Box<dyn Discovery>))
     }
@@ -601,7 +600,13 @@ impl Cloud for Simulation {
         self.answer(&entry.key)
     }
 
-    async fn verify_deployment(&self, _: TopologyKind, _: &str, _: &Deadlines) -> Result<(), Failure> {
+    async fn verify_deployment(
+        &self,
+        _: TopologyKind,
+        _: &str,
+        _: &BTreeSet<String>,
+        _: &Deadlines,
+    ) -> Result<(), Failure> {
         assert!(!self.panicking.lock().unwrap().contains(&"the end".into()), "simulated panic at the end");
         Ok(())
     }

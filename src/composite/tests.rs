@@ -30,6 +30,7 @@ mod properties;
 mod protected;
 #[path = "../../tests/support/host/rules.rs"]
 mod rules;
+mod stages;
 mod subnets_in_use;
 mod takeover;
 mod tier_zones;

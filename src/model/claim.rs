@@ -77,8 +77,11 @@ pub enum Claim {
         /// The log group.
         log_group: Key,
     },
-    /// The stage `$default` of the API.
-    DefaultStage,
+    /// The name of a stage of the API.
+    Stage {
+        /// The name.
+        name: String,
+    },
     /// A custom domain.
     Domain {
         /// Its name.

@@ -1,11 +1,19 @@
 //! Pending deletions of what a deployed stage may still use.
 
+use std::collections::BTreeSet;
+
 use super::{Entry, Inventory, Spec};
 
 /// The name under which `learned` stores the time.
 const LEARNED: &str = "undeployed_since";
 
 impl Inventory {
+    /// The IDs of the existing objects that AWS deploys after a change.
+    pub fn deployed(&self) -> BTreeSet<String> {
+        let deployed = self.entries.iter().filter(|entry| !entry.is_missing() && entry.spec().is_deployed_by_aws());
+        deployed.map(|entry| entry.id.clone()).collect()
+    }
+
     /// Whether the stage is not deployed automatically, and stays so because its drift is ignored.
     pub fn is_deployed_by_hand(&self) -> bool {
         let is_manual = |entry: &Entry| matches!(entry.observed(), Some(Spec::Stage(stage)) if !stage.auto_deploy);

@@ -347,10 +347,25 @@ impl Execution<'_> {
 
     fn work<'b>(&'b self, ids: &'b Ids, root_id: Option<&'b str>, before: Option<&'b Spec>) -> OpContext<'b> {
         let deadlines = Deadlines::until(self.deadline, self.stop.clone());
-        let known = self.lock().entries.iter().map(|entry| entry.id.clone()).collect();
+        let (known, deployed) = {
+            let inventory = self.lock();
+            (inventory.entries.iter().map(|entry| entry.id.clone()).collect(), inventory.deployed())
+        };
         let (owner, in_create, timeouts, guardduty) = (self.owner, self.in_create, self.timeouts, self.guardduty);
         let new_inputs = &self.new_inputs;
-        OpContext { owner, root_id, ids, before, known, new_inputs, in_create, timeouts, deadlines, guardduty }
+        OpContext {
+            owner,
+            root_id,
+            ids,
+            before,
+            known,
+            deployed,
+            new_inputs,
+            in_create,
+            timeouts,
+            deadlines,
+            guardduty,
+        }
     }
 
     /// Returns the ids of these objects only. An operation that uses an object without declaring the dependency

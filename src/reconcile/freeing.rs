@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::mem::Discriminant;
 
 use super::plan::{Action, Op, Phase, Plan};
-use super::suspend::suspension;
+use super::suspend::suspensions;
 use crate::model::{Entry, Inventory, OnDelete, Ref, Spec};
 
 impl Plan {
     /// The deletions of objects of the same kinds as these operations that no other object refers to. A quota that
-    /// prevents the operations may leave room for them after these deletions. Before that of a route, the stage is
+    /// prevents the operations may leave room for them after these deletions. Before that of a route, the stages are
     /// suspended. `existing` are the current objects.
     pub fn freeing(&self, failed: &[Discriminant<Spec>], existing: &Inventory) -> Plan {
         let is_used = |entry: &Entry| {
@@ -24,9 +24,9 @@ impl Plan {
         let freeing = self.ops.iter().filter(|op| op.action.deletes_any_of(failed) && deletes_unused(&op.action));
         let freeing: Vec<&Op> = freeing.collect();
         let serve = freeing.iter().any(|op| op.action.spec().answers_requests());
-        let first = suspension(existing).filter(|_| serve);
-        let depends_on: BTreeSet<usize> = first.iter().map(|_| 0).collect();
-        let first = first.map(|action| Op { action, depends_on: BTreeSet::new(), phase: Phase::Main });
+        let first = if serve { suspensions(existing) } else { Vec::new() };
+        let depends_on: BTreeSet<usize> = (0..first.len()).collect();
+        let first = first.into_iter().map(|action| Op { action, depends_on: BTreeSet::new(), phase: Phase::Main });
         let freeing = freeing.into_iter().map(|op| Op { depends_on: depends_on.clone(), ..op.clone() });
         Plan { ops: first.into_iter().chain(freeing).collect(), ..Plan::default() }
     }

@@ -335,22 +335,35 @@ impl<'a> Ordering<'a> {
         }
     }
 
-    /// While the stage deploys no changes, all routes are deleted, so that it never serves a part of the old ones.
+    /// While the stage deploys no changes, all routes are deleted, so that it never serves a part of the old ones. If
+    /// it is deleted too, its successor is created after that, and everything else is deleted after the stage, so that
+    /// nothing waits for its deployment.
     fn order_suspension(&mut self, claimed: &mut BTreeSet<usize>) {
+        let is_stage = |position: &usize| self.actions[*position].spec().is_deployed_by_aws();
+        let suspensions: Vec<usize> = self.early.values().copied().filter(is_stage).collect();
         let resumes = |set: &usize| match &self.actions[*set] {
             Action::Update { before, to, certain: true, .. } => {
                 let is_suspended = before.suspended() == *before;
                 to.spec.is_deployed_by_aws() && is_suspended && to.spec.suspended() != to.spec
             }
+            Action::Create(object) => object.spec.is_deployed_by_aws() && !suspensions.is_empty(),
             _ => false,
         };
         let Some(resumption) = self.sets.values().copied().find(resumes) else { return };
-        let suspension = self.early.get(self.actions[resumption].key()).copied();
         let routes: Vec<usize> = self.deleted_routes().into_iter().map(|(position, _)| position).collect();
         for position in routes {
             claimed.insert(position);
-            self.depends_on[position].extend(suspension);
+            self.depends_on[position].extend(&suspensions);
             self.depends_on[resumption].insert(position);
+        }
+        let is_delete = |position: &usize| matches!(self.actions[*position], Action::Delete { .. });
+        let deletes: Vec<usize> = (0..self.actions.len()).filter(is_delete).collect();
+        for &stage in deletes.iter().filter(|position| is_stage(position)) {
+            for other in deletes.iter().filter(|other| **other != stage && !claimed.contains(other)) {
+                if !self.depends_on_transitively(stage, *other) {
+                    self.depends_on[*other].insert(stage);
+                }
+            }
         }
     }
 

@@ -92,8 +92,12 @@ impl Parts {
         }
         let first = interim_object(&to, interim.clone(), |required| Some(required.suspended()));
         let first = Object { after: Vec::new(), ..first };
+        // One that is deleted stays off.
+        let is_all = (&first.spec, &first.required) == (&to.spec, &to.required);
         self.early.push(Action::Update { id: id.clone(), before, certain, to: first });
-        self.sets.push(Action::Update { id, before: interim, certain: true, to });
+        if !is_all {
+            self.sets.push(Action::Update { id, before: interim, certain: true, to });
+        }
     }
 
     fn update(&mut self, action: Action, deleted: &BTreeSet<Key>) {

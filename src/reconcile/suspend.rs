@@ -4,11 +4,11 @@
 //! serves what AWS has deployed before: an early update of the stage turns automatic deployment off, and its last
 //! update, which follows all routes, turns it on again. AWS then deploys all of them at once. If the apply ends in
 //! between, the stage stays as it is, and the next apply continues. At the quota of routes, the same precedes the
-//! deletion of old ones.
+//! deletion of old ones. A stage that the plan deletes stays off, and the creation of its successor follows all routes.
 
-use super::diff::{holder, keeping};
+use super::diff::keeping;
 use super::plan::Action;
-use crate::model::{Claim, Entry, Inventory, Object};
+use crate::model::{Claim, Entry, Inventory, Key, Object};
 
 /// Whether a route must be deleted before another one is created.
 pub(super) fn is_suspended(actions: &[Action]) -> bool {
@@ -19,29 +19,38 @@ pub(super) fn is_suspended(actions: &[Action]) -> bool {
     deleted.any(|action| Claim::any_collide(&created, &action.spec().claims()))
 }
 
-/// Adds an update of the stage, if it has none. `split` divides it.
+/// Adds an update of each stage that has none. `split` divides it.
 pub(super) fn with_update(mut actions: Vec<Action>, existing: &Inventory, wanted: &[Object]) -> Vec<Action> {
-    let stage = wanted.iter().find(|object| object.spec.is_deployed_by_aws());
-    let missing = stage.filter(|stage| is_suspended(&actions) && actions.iter().all(|it| *it.key() != stage.key));
-    let entry = missing.and_then(|stage| Some((stage, holder(existing, &stage.key)?)));
-    if let Some((stage, entry)) = entry.filter(|(_, entry)| !entry.is_missing()) {
-        let (id, before) = (entry.id.clone(), entry.spec().clone());
-        let deletes = actions.iter().position(|action| matches!(action, Action::Delete { .. })).unwrap_or_default();
-        actions.insert(deletes, Action::Update { id, to: keeping(before.clone(), stage), before, certain: true });
+    if !is_suspended(&actions) {
+        return actions;
     }
+    let is_updated = |key: &Key| actions.iter().any(|it| matches!(it, Action::Update { to, .. } if to.key == *key));
+    let updates = stages(existing).filter(|entry| !is_updated(&entry.key)).filter_map(|entry| {
+        let Some(stage) = wanted.iter().find(|object| object.key == entry.key) else { return suspended(entry) };
+        let (id, before) = (entry.id.clone(), entry.spec().clone());
+        Some(Action::Update { id, to: keeping(before.clone(), stage), before, certain: true })
+    });
+    let updates: Vec<Action> = updates.collect();
+    let deletes = actions.iter().position(|action| matches!(action, Action::Delete { .. })).unwrap_or_default();
+    actions.splice(deletes..deletes, updates);
     actions
 }
 
-/// The update of the stage before a deletion that no plan contains.
-pub(super) fn suspension(existing: &Inventory) -> Option<Action> {
-    let suspended = |entry: &Entry| {
-        let (before, certain) = (entry.spec().clone(), entry.unfinished.is_none());
-        let required = Some(Box::new(entry.applied.suspended()));
-        let to = Object { required, ..Object::new(entry.key.clone(), before.suspended()) };
-        (!certain || to.spec != before).then(|| Action::Update { id: entry.id.clone(), before, certain, to })
-    };
-    let mut stages = existing.present().filter(|entry| entry.spec().is_deployed_by_aws() && !entry.is_missing());
-    stages.next().and_then(suspended)
+/// The updates of the stages before a deletion that no plan contains.
+pub(super) fn suspensions(existing: &Inventory) -> Vec<Action> {
+    stages(existing).filter_map(suspended).collect()
+}
+
+fn stages(existing: &Inventory) -> impl Iterator<Item = &Entry> {
+    existing.present().filter(|entry| entry.spec().is_deployed_by_aws() && !entry.is_missing())
+}
+
+/// The update that turns automatic deployment off. `None` if it is off.
+fn suspended(entry: &Entry) -> Option<Action> {
+    let (before, certain) = (entry.spec().clone(), entry.unfinished.is_none());
+    let required = Some(Box::new(entry.applied.suspended()));
+    let to = Object { required, ..Object::new(entry.key.clone(), before.suspended()) };
+    (!certain || to.spec != before).then(|| Action::Update { id: entry.id.clone(), before, certain, to })
 }
 
 #[cfg(test)]
@@ -60,7 +69,7 @@ mod tests {
         let routes: Vec<Object> = route_keys.iter().map(route).collect();
         let after = routes.iter().map(|route| route.key.clone()).collect();
         let stage = Spec::Stage(Stage { auto_deploy: true, ..Stage::test() });
-        routes.into_iter().chain([Object { after, ..Object::new(keys::stage(), stage) }]).collect()
+        routes.into_iter().chain([Object { after, ..Object::new(keys::stage(Stage::DEFAULT), stage) }]).collect()
     }
 
     /// The operations, each with the positions of those before it.

@@ -15,6 +15,7 @@ mod outputs;
 mod parameters;
 mod references;
 mod reflect;
+mod stage;
 mod validate;
 mod vpc_links;
 mod warnings;
@@ -47,8 +48,7 @@ impl Topology for HttpGateway {
     const NAME: &'static str = "name";
     // The ARN of an API contains no account.
     const ROOT_ARNS: &'static [&'static str] = &["api_arn", "execution_arn"];
-    const ROOT_OUTPUTS: &'static [&'static str] =
-        &["api_id", "api_arn", "api_endpoint", "execution_arn", "default_stage_id", "stage_arn"];
+    const ROOT_OUTPUTS: &'static [&'static str] = &["api_id", "api_arn", "api_endpoint", "execution_arn"];
 
     fn description() -> &'static str {
         "An HTTP API in front of Lambda functions, HTTP endpoints and AWS services, managed as one resource: routes, \

@@ -75,6 +75,8 @@ mod same_run;
 mod scale;
 #[path = "gateway/settings.rs"]
 mod settings;
+#[path = "gateway/stages.rs"]
+mod stages;
 #[path = "gateway/shared_objects.rs"]
 mod shared_objects;
 #[path = "gateway/vpc_links.rs"]

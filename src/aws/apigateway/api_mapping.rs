@@ -3,7 +3,7 @@
 use aws_sdk_apigatewayv2::types::ApiMapping as Shown;
 use tokio::sync::OwnedMutexGuard;
 
-use super::stage::DEFAULT;
+use super::deployment::before_move;
 use super::{
     PAGE, change, client, deleted, domain_lock, holds, is_absent, is_conflict, is_unclear, no_id, note_unmapped, pages,
 };
@@ -27,12 +27,18 @@ pub(super) async fn list(session: &Session, domain: &str) -> Result<Vec<Shown>, 
     }
 }
 
-/// Converts a mapping that AWS returned to an observation.
-pub(super) fn read(shown: &Shown, api_id: &str, api: Key, domain: Key, key: Key) -> Option<Observed> {
+/// Converts a mapping that AWS returned to an observation. `stages` are the names of the stages of the gateway.
+pub(super) fn read(
+    shown: &Shown,
+    (api_id, stages): (&str, &[&str]),
+    api: Key,
+    domain: Key,
+    key: Key,
+) -> Option<Observed> {
     let id = shown.api_mapping_id.clone()?;
-    let stage = match points_to(shown, api_id, DEFAULT) {
-        true => Ref::Key(keys::stage()),
-        false => Ref::Id(target(shown)),
+    let stage = match stages.iter().find(|stage| points_to(shown, api_id, stage)) {
+        Some(stage) => Ref::Key(keys::stage(stage)),
+        None => Ref::Id(target(shown)),
     };
     let spec = ApiMapping { api, stage, domain, mapping_key: path(shown).to_string() };
     Some(Observed { id, key, spec: Spec::ApiMapping(spec), learned: Learned::new() })
@@ -97,7 +103,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &ApiMapping) -> Resu
     Ok(())
 }
 
-/// Updates a mapping to match its spec.
+/// Updates a mapping to match its spec. One that moves to another stage waits until that serves the API.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
@@ -107,6 +113,10 @@ pub(crate) async fn update(
     let session = operation.session;
     let (api_id, stage) = (operation.id(&to.api)?, operation.resolve(&to.stage)?);
     let domain = operation.id(&to.domain)?;
+    let leaves_stage = from.is_none_or(|from| from.stage != to.stage);
+    if leaves_stage {
+        before_move(operation, api_id, stage).await?;
+    }
     let moved = from.is_some_and(|from| from.mapping_key != to.mapping_key);
     let (_locks, change) = locked_change(operation, api_id, domain, "UpdateApiMapping").await;
     change
@@ -122,8 +132,11 @@ pub(crate) async fn update(
                 .send()
                 .await
         })
-        .await
-        .map(|_| ())
+        .await?;
+    if leaves_stage {
+        note_unmapped(session, api_id);
+    }
+    Ok(())
 }
 
 /// Deletes a mapping, unless it was changed outside Terraform to point to another API: that API would become
@@ -205,7 +218,7 @@ mod tests {
     }
 
     fn ids() -> [(Key, &'static str); 3] {
-        [(keys::api(), "api1"), (keys::stage(), DEFAULT), (domain(), "api.example.com")]
+        [(keys::api(), "api1"), (keys::stage(Stage::DEFAULT), Stage::DEFAULT), (domain(), "api.example.com")]
     }
 
     fn item(id: &str, api: &str, stage: &str, key: &str) -> Value {
@@ -226,7 +239,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn create_maps_the_root_path_to_the_stage() {
         let post = format!("POST {PATH}");
-        let aws = Recorded::default().on(&post, Answer::Json(201, item("m1", "api1", DEFAULT, "")));
+        let aws = Recorded::default().on(&post, Answer::Json(201, item("m1", "api1", Stage::DEFAULT, "")));
         let (answer, ids) = created(&aws, "mapping-create").await;
         answer.unwrap();
         assert_eq!(ids, ["m1"]);
@@ -238,7 +251,7 @@ mod tests {
         let aws = Recorded::default()
             .on(&format!("POST {PATH}"), Answer::Lost)
             .on(&format!("GET {PATH}"), items(&[item("m0", "api2", "prod", "v1")], Some("p2")))
-            .on(&format!("GET {PATH}?nextToken=p2"), items(&[item("m1", "api1", DEFAULT, "")], None));
+            .on(&format!("GET {PATH}?nextToken=p2"), items(&[item("m1", "api1", Stage::DEFAULT, "")], None));
         let (answer, ids) = created(&aws, "mapping-lost").await;
         answer.unwrap();
         assert_eq!(ids, ["m1"]);
@@ -259,7 +272,7 @@ mod tests {
 
         let aws = Recorded::default()
             .on(&format!("POST {PATH}"), exists)
-            .on(&format!("GET {PATH}"), items(&[item("m1", "api1", DEFAULT, "")], None));
+            .on(&format!("GET {PATH}"), items(&[item("m1", "api1", Stage::DEFAULT, "")], None));
         let (answer, ids) = created(&aws, "mapping-equal").await;
         answer.unwrap();
         assert_eq!(ids, ["m1"], "an equal mapping is adopted");
@@ -268,15 +281,18 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn update_points_a_mapping_back_to_the_stage_in_place() {
         let patch = format!("PATCH {PATH}/m1");
-        let aws = Recorded::default().on(&patch, Answer::Json(200, json!({})));
+        let aws = Recorded::default()
+            .on("GET /v2/apis/api1/stages/%24default", Answer::Json(200, json!({ "stageName": "$default" })))
+            .on(&patch, Answer::Json(200, json!({})));
         let session = aws.session("mapping-update");
         let shown = |api: &str, stage: &str, key: &str| {
             let shown = Shown::builder().api_mapping_id("m1").api_id(api).stage(stage).api_mapping_key(key).build();
-            let read = read(&shown, "api1", keys::api(), domain(), keys::api_mapping(&domain())).unwrap();
+            let read =
+                read(&shown, ("api1", &[Stage::DEFAULT]), keys::api(), domain(), keys::api_mapping(&domain())).unwrap();
             let Spec::ApiMapping(spec) = read.spec else { panic!("{read:?}") };
             spec
         };
-        assert_eq!(shown("api1", DEFAULT, ""), spec(), "an unchanged mapping is no drift");
+        assert_eq!(shown("api1", Stage::DEFAULT, ""), spec(), "an unchanged mapping is no drift");
         let elsewhere = shown("api2", "prod", "");
         let difference = Spec::ApiMapping(spec()).differences(&Spec::ApiMapping(elsewhere.clone()));
         assert_eq!(difference, ["stage is api2/prod instead of stage"]);
@@ -286,17 +302,45 @@ mod tests {
 
         let aws = Recorded::default().on(&patch, Answer::Json(200, json!({})));
         let session = aws.session("mapping-moved");
-        let moved = shown("api1", DEFAULT, "v2");
+        let moved = shown("api1", Stage::DEFAULT, "v2");
         run(&session, &key, &ids(), async |it| update(it, "m1", Some(&moved), &spec()).await).await.0.unwrap();
         assert_eq!(aws.body(&patch)["apiMappingKey"], "");
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_mapping_moves_when_the_new_stage_serves_the_api() {
+        let patch = format!("PATCH {PATH}/m1");
+        let shown = |id: Option<&str>, message: Option<&str>| {
+            Answer::Json(
+                200,
+                json!({ "stageName": "prod", "autoDeploy": true, "deploymentId": id,
+                "lastDeploymentStatusMessage": message }),
+            )
+        };
+        let deployment = json!({ "createdDate": "2023-11-14T22:13:20Z" });
+        for (message, is_moved) in [("Successfully deployed stage", true), ("Deployment attempt failed", false)] {
+            let aws = Recorded::default()
+                .on("GET /v2/apis/api1/stages/prod", shown(None, None))
+                .on("GET /v2/apis/api1/stages/prod", shown(Some("d1"), Some(message)))
+                .on("GET /v2/apis/api1/deployments/d1", Answer::Json(200, deployment.clone()))
+                .on(&patch, Answer::Json(200, json!({})));
+            let session = aws.session("mapping-prod");
+            session.process.created.add("api1/prod");
+            let to = ApiMapping { stage: Ref::Key(keys::stage("prod")), ..spec() };
+            let ids = [(keys::api(), "api1"), (keys::stage("prod"), "prod"), (domain(), "api.example.com")];
+            let key = keys::api_mapping(&domain());
+            let moved = run(&session, &key, &ids, async |it| update(it, "m1", Some(&spec()), &to).await).await.0;
+            assert_eq!(moved.is_ok(), is_moved, "{moved:?}");
+            assert_eq!(aws.calls().contains(&patch), is_moved, "{:?}", aws.calls());
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn mapping_to_another_api_and_its_domain_are_not_deleted() {
         let remove = format!("DELETE {PATH}/m1");
-        for (api, stage, is_ours) in [("api2", "prod", false), ("api1", "prod", true), ("api1", DEFAULT, true)] {
+        for (api, stage, is_ours) in [("api2", "prod", false), ("api1", "prod", true), ("api1", Stage::DEFAULT, true)] {
             let aws = Recorded::default()
-                .on(&format!("GET {PATH}"), items(&[item("m0", "api1", DEFAULT, "v1")], Some("p2")))
+                .on(&format!("GET {PATH}"), items(&[item("m0", "api1", Stage::DEFAULT, "v1")], Some("p2")))
                 .on(&format!("GET {PATH}?nextToken=p2"), items(&[item("m1", api, stage, "")], None))
                 .on(&remove, Answer::Json(204, json!(null)));
             let session = aws.session("mapping-changed");
@@ -330,8 +374,8 @@ mod tests {
         let key = keys::api_mapping(&domain());
         let entry = Entry::new(key.clone(), "m1", Spec::ApiMapping(spec()));
         run(&session, &key, &[], async |it| delete(it, &entry).await).await.0.unwrap();
-        let entry = Entry::new(keys::stage(), DEFAULT, Spec::Stage(Stage::test()));
-        run(&session, &keys::stage(), &[], async |it| stage::delete(it, &entry).await).await.0.unwrap();
+        let entry = Entry::new(keys::stage(Stage::DEFAULT), Stage::DEFAULT, Spec::Stage(Stage::test()));
+        run(&session, &keys::stage(Stage::DEFAULT), &[], async |it| stage::delete(it, &entry).await).await.0.unwrap();
         assert_eq!(aws.calls().iter().filter(|call| *call == stage_path).count(), 3);
     }
 }

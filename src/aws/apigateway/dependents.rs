@@ -4,9 +4,8 @@ use std::collections::HashSet;
 
 use futures::future::join_all;
 
-use super::{PAGE, api_mapping, authorizer, client, pages, route, text};
+use super::{api_mapping, authorizer, route, stage, text};
 use crate::aws::Session;
-use crate::aws::calls::OrFailure;
 use crate::cloud::{Dependent, DependentScope, Dependents, Failure};
 use crate::model::{Entry, Spec};
 
@@ -44,8 +43,12 @@ pub(crate) async fn dependents(
             guardduty: Vec::new(),
         })
     };
-    let (routes, stages, authorizers, paths) =
-        tokio::join!(route::list(session, api_id), stages(session, api_id), authorizer::list(session, api_id), paths);
+    let (routes, stages, authorizers, paths) = tokio::join!(
+        route::list(session, api_id),
+        stage::list(session, api_id),
+        authorizer::list(session, api_id),
+        paths
+    );
     let routes = routes.map(|all| {
         let found = all.into_iter().filter_map(|it| unmanaged("route", it.route_id, it.route_key));
         found.collect::<Vec<_>>()
@@ -82,15 +85,6 @@ async fn paths(session: &Session, api_id: &str, domain: &str, known: &[Entry]) -
         })
     });
     Ok(unmanaged.collect())
-}
-
-async fn stages(session: &Session, api_id: &str) -> Result<Vec<aws_sdk_apigatewayv2::types::Stage>, Failure> {
-    pages(|token| async move {
-        let call = client(session).await.get_stages().api_id(api_id).max_results(PAGE).set_next_token(token);
-        let answer = call.send().await.or_failure("GetStages")?;
-        Ok((answer.items.unwrap_or_default(), answer.next_token))
-    })
-    .await
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Deployments of the stage, which AWS starts by itself after a change has been answered.
+//! Deployments of stages, which AWS starts by itself after a change has been answered.
 //!
 //! Until a deployment has ended, the stage serves the state before it. Deletions therefore wait: a permission that is
 //! removed too early makes requests fail. AWS does not document how long a deployment takes, how many changes one
@@ -7,9 +7,11 @@
 //! A person may have turned automatic deployment off. Nothing waits then: the stage serves its deployment until a
 //! person creates another one.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use futures::future::join_all;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
@@ -97,7 +99,7 @@ enum Verdict {
     Manual(String),
 }
 
-/// Waits until the stage serves all creates and updates, or all changes, that this process has made to an API, and
+/// Waits until the stages serve all creates and updates, or all changes, that this process has made to an API, and
 /// those for which an earlier apply has deferred the deletion of `entry`. The deletions of one apply share the wait and
 /// its failure.
 ///
@@ -115,7 +117,9 @@ pub(crate) async fn before_deletion(
         session.process.deployed_changes.add_earlier(&session.scope.region, api_id, since);
     }
     let wait = Wait { quiet: QUIET, is_deferred: since.is_some() };
-    match wait_for(session, api_id, awaited, &operation.deadlines(BEFORE_DELETION), wait).await {
+    match wait_for(session, (api_id, &operation.work.deployed), awaited, &operation.deadlines(BEFORE_DELETION), wait)
+        .await
+    {
         Err(failure) if failure.cause == Cause::AwaitsDeployment && awaited == Awaited::CreatesAndUpdates => Ok(()),
         Err(failure) if !matches!(failure.cause, Cause::Stopped | Cause::AwaitsDeployment) => {
             Err(Failure { cause: Cause::NotDeployed, ..failure })
@@ -124,24 +128,57 @@ pub(crate) async fn before_deletion(
     }
 }
 
-/// Waits until the stage serves all changes, before automatic deployment is turned off: a deployment in progress might
+/// Waits until the stages serve all changes, before automatic deployment is turned off: a deployment in progress might
 /// otherwise contain later changes.
 pub(crate) async fn before_suspension(operation: &Operation<'_>, api_id: &str) -> Result<(), Failure> {
     let wait = Wait { quiet: QUIET, is_deferred: false };
-    wait_for(operation.session, api_id, Awaited::All, &operation.deadlines(BEFORE_DELETION), wait).await
+    let place = (api_id, &operation.work.deployed);
+    wait_for(operation.session, place, Awaited::All, &operation.deadlines(BEFORE_DELETION), wait).await
 }
 
-/// Waits until the stage serves all changes, to report a failure in the apply that caused it. The failure of a
+/// Waits until a stage serves all creates and updates, before it takes over the requests of another one. It may be from
+/// an earlier run, so its deployment counts even if this process has changed nothing.
+pub(crate) async fn before_move(operation: &Operation<'_>, api_id: &str, stage: &str) -> Result<(), Failure> {
+    let (session, deadlines) = (operation.session, operation.deadlines(BEFORE_DELETION));
+    let changes = &session.process.deployed_changes;
+    let change = changes.undeployed(&session.scope.region, api_id, Awaited::CreatesAndUpdates).unwrap_or_default();
+    let wait = Wait { quiet: Duration::ZERO, is_deferred: false };
+    match until_deployed(session, (api_id, stage), change, &deadlines, wait).await {
+        // A person decides what it serves.
+        Err(failure) if failure.cause == Cause::AwaitsDeployment => Ok(()),
+        result => result.map_err(|failure| not_deployed((api_id, stage), change, failure)),
+    }
+}
+
+/// Waits until all other stages serve all creates and updates, before a stage is deleted.
+pub(crate) async fn before_replacement(operation: &Operation<'_>, api_id: &str, entry: &Entry) -> Result<(), Failure> {
+    for stage in operation.work.deployed.iter().filter(|stage| **stage != entry.id) {
+        match before_move(operation, api_id, stage).await {
+            Err(failure) if failure.cause != Cause::Stopped => {
+                return Err(Failure { cause: Cause::NotDeployed, ..failure });
+            }
+            result => result?,
+        }
+    }
+    Ok(())
+}
+
+/// Waits until the stages serve all changes, to report a failure in the apply that caused it. The failure of a
 /// deployment has the cause `NotDeployed`, a deployment that takes too long `TimedOut`, and one that a person has to
 /// create `AwaitsDeployment`.
-pub(crate) async fn at_the_end(session: &Session, api_id: &str, deadlines: &Deadlines) -> Result<(), Failure> {
+pub(crate) async fn at_the_end(
+    session: &Session,
+    api_id: &str,
+    stages: &BTreeSet<String>,
+    deadlines: &Deadlines,
+) -> Result<(), Failure> {
     let wait = Wait { quiet: Duration::ZERO, is_deferred: false };
-    wait_for(session, api_id, Awaited::All, &deadlines.at_most(AT_THE_END), wait).await
+    wait_for(session, (api_id, stages), Awaited::All, &deadlines.at_most(AT_THE_END), wait).await
 }
 
 async fn wait_for(
     session: &Session,
-    api_id: &str,
+    (api_id, stages): (&str, &BTreeSet<String>),
     awaited: Awaited,
     deadlines: &Deadlines,
     wait: Wait,
@@ -155,14 +192,22 @@ async fn wait_for(
     if let Some(failure) = changes.failure(region, api_id, change) {
         return Err(failure);
     }
-    let result = until_deployed(session, api_id, change, deadlines, wait).await;
-    let result = result.map_err(|failure| not_deployed(api_id, change, failure));
+    let results = join_all(stages.iter().map(|stage| async move {
+        let result = until_deployed(session, (api_id, stage), change, deadlines, wait).await;
+        result.map_err(|failure| not_deployed((api_id, stage), change, failure))
+    }));
+    // That a person has to deploy one stage is less than the failure of another one.
+    let failures = results.await.into_iter().filter_map(Result::err);
+    let result = failures.min_by_key(|failure| failure.cause == Cause::AwaitsDeployment).map_or(Ok(()), Err);
     changes.conclude(region, api_id, change, &result);
     result
 }
 
-fn not_deployed(api_id: &str, change: Change, failure: Failure) -> Failure {
-    let message = format!("the stage of API {api_id} does not serve the last change yet: {}", failure.message);
+/// An API and the name of one of its stages.
+type Place<'a> = (&'a str, &'a str);
+
+fn not_deployed((api_id, stage): Place<'_>, change: Change, failure: Failure) -> Failure {
+    let message = format!("the stage {stage} of API {api_id} does not serve the last change yet: {}", failure.message);
     // Without the time of AWS, a deployment must be later than this wait.
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs().try_into().ok();
     Failure { message, undeployed_since: change.at.or_else(now), ..failure }
@@ -170,18 +215,19 @@ fn not_deployed(api_id: &str, change: Change, failure: Failure) -> Failure {
 
 async fn until_deployed(
     session: &Session,
-    api_id: &str,
+    place: Place<'_>,
     change: Change,
     deadlines: &Deadlines,
     wait: Wait,
 ) -> Result<(), Failure> {
-    let is_new = stage::is_created_here(session, api_id);
+    let (api_id, name) = place;
+    let is_new = stage::is_created_here(session, api_id, name);
     let (seen, start): (Mutex<Option<Seen>>, _) = (Mutex::default(), Instant::now());
     let set_again = OnceCell::new();
     let backoff = Backoff::starting_at(Duration::from_millis(200), Duration::from_secs(1));
     wait::until_with("GetStage", deadlines, backoff, || async {
         let known = seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some(last) = look(session, api_id, known.as_ref().map(|seen| &seen.last)).await? else {
+        let Some(last) = look(session, place, known.as_ref().map(|seen| &seen.last)).await? else {
             // A stage that this process created may not be visible yet. Another one was deleted and serves nothing.
             return Ok(if is_new { Poll::Pending("the stage is not visible".into()) } else { Poll::Done(()) });
         };
@@ -197,7 +243,7 @@ async fn until_deployed(
             Verdict::Failed(message) => Err(Failure::new(Cause::NotDeployed, "GetStage", message)),
             Verdict::Manual(message) => Err(Failure::new(Cause::AwaitsDeployment, "GetStage", message)),
             Verdict::Pending(seen) if !is_due => Ok(Poll::Pending(seen)),
-            Verdict::Pending(seen) => match set_again.get_or_init(|| stage::set_again(session, api_id)).await {
+            Verdict::Pending(seen) => match set_again.get_or_init(|| stage::set_again(session, api_id, name)).await {
                 Ok(()) => Ok(Poll::Pending(seen)),
                 Err(failure) => Ok(Poll::Pending(format!("{seen}; {failure}"))),
             },
@@ -209,10 +255,10 @@ async fn until_deployed(
 /// Reads the last deployment. `None` if the API or the stage does not exist.
 async fn look(
     session: &Session,
-    api_id: &str,
+    (api_id, name): Place<'_>,
     known: Option<&LastDeployment>,
 ) -> Result<Option<LastDeployment>, Failure> {
-    let Some(stage) = stage::get(session, api_id).await? else { return Ok(None) };
+    let Some(stage) = stage::get(session, api_id, name).await? else { return Ok(None) };
     let id = stage.deployment_id.filter(|id| !id.is_empty());
     let created = match (&id, known) {
         (None, _) => None,

@@ -10,9 +10,9 @@ use crate::model::{
     ApiLandscape, FoundAuthorizer, FoundIntegration, FoundRoute, FoundStage, FoundTags, FunctionArn, Key, Spec,
 };
 
-/// The landscape. `stage` is the stage `$default`.
+/// The landscape.
 pub(super) fn of(
-    (api_id, api, stage): (&str, &Api, Option<&Stage>),
+    (api_id, api, stages): (&str, &Api, &[Stage]),
     routes: &[Route],
     integrations: &[Integration],
     authorizers: &[Authorizer],
@@ -21,14 +21,19 @@ pub(super) fn of(
         api_id: api_id.to_string(),
         tags: all(api.tags.as_ref()),
         protocol: api.protocol_type.as_ref().map_or("HTTP", |protocol| protocol.as_str()).to_string(),
-        stage: stage.map(|stage| FoundStage {
-            tags: all(stage.tags.as_ref()),
-            is_managed_by_aws: stage.api_gateway_managed == Some(true),
-            auto_deploy: stage.auto_deploy == Some(true),
-        }),
+        stages: stages.iter().map(found_stage).collect(),
         routes: routes.iter().filter_map(found_route).collect(),
         integrations: integrations.iter().filter_map(found_integration).collect(),
         authorizers: authorizers.iter().filter_map(found_authorizer).collect(),
+    }
+}
+
+fn found_stage(shown: &Stage) -> FoundStage {
+    FoundStage {
+        name: shown.stage_name.clone().unwrap_or_default(),
+        tags: all(shown.tags.as_ref()),
+        is_managed_by_aws: shown.api_gateway_managed == Some(true),
+        auto_deploy: shown.auto_deploy == Some(true),
     }
 }
 

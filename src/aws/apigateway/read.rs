@@ -27,7 +27,7 @@ use crate::aws::calls::ownership;
 use crate::aws::calls::ownership::Owner;
 use crate::aws::lambda::permission;
 use crate::aws::lambda::permission::{CallerId, FunctionPolicy, statement_id};
-use crate::cloud::{Failure, Known, Namesake, Observed, Root, RootState, Seen, Unmanaged};
+use crate::cloud::{Failure, Known, Namesake, Observed, Root, RootState, Seen};
 use crate::model::keys::gateway as keys;
 use crate::model::{
     Api, Authorizer, Caller, Classification, Entry, Key, LambdaPermission, Learned, Object, Ref, Spec, Stage,
@@ -134,12 +134,12 @@ struct View<'a> {
     routes: Vec<types::Route>,
     integrations: Vec<types::Integration>,
     authorizers: Vec<types::Authorizer>,
-    stage: Option<types::Stage>,
+    stages: Vec<types::Stage>,
     links: Vec<types::VpcLink>,
     logs: Logs,
     policies: Policies,
     domains: Vec<domain::FoundDomain>,
-    /// The owner of the stage and the log group.
+    /// The owner of the stages and the log group.
     owner: Owner<'a>,
 }
 
@@ -155,10 +155,10 @@ struct OwnAuthorizer {
 impl<'a> View<'a> {
     /// Without logs, policies and domains.
     fn of(session: &'a Session, root_id: &'a str, listed: Listed, owner: Owner<'a>) -> View<'a> {
-        let Listed { api, routes, integrations, authorizers, stage, links } = listed;
+        let Listed { api, routes, integrations, authorizers, stages, links } = listed;
         let (logs, policies, domains) = Default::default();
         let scope = &session.scope;
-        View { scope, root_id, api, routes, integrations, authorizers, stage, links, logs, policies, domains, owner }
+        View { scope, root_id, api, routes, integrations, authorizers, stages, links, logs, policies, domains, owner }
     }
 
     /// What a read returns for a gateway that is in state.
@@ -188,24 +188,19 @@ impl<'a> View<'a> {
     /// classification, something else built it.
     async fn first_read(mut self, session: &Session, classification: Option<&Classification>) -> Result<Seen, Failure> {
         let root_id = self.root_id;
-        self.logs = Logs::of_stage(session, self.stage.as_ref(), self.owner).await?;
+        let stage = self.own_stages(classification).next().cloned();
+        self.logs = Logs::of_stage(session, stage.as_ref(), self.owner).await?;
         if classification.is_none() {
             self.links = vpc_link::list_if_supported(session).await?;
         }
         self.policies = policies_of_functions(session, &self).await?;
-        let (domains, mut unmanaged) = match classification {
-            Some(_) => domain::adoptable(session, root_id, self.owner).await?,
+        let (domains, unmanaged) = match classification {
+            Some(_) => domain::adoptable(session, (root_id, &self.own_names(classification)), self.owner).await?,
             None => domain::imported(session, root_id, self.owner.resource).await?,
         };
         self.domains = domains;
         let mut objects = self.everything(classification);
-        let mut stacks = BTreeMap::new();
-        if classification.is_some() {
-            let reason = "a gateway has only the stage $default";
-            let others = stage::others(session, root_id).await?.into_iter();
-            unmanaged.extend(others.map(|id| Unmanaged { id, slot: None, is_tagged: false, reason: reason.into() }));
-            stacks = self.stacks();
-        }
+        let stacks = classification.map(|_| self.stacks()).unwrap_or_default();
         objects.extend(dns::imported(session, &objects).await?);
         Ok(Seen { objects, unmanaged, stacks, ..Seen::default() })
     }
@@ -213,6 +208,7 @@ impl<'a> View<'a> {
     /// The current observations of the objects in state, and the objects that an interrupted run may have created.
     fn known(&self, known: &[Entry]) -> Vec<Observed> {
         let (api_key, mut seen) = self.api(known);
+        let stages = stage_names(known);
         let mut ours = BTreeMap::new();
         for entry in known {
             let is_referred_to = matches!(
@@ -265,19 +261,20 @@ impl<'a> View<'a> {
                     .iter()
                     .find(|it| it.route_id.as_deref() == Some(id))
                     .and_then(|shown| route::read(shown, api_key.clone(), key, &ours)),
-                Spec::Stage(applied) => self.stage.as_ref().map(|shown| {
+                Spec::Stage(applied) => self.stages.iter().find(|it| it.stage_name() == Some(id)).map(|shown| {
                     self.read_stage(shown, (api_key.clone(), key), Some(applied), |arn| reference_to_group(known, arn))
                 }),
-                Spec::DomainName(_) | Spec::ApiMapping(_) => domain::read(&self.domains, entry, self.root_id, &api_key),
+                Spec::DomainName(_) | Spec::ApiMapping(_) => {
+                    domain::read(&self.domains, entry, (self.root_id, &stages), &api_key)
+                }
                 _ => None,
             };
             seen.extend(observed);
         }
-        if !known.iter().any(|entry| matches!(entry.applied, Spec::Stage(_))) {
-            seen.extend(self.own_stage(&api_key, |arn| reference_to_group(known, arn)));
-        }
+        let unknown = self.own_stages(None).filter(|shown| !stages.iter().any(|name| shown.stage_name() == Some(name)));
+        seen.extend(unknown.map(|shown| self.own_stage(shown, &api_key, |arn| reference_to_group(known, arn))));
         seen.extend(self.own_links(&api_key).filter(|link| !known.iter().any(|entry| entry.id == link.id)));
-        seen.extend(domain::unknown(&self.domains, known, self.root_id, &api_key));
+        seen.extend(domain::unknown(&self.domains, known, (self.root_id, &stages), &api_key));
         seen.extend(self.unknown_statements(known, &api_key));
         seen
     }
@@ -362,20 +359,30 @@ impl<'a> View<'a> {
             let Some(route_key) = &shown.route_key else { continue };
             seen.extend(route::read(shown, api_key.clone(), keys::route(route_key), &ours));
         }
-        seen.extend(self.own_stage(&api_key, |arn| match &group_key {
-            Some(key) => Ref::Key(key.clone()),
-            None => Ref::Id(arn.to_string()),
-        }));
-        seen.extend(domain::everything(&self.domains, self.root_id, &api_key));
+        let group = |arn: &str| group_key.clone().map_or_else(|| Ref::Id(arn.to_string()), Ref::Key);
+        seen.extend(self.own_stages(classification).map(|shown| self.own_stage(shown, &api_key, group)));
+        seen.extend(domain::everything(&self.domains, (self.root_id, &self.own_names(classification)), &api_key));
         seen
     }
 
-    /// The stage, if it has the tags of its owner.
-    fn own_stage(&self, api_key: &Key, log_group: impl Fn(&str) -> Ref) -> Option<Observed> {
-        let is_managed_by_aws = |shown: &types::Stage| shown.api_gateway_managed == Some(true);
-        let is_own = |shown: &&types::Stage| self.owner.accepts(shown.tags.as_ref(), None) && !is_managed_by_aws(shown);
-        let shown = self.stage.as_ref().filter(is_own)?;
-        Some(self.read_stage(shown, (api_key.clone(), keys::stage()), None, log_group))
+    /// The stages with the tags of their owner. In an adoption, these are those that the classification chooses.
+    fn own_stages(&self, classification: Option<&Classification>) -> impl Iterator<Item = &types::Stage> {
+        self.stages.iter().filter(move |shown| {
+            let is_in = |it: &Classification| shown.stage_name().is_some_and(|name| it.slots.contains_key(name));
+            classification.is_none_or(is_in)
+                && self.owner.accepts(shown.tags.as_ref(), None)
+                && shown.api_gateway_managed != Some(true)
+        })
+    }
+
+    fn own_names(&self, classification: Option<&Classification>) -> Vec<&str> {
+        self.own_stages(classification).filter_map(types::Stage::stage_name).collect()
+    }
+
+    /// A stage that is not in state.
+    fn own_stage(&self, shown: &types::Stage, api_key: &Key, log_group: impl Fn(&str) -> Ref) -> Observed {
+        let key = keys::stage(shown.stage_name().unwrap_or_default());
+        self.read_stage(shown, (api_key.clone(), key), None, log_group)
     }
 
     fn read_stage(
@@ -449,6 +456,11 @@ impl<'a> View<'a> {
     }
 }
 
+/// The names of the stages in state.
+fn stage_names(known: &[Entry]) -> Vec<&str> {
+    known.iter().filter(|entry| matches!(entry.applied, Spec::Stage(_))).map(|entry| entry.id.as_str()).collect()
+}
+
 /// The known objects that still exist after the deletion of the API.
 fn outliving(
     scope: &Scope,
@@ -458,12 +470,13 @@ fn outliving(
     policies: &Policies,
     domains: &[domain::FoundDomain],
 ) -> Vec<Observed> {
+    let stages = stage_names(known);
     let is_api = |entry: &&Entry| matches!(entry.applied, Spec::Api(_));
     let api_key = known.iter().find(is_api).map_or_else(keys::api, |entry| entry.key.clone());
     let read = |entry| {
         logs.read(entry, &api_key)
             .or_else(|| read_permission(scope, policies, root_id, entry))
-            .or_else(|| domain::read(domains, entry, root_id, &api_key))
+            .or_else(|| domain::read(domains, entry, (root_id, &stages), &api_key))
     };
     known.iter().filter_map(read).collect()
 }

@@ -106,7 +106,7 @@ async fn on(
     key: &Key,
     call: impl AsyncFnOnce(&Operation<'_>) -> Result<(), Failure>,
 ) -> (Result<(), Failure>, Records) {
-    let ids = [(keys::api(), "api1"), (keys::stage(), "$default"), (domain_key(), "api.example.com")];
+    let ids = [(keys::api(), "api1"), (keys::stage("$default"), "$default"), (domain_key(), "api.example.com")];
     let session = aws.session("shapes");
     // A new API contains no objects of an interrupted run, so the create calls are not preceded by lists.
     session.process.created.add("api1");
@@ -146,7 +146,7 @@ async fn missing_api_and_stage_are_absent() {
     let aws = Recorded::default().on("GET /v2/apis/api1", no_api).on("GET /v2/apis/api1/stages/%24default", no_stage);
     let session = aws.session("shapes");
     assert_eq!(api::get(&session, "api1").await, Ok(None));
-    assert_eq!(stage::get(&session, "api1").await, Ok(None));
+    assert_eq!(stage::get(&session, "api1", "$default").await, Ok(None));
 }
 
 /// Recorded: GetApis, which returns WebSocket APIs too and no `nextToken` on the last page.
@@ -220,9 +220,12 @@ async fn stages_are_read_in_each_state() {
     for (further, auto_deploy, failure, log_group) in cases {
         let aws =
             Recorded::default().on("GET /v2/apis/api1/stages/%24default", ok(shown_stage("$default", further.clone())));
-        let shown = stage::get(&aws.session("shapes"), "api1").await.unwrap().expect("it exists");
+        let shown = stage::get(&aws.session("shapes"), "api1", "$default").await.unwrap().expect("it exists");
         let Spec::Stage(spec) =
-            stage::read(&shown, (keys::api(), keys::stage()), None, &BTreeSet::new(), |arn| Ref::Id(arn.into())).spec
+            stage::read(&shown, (keys::api(), keys::stage("$default")), None, &BTreeSet::new(), |arn| {
+                Ref::Id(arn.into())
+            })
+            .spec
         else {
             panic!("it is a stage")
         };
@@ -402,14 +405,16 @@ async fn mappings_are_read_with_and_without_a_path() {
     let second = json!({ "items": [item("m3", json!({ "apiMappingKey": "v1", "stage": "test" }))] });
     let aws = Recorded::default().on(path, ok(first)).on(&format!("{path}?nextToken=n"), ok(second));
     let listed = api_mapping::list(&aws.session("shapes"), "api.example.com").await.unwrap();
-    let read = listed.iter().filter_map(|it| api_mapping::read(it, "api1", keys::api(), domain_key(), Key::new("m")));
+    let read = listed
+        .iter()
+        .filter_map(|it| api_mapping::read(it, ("api1", &["$default"]), keys::api(), domain_key(), Key::new("m")));
     let read: Vec<_> = read
         .map(|it| match it.spec {
             Spec::ApiMapping(spec) => (it.id, spec.mapping_key, spec.stage),
             spec => panic!("{spec:?}"),
         })
         .collect();
-    let default = || Ref::Key(keys::stage());
+    let default = || Ref::Key(keys::stage("$default"));
     let expected = [("m1", "", default()), ("m2", "", default()), ("m3", "v1", Ref::Id("api1/test".into()))];
     assert_eq!(read, expected.map(|(id, path, stage)| (id.to_string(), path.to_string(), stage)));
 

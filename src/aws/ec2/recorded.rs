@@ -129,6 +129,7 @@ impl Notes {
             ids: &known,
             before: self.before.as_ref(),
             known: self.known.iter().map(|id| id.to_string()).collect(),
+            deployed: Default::default(),
             new_inputs: &self.new_inputs,
             in_create: false,
             timeouts: &Timeouts::default(),

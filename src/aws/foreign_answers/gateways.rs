@@ -95,7 +95,7 @@ fn of_api() -> Vec<Deletion> {
     let logging = json!({ "stageName": "$default", "accessLogSettings": { "destinationArn": "arn:group" } });
     let found_stage = || Answer::Json(200, logging.clone());
     let of_api = |cors| Entry::new(keys::api(), "api1", api(cors));
-    let of_stage = |format| Entry::new(keys::stage(), "$default", stage(format));
+    let of_stage = |format| Entry::new(keys::stage("$default"), "$default", stage(format));
     vec![
         of_api_gateway("API", "DELETE /v2/apis/api1", &[NO_API], of_api(None), vec![get("", found.clone())]),
         Deletion {
@@ -110,7 +110,7 @@ fn of_api() -> Vec<Deletion> {
             vec![get(stage_path, found_stage())],
         ),
         Deletion {
-            to: Some(Object::new(keys::stage(), stage(None))),
+            to: Some(Object::new(keys::stage("$default"), stage(None))),
             ..of_api_gateway(
                 "access logs",
                 "DELETE /v2/apis/api1/stages/%24default/accesslogsettings",

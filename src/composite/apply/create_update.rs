@@ -329,7 +329,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         let failure = match deferred {
             Some(failure) => failure,
             None if plan.is_empty() || has_rejected_credentials(outcome) => return,
-            None => match self.cloud.verify_deployment(P::KIND, &root_id, &run.deadlines()).await {
+            None => match self.verify_deployment(&root_id, inventory, run).await {
                 Ok(()) => return,
                 Err(failure) => failure,
             },
@@ -347,6 +347,10 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
             }
             _ => diagnostics::not_deployed::<P>(&root_id, &failure, is_deferred, diagnostics),
         }
+    }
+
+    async fn verify_deployment(&self, root_id: &str, inventory: &Inventory, run: &Run<'_, P>) -> Result<(), Failure> {
+        self.cloud.verify_deployment(P::KIND, root_id, &inventory.deployed(), &run.deadlines()).await
     }
 
     /// Tags the root as ready or incomplete, unless it is tagged so already. Some roles may tag only on creation, so a

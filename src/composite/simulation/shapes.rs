@@ -23,7 +23,7 @@ pub(super) fn as_known(spec: &Spec, known: Option<&Entry>) -> Spec {
         return shown.normalized_against(&known.applied);
     }
     if let (Spec::Stage(stage), Some(Entry { applied: Spec::Stage(applied), .. })) = (&mut spec, known) {
-        stage.keep_settings_of(applied);
+        stage.keep_managed_of(applied);
     }
     if let (Spec::DefaultNetworkAcl(acl), Some(Entry { applied: Spec::DefaultNetworkAcl(applied), .. })) =
         (&mut spec, known)
@@ -44,6 +44,7 @@ pub(super) fn named(spec: &Spec) -> Option<String> {
     match spec {
         Spec::LogGroup(group) => group.name.known().cloned(),
         Spec::DomainName(domain) => domain.domain_name.known().cloned(),
+        Spec::Stage(stage) => Some(stage.name.clone()),
         // The statement IDs of this provider follow from the API, the function and the caller.
         Spec::LambdaPermission(it) => {
             Some(format!("statement {:?} {:?} {:?}", it.function_arn, it.qualifier, it.caller))

@@ -166,6 +166,7 @@ fn these_inputs_mean_the_same_if_they_are_null_or_empty() {
             "route_config.request_parameters",
             "route_config.response_parameters",
             "api_tags",
+            "stage_variables",
             "stage_tags",
             "faas_authorizers",
             "jwt_authorizers",

@@ -15,7 +15,8 @@ const REQUESTS: [&str; 8] =
 fn some_gateway() -> impl Strategy<Value = Value> {
     let some_route = (0..3_usize, 0..5_usize, any::<bool>());
     let routes = proptest::collection::btree_map(prop::sample::select(KEYS.to_vec()), some_route, 1..6);
-    (routes, any::<bool>(), any::<bool>()).prop_map(|(routes, renamed, first)| {
+    let stage = prop::sample::select(vec!["$default", "$default", "$default", "prod"]);
+    (routes, any::<bool>(), any::<bool>(), stage).prop_map(|(routes, renamed, first, stage)| {
         let routes = routes.into_iter().map(|(key, (function, guard, scoped))| {
             let guard = [None, None, Some("first"), Some("second"), Some("first")][guard];
             let mut route = route(["a", "b", "c"][function], guard);
@@ -29,7 +30,7 @@ fn some_gateway() -> impl Strategy<Value = Value> {
         let issuer =
             |is_new: bool| jwt_authorizer(["https://one.example.com", "https://two.example.com"][usize::from(is_new)]);
         let authorizers = Value::map([("first", issuer(first)), ("second", issuer(false))]);
-        gateway(&routes, &[], &[("jwt_authorizers", authorizers)])
+        gateway(&routes, &[], &[("jwt_authorizers", authorizers), ("stage_name", stage.into())])
     })
 }
 

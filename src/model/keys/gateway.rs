@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
 
-use crate::model::{DnsRecord, FunctionArn, Key, Spec};
+use crate::model::{DnsRecord, FunctionArn, Key, Spec, Stage};
 use crate::plugin::Input;
 
 /// The slot of the API, the root of a gateway.
@@ -12,6 +12,9 @@ pub const API: &str = "api";
 
 /// The slot of the log group.
 pub const LOG_GROUP: &str = "log_group";
+
+/// The slot of the stage.
+pub const STAGE: &str = "stage";
 
 /// The slot of the custom domain.
 pub const DOMAIN: &str = "domain";
@@ -38,7 +41,7 @@ pub fn slots() -> Vec<String> {
         "vpc_link.*",
         "integration.*",
         "route.*",
-        "stage",
+        STAGE,
         DOMAIN,
         "api_mapping",
         "dns_record",
@@ -137,9 +140,10 @@ pub fn route(route_key: &str) -> Key {
     Key::new(format!("route.{route_key}"))
 }
 
-/// `stage`.
-pub fn stage() -> Key {
-    Key::new("stage")
+/// `stage`, fixed by its name unless that is `$default`.
+pub fn stage(name: &str) -> Key {
+    let fixed = if name == Stage::DEFAULT { "" } else { name };
+    Key::fixed(STAGE, Input::Known(fixed.to_string()))
 }
 
 /// `domain`, fixed by its name.

@@ -1,7 +1,7 @@
 //! An API with its stage, routes, integrations and authorizers.
 
 use super::FoundTags;
-use crate::model::Authorization;
+use crate::model::{Authorization, Stage};
 
 /// An API and the objects in it, as far as a gateway can contain them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,8 +12,8 @@ pub struct ApiLandscape {
     pub tags: FoundTags,
     /// Its protocol, `HTTP` or `WEBSOCKET`.
     pub protocol: String,
-    /// Its stage `$default`.
-    pub stage: Option<FoundStage>,
+    /// Its stages.
+    pub stages: Vec<FoundStage>,
     /// Its routes.
     pub routes: Vec<FoundRoute>,
     /// Its integrations.
@@ -22,9 +22,21 @@ pub struct ApiLandscape {
     pub authorizers: Vec<FoundAuthorizer>,
 }
 
+impl ApiLandscape {
+    /// The stage that a gateway can manage: the only one or, of several, `$default`.
+    pub fn stage(&self) -> Option<&FoundStage> {
+        match &self.stages[..] {
+            [only] => Some(only),
+            all => all.iter().find(|stage| stage.name == Stage::DEFAULT),
+        }
+    }
+}
+
 /// A stage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FoundStage {
+    /// Its name.
+    pub name: String,
     /// Its tags.
     pub tags: FoundTags,
     /// Whether AWS manages it, because it is part of a quick create.

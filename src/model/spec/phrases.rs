@@ -85,6 +85,7 @@ pub(super) fn confidential(field: &str) -> Option<&'static str> {
         "tags" => Some("tag"),
         "request_parameters" => Some("request parameter"),
         "response_parameters" => Some("response parameter"),
+        "variables" => Some("stage variable"),
         _ => None,
     }
 }

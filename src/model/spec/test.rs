@@ -320,6 +320,9 @@ impl Stage {
     pub(crate) fn test() -> Stage {
         Stage {
             api: api(),
+            name: Stage::DEFAULT.to_string(),
+            description: Input::Known(None),
+            variables: Input::default(),
             auto_deploy: true,
             deployment_failure: None,
             access_log: None,
@@ -348,7 +351,7 @@ impl ApiMapping {
     pub(crate) fn test() -> ApiMapping {
         ApiMapping {
             api: api(),
-            stage: Ref::Key(Key::new("stage")),
+            stage: Ref::Key(crate::model::keys::gateway::stage(Stage::DEFAULT)),
             domain: Key::new("domain"),
             mapping_key: String::new(),
         }

@@ -27,7 +27,8 @@ const TOGETHER: [&[&str]; 5] = [
 ];
 
 /// The properties that are maps, of which each entry is a unit.
-const MAPS: [&str; 5] = ["tags", "default_settings", "route_settings", "request_parameters", "response_parameters"];
+const MAPS: [&str; 6] =
+    ["tags", "variables", "default_settings", "route_settings", "request_parameters", "response_parameters"];
 
 /// The prefix of the properties of a CORS configuration.
 const CORS: &str = "cors.";

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::config::{FaasAuthorizer, GatewayConfig, RouteConfig};
 use super::integrations::IntegrationConfig;
-use crate::model::{Api, RouteSettings, Scope};
+use crate::model::{Api, RouteSettings, Scope, Stage};
 use crate::plugin::{AttributePath, Encode, Input, Nested};
 use crate::topology::Context;
 use crate::topology::alternatives::{Change, combined, each};
@@ -49,6 +49,11 @@ pub(super) fn alternatives(context: &Context<'_, GatewayConfig>) -> Vec<GatewayC
         let names = [None, Some("unknown.example.com".to_string())];
         let names = before(|config| &config.domain_name).cloned().into_iter().chain(names).map(Input::Known);
         choices.push(each(|config| &mut config.domain_name, names));
+    }
+    if !config.stage_name.is_known() {
+        let before = context.prior.and_then(|prior| prior.stage_name.known()).cloned();
+        let names = before.into_iter().chain([Stage::DEFAULT, "unknown"].map(str::to_string)).map(Input::Known);
+        choices.push(each(|config| &mut config.stage_name, names));
     }
     if !config.ip_address_type.is_known() {
         let types = [Api::IPV4, Api::DUALSTACK].map(|it| Input::Known(it.to_string()));

@@ -15,8 +15,8 @@ pub(super) use domain::certificate_domain;
 
 use super::authorization::Required;
 use super::config::{CorsConfig, GatewayConfig, RouteConfig};
-use super::vpc_links;
 use super::warnings::{deploys_again, enables_endpoint, warnings};
+use super::{stage, vpc_links};
 use crate::model::keys::gateway as keys;
 use crate::model::{
     AccessLog, Api, ApiRoute, Arn, Authorization, AuthorizationType, Caller, Cors, Facts, FunctionArn, Inventory, Key,
@@ -43,6 +43,7 @@ pub(super) fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprin
             .into_iter()
             .chain(deploys_again(context))
             .chain(enables_endpoint(context))
+            .chain(stage::renamed(context))
             .collect(),
         missing: Vec::new(),
         // CloudWatch Logs accepts every tag that API Gateway accepts.
@@ -105,7 +106,7 @@ impl<'a> Draft<'a> {
         self.note_users();
         self.keep_permissions();
         self.check_route_keys();
-        self.stage(config, log_group?, route_keys);
+        self.stage(config, log_group?, route_keys)?;
         self.domain(config)?;
         self.warn_of_preflights(config, &routes);
         Some(())
@@ -232,17 +233,22 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The stage is created after the routes, so that it is deployed once and not once per route.
-    fn stage(&mut self, config: &GatewayConfig, log_group: Option<Ref>, routes: Vec<Key>) {
+    /// The stage is created after the routes, so that it is deployed once and not once per route. `None` if its name is
+    /// unknown.
+    fn stage(&mut self, config: &GatewayConfig, log_group: Option<Ref>, routes: Vec<Key>) -> Option<()> {
+        let name = config.stage_name.known()?;
         let of_stage: fn(&Spec) -> Option<&String> = |spec| match spec {
             Spec::Stage(stage) => stage.access_log.as_ref()?.format.known(),
             _ => None,
         };
-        let existing = self.existing.at(&keys::stage().slot);
+        let existing = self.existing.at(keys::STAGE);
         let format = config.access_log_format();
         let format = format.map(|format| in_existing_form(format, existing, of_stage, is_same_format));
         let spec = Stage {
             api: self.api.clone(),
+            name: name.clone(),
+            description: config.stage_description.clone(),
+            variables: config.stage_variables.clone(),
             auto_deploy: true,
             deployment_failure: None,
             access_log: log_group.map(|log_group| AccessLog { log_group, format }),
@@ -251,7 +257,8 @@ impl<'a> Draft<'a> {
             tags: self.tags(&AttributePath::new("stage_tags"), &config.stage_tags),
         };
         self.check_settings(&spec);
-        self.add(keys::stage(), Spec::Stage(spec), routes);
+        self.add(keys::stage(name), Spec::Stage(spec), routes);
+        Some(())
     }
 
     fn add(&mut self, key: Key, spec: Spec, after: Vec<Key>) {

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use crate::model::keys::gateway as keys;
 use crate::model::{
-    ApiLandscape, AuthorizationType, Classification, FoundIntegration, FoundRoute, RESOURCE, RouteKey, TopologyKind,
+    ApiLandscape, AuthorizationType, Classification, FoundIntegration, FoundRoute, RESOURCE, RouteKey, Stage,
+    TopologyKind,
 };
 
 /// Decides.
@@ -18,6 +19,13 @@ pub(super) fn classify(api: &ApiLandscape) -> Classification {
         return result;
     }
     result.slots.insert(api.api_id.clone(), keys::API.to_string());
+    let managed = api.stage().map(|stage| stage.name.as_str());
+    for stage in &api.stages {
+        match managed == Some(&stage.name) {
+            true => drop(result.slots.insert(stage.name.clone(), keys::STAGE.to_string())),
+            false => drop(result.unmanaged.insert(stage.name.clone(), further_stage(stage.auto_deploy))),
+        }
+    }
     let mut used = BTreeSet::new();
     for route in &api.routes {
         if let Some(reason) = objection_to_route(route, api) {
@@ -56,18 +64,31 @@ fn objection_to_api(api: &ApiLandscape) -> Option<String> {
     if let Some(owner) = api.tags.get(RESOURCE).filter(|owner| !is_of_gateway(owner)) {
         return Some(format!("its tag fgw:resource is {owner:?}"));
     }
-    let Some(stage) = &api.stage else { return Some("it has no stage $default".to_string()) };
-    let is_of_api = |owner: &String| *owner == format!("{kind}/{}", api.api_id);
-    let reason = if stage.is_managed_by_aws {
-        "AWS manages its stage $default, because it is part of a quick create"
-    } else if !stage.auto_deploy {
-        "its stage $default does not deploy changes automatically"
-    } else if !stage.tags.get(RESOURCE).is_none_or(is_of_api) {
-        "its stage $default has the tag fgw:resource of another resource"
-    } else {
-        return None;
+    let Some(stage) = api.stage() else {
+        return Some(match api.stages.is_empty() {
+            true => "it has no stage".to_string(),
+            false => format!("it has {} stages, none of which is {}", api.stages.len(), Stage::DEFAULT),
+        });
     };
-    Some(reason.to_string())
+    let (name, is_of_api) = (&stage.name, |owner: &String| *owner == format!("{kind}/{}", api.api_id));
+    if stage.is_managed_by_aws {
+        Some(format!("AWS manages its stage {name}, because it is part of a quick create"))
+    } else if !stage.auto_deploy {
+        Some(format!("its stage {name} does not deploy changes automatically"))
+    } else if !stage.tags.get(RESOURCE).is_none_or(is_of_api) {
+        Some(format!("its stage {name} has the tag fgw:resource of another resource"))
+    } else {
+        None
+    }
+}
+
+/// Why a stage besides the managed one stays unmanaged.
+fn further_stage(is_deployed: bool) -> String {
+    let reason = "it is a further stage, and a gateway has one";
+    match is_deployed {
+        true => format!("{reason}; AWS deploys changes of the gateway to it too"),
+        false => reason.to_string(),
+    }
 }
 
 /// Why a route cannot be adopted, if there is a reason.

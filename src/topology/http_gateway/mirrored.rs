@@ -12,6 +12,9 @@ pub(super) const MIRRORED: &[Mirrored] = &[
     Mirrored::new("api_version", |it| it.each(Api::of, |api| &api.version)),
     Mirrored::new("disable_execute_api_endpoint", |it| it.each(Api::of, |api| &api.disable_endpoint)),
     Mirrored::new("ip_address_type", |it| it.each(Api::of, |api| &api.ip_address_type)),
+    Mirrored::new("stage_name", |it| it.all(Stage::of).map(|stage| stage.name.as_str().into()).collect()),
+    Mirrored::new("stage_variables", |it| it.each(Stage::of, |stage| &stage.variables)),
+    Mirrored::new("stage_description", |it| it.each(Stage::of, |stage| &stage.description)),
     Mirrored::new("access_log_logservice_group_name", |it| it.each(LogGroup::of, |group| &group.name))
         .if_deleted(&Value::Null),
     Mirrored::new("access_log_logservice_group_retention_in_days", |it| {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::config::GatewayConfig;
+use super::stage;
 use super::vpc_links;
 use crate::model::keys::gateway as keys;
 use crate::model::{ApiRoute, Authorization, Ids, Key, Object, Ref, Spec};
@@ -30,10 +31,10 @@ pub(super) fn schema() -> Vec<Attribute> {
         Attribute::computed(
             "invoke_url",
             Type::String,
-            "URL of the gateway: the URL of the custom domain, or `api_endpoint` if there is none or it is a wildcard. \
-             Null if that endpoint is disabled.",
+            "URL of the gateway: the URL of the custom domain or, if there is none or it is a wildcard, that of the stage: \
+             `api_endpoint`, followed by `/<stage_name>` unless that is `$default`. Null if that endpoint is disabled.",
         ),
-        Attribute::computed("default_stage_id", Type::String, "ID of the stage, which is always `$default`."),
+        Attribute::computed("default_stage_id", Type::String, "ID of the stage, which is its name."),
         Attribute::computed("stage_arn", Type::String, "ARN of the stage."),
         Attribute::computed(
             "integration_ids",
@@ -88,7 +89,7 @@ pub(super) fn outputs(
     scope: Option<&Scope>,
 ) -> BTreeMap<String, Value> {
     let api = keys::api();
-    let stage = ids.id(&keys::stage());
+    let stage = config.stage_name.known().map_or(Value::Unknown, |name| ids.id(&keys::stage(name)));
     let endpoint = ids.learned(&api, "api_endpoint");
     // The ARN of an API contains no account ID.
     let api_arn = arn(scope, |scope| {
@@ -165,10 +166,12 @@ fn access_log_group_arn(config: &GatewayConfig, ids: &Ids, scope: Option<&Scope>
 
 /// The URL of the custom domain if there is one, otherwise the endpoint of the API.
 fn invoke_url(config: &GatewayConfig, endpoint: &Value) -> Value {
-    let endpoint = match &config.disable_execute_api_endpoint {
-        Input::Unknown => Value::Unknown,
-        Input::Known(true) => Value::Null,
-        Input::Known(false) => endpoint.clone(),
+    let endpoint = match (&config.disable_execute_api_endpoint, &config.stage_name) {
+        (Input::Known(true), _) => Value::Null,
+        (Input::Unknown, _) | (_, Input::Unknown) => Value::Unknown,
+        (Input::Known(false), Input::Known(stage)) => {
+            stage::url(endpoint.as_str(), stage).map_or(Value::Unknown, Value::from)
+        }
     };
     match &config.domain_name {
         Input::Unknown => Value::Unknown,

@@ -528,6 +528,16 @@ pub(super) fn targets() -> impl Strategy<Value = serde_json::Value> {
     prop_oneof![3 => function, 1 => others]
 }
 
+/// The inputs of the stage.
+fn some_stage() -> impl Strategy<Value = serde_json::Value> {
+    let name = prop::sample::select(vec!["$default", "$default", "prod", "v1-a_b"]);
+    let variables = prop::sample::select(vec![json!({}), json!({ "a": "1" }), json!({ "a": "2", "b": "x,y" })]);
+    let description = prop::option::of(Just("Live."));
+    (name, variables, description).prop_map(|(name, variables, description)| {
+        json!({ "stage_name": name, "stage_variables": variables, "stage_description": description })
+    })
+}
+
 /// Valid configurations.
 pub(super) fn gateways() -> impl Strategy<Value = serde_json::Value> {
     let entry = (targets(), 0..3_i64, prop::option::of("[ab]{0,1}"), 0..6_usize).prop_map(
@@ -559,8 +569,9 @@ pub(super) fn gateways() -> impl Strategy<Value = serde_json::Value> {
         prop::option::of(logs::some_logs()),
         any::<bool>(),
         domains::some_domain(),
+        some_stage(),
     )
-        .prop_map(|(routes, authorizers, logs, cors, domain)| {
+        .prop_map(|(routes, authorizers, logs, cors, domain, stage)| {
             let authorizers = authorizers.into_iter().enumerate().map(|(index, it)| (format!("a{index}"), it));
             let gateway = json!({
                 "route_config": routes,
@@ -568,7 +579,7 @@ pub(super) fn gateways() -> impl Strategy<Value = serde_json::Value> {
                 "jwt_authorizers": { "a2": { "issuer": "https://id.example.com/", "audience": ["shop"] } },
                 "cors_configuration": cors.then(|| json!({ "allow_origins": ["*"], "max_age": 1 })),
             });
-            let gateway = with(gateway, domain);
+            let gateway = with(with(gateway, domain), stage);
             logs.map_or(gateway.clone(), |logs| with(gateway, logs::logging(logs)))
         })
 }
@@ -622,7 +633,7 @@ pub(super) fn context<'a>(
     Context { config, prior: None, existing, scope, facts }
 }
 
-fn decided(config: &GatewayConfig, existing: &Inventory, scope: &Scope) -> (Vec<Object>, Vec<Problem>) {
+pub(super) fn decided(config: &GatewayConfig, existing: &Inventory, scope: &Scope) -> (Vec<Object>, Vec<Problem>) {
     match HttpGateway::blueprint(&context(config, existing, scope, &domains::facts())) {
         Ok(Blueprint::Decided { objects, warnings, .. }) => (objects, warnings),
         other => panic!("{other:?}"),

@@ -14,7 +14,7 @@ mod settings;
 mod rules;
 
 use super::config::GatewayConfig;
-use super::{authorization, jwt_authorizers, vpc_links};
+use super::{authorization, jwt_authorizers, stage, vpc_links};
 use crate::model::keys::gateway;
 use crate::model::{ALLOWED_CHARACTERS, TaggingService, check_tags};
 use crate::plugin::{AttributePath, Input, Problem};
@@ -30,6 +30,7 @@ pub(super) fn validate(config: &GatewayConfig) -> Vec<Problem> {
     problems.0.extend(authorization::problems(config));
     problems.0.extend(jwt_authorizers::problems(&config.jwt_authorizers, &config.faas_authorizers));
     problems.0.extend(vpc_links::problems(&config.vpc_links));
+    problems.0.extend(stage::problems(config));
     problems.cors(config);
     problems.access_logs(config);
     problems.subscription(config);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::authorization::used_authorizers;
 use super::config::GatewayConfig;
-use super::vpc_links;
+use super::{stage, vpc_links};
 use crate::model::keys::gateway as keys;
 use crate::model::{Api, Destination, Spec, Stage};
 use crate::plugin::{AttributePath, Input, Problem};
@@ -33,18 +33,25 @@ const ELSEWHERE: &str = "access_log_destination_arn";
 
 /// The warning that the apply turns automatic deployment on again.
 pub(super) fn deploys_again(context: &Context<'_, GatewayConfig>) -> Option<Problem> {
-    let entry = context.existing.at(&keys::stage().slot)?;
+    let entry = context.existing.at(keys::STAGE)?;
     // An apply that ended while it renamed variables has left it off itself.
     let was_on = Stage::of(&entry.applied).is_some_and(|stage| stage.auto_deploy);
     let is_off = was_on && matches!(entry.observed(), Some(Spec::Stage(stage)) if !stage.auto_deploy);
     let is_kept = IgnoredDrift::of(&context.config.ignore_drift).covers(&entry.key.slot);
+    let is_replaced = context.config.stage_name.known().is_some_and(|name| entry.key != keys::stage(name));
     (is_off && !is_kept && !entry.is_missing()).then(|| {
-        Problem::new(
-            AttributePath::new("ignore_drift"),
-            "Automatic deployment of the stage was turned off outside Terraform. The apply turns it on again, and AWS then \
-             deploys all changes of the API that were held back.",
-            "To keep it off, add \"stage\" to ignore_drift.",
-        )
+        let off = "Automatic deployment of the stage was turned off outside Terraform.";
+        let (effect, hint) = match is_replaced {
+            true => (
+                "The new stage serves all changes of the API that were held back.",
+                "To deploy them at another time, keep the stage_name, and add \"stage\" to ignore_drift.",
+            ),
+            false => (
+                "The apply turns it on again, and AWS then deploys all changes of the API that were held back.",
+                "To keep it off, add \"stage\" to ignore_drift.",
+            ),
+        };
+        Problem::new(AttributePath::new("ignore_drift"), format!("{off} {effect}"), hint)
     })
 }
 
@@ -64,6 +71,7 @@ pub(super) fn warnings(config: &GatewayConfig) -> Vec<Problem> {
     }
     warnings.extend(unused_authorizers(config));
     warnings.extend(vpc_links::warnings(&config.vpc_links));
+    warnings.extend(stage::prefixed_paths(config));
     if let (Input::Known(true), Input::Known(None)) = (&config.disable_execute_api_endpoint, &config.domain_name) {
         warnings.push(Problem::new(
             AttributePath::new("disable_execute_api_endpoint"),

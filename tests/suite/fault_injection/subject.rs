@@ -283,6 +283,9 @@ impl Subject {
             "description": "Orders, users and more.",
             "api_tags": { "owner": "web" },
             "stage_tags": { "level": "live" },
+            "stage_name": "live",
+            "stage_variables": { "level": "live" },
+            "stage_description": "Live.",
             "route_config": {
                 "GET /orders": { "faas_function_arn": self.arn("users") },
                 "POST /orders": { "faas_function_arn": self.arn("orders"), "authorizer_name": "staff" },

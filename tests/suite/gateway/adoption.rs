@@ -14,7 +14,7 @@ pub(super) fn changes(env: &TestEnv) -> Vec<String> {
 }
 
 /// Adopts the API with the configuration that Terraform generates, and asserts which calls that takes.
-fn adopt(env: &TestEnv, id: &str, calls: &[&str]) {
+pub(super) fn adopt(env: &TestEnv, id: &str, calls: &[&str]) {
     env.proxy.clear_calls();
     let generated = generate(&env.workspace, THIS, id, "");
     assert_eq!(changes(env), [""; 0], "looking changes nothing");
@@ -188,7 +188,7 @@ fn an_api_without_a_stage_to_adopt_is_rejected() {
     };
     rejected(&ForeignApi::new(&env.proxy, "WEBSOCKET"), "its protocol is WEBSOCKET");
     let api = ForeignApi::new(&env.proxy, "HTTP");
-    rejected(&api, "it has no stage $default");
+    rejected(&api, "it has no stage");
     api.create("stage", json!({ "StageName": "$default", "AutoDeploy": false }));
     rejected(&api, "its stage $default does not deploy changes automatically");
 }

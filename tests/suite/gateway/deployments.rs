@@ -57,7 +57,7 @@ impl TestEnv {
     }
 
     /// Deploys each change 4 s after its answer.
-    fn deploys_late(&self) {
+    pub(super) fn deploys_late(&self) {
         self.proxy.deployments(Deployments { seconds: Some(4.0), ..Deployments::default() });
     }
 }

@@ -14,7 +14,7 @@ const NAME: &str = "api.example.com";
 impl TestEnv {
     /// Requests a certificate, which the emulator issues at once, and returns its ARN. It is issued in a later second
     /// than all others, because the provider chooses the latest one for a domain, and AWS's times are whole seconds.
-    fn certificate(&self, domain: &str) -> String {
+    pub(super) fn certificate(&self, domain: &str) -> String {
         let acm = |method: &str, arguments: Value| self.proxy.account().boto("acm", method, arguments);
         let issued = |arn: &str| {
             let detail = &acm("describe_certificate", json!({ "CertificateArn": arn }))["Certificate"];
@@ -36,7 +36,7 @@ impl TestEnv {
     }
 
     /// A gateway with one route and this domain.
-    fn with_domain(&self, name: &str) -> Value {
+    pub(super) fn with_domain(&self, name: &str) -> Value {
         json!({ "route_config": { "GET /a": self.to("orders") }, "domain_name": name })
     }
 
@@ -45,7 +45,7 @@ impl TestEnv {
     }
 
     /// Sends a request to a custom domain.
-    fn reach(&self, domain: &str) -> Answer {
+    pub(super) fn reach(&self, domain: &str) -> Answer {
         let account = self.proxy.account();
         let credential =
             format!("AWS4-HMAC-SHA256 Credential={}/20260101/us-east-1/execute-api/aws4_request", account.id);

@@ -123,7 +123,7 @@ fn a_full_refresh_takes_eleven_calls_and_one_per_policy() {
         "GetDomainNames",
         "GetIntegrations",
         "GetRoutes",
-        "GetStage",
+        "GetStages",
         "ListResourceRecordSets",
         "ListTagsForResource",
     ];

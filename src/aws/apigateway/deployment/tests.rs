@@ -56,6 +56,10 @@ async fn delete(session: &Session, awaited: Awaited, since: Option<i64>) -> (Res
     (result, start.elapsed().as_secs())
 }
 
+fn stages() -> BTreeSet<String> {
+    [Stage::DEFAULT.to_string()].into()
+}
+
 fn deadlines() -> Deadlines {
     Deadlines::until(Instant::now() + Duration::from_secs(3600), Default::default())
 }
@@ -65,7 +69,7 @@ async fn wait(aws: &Recorded) -> (Result<(), Failure>, u64) {
     let (session, start) = (aws.session(REGION), Instant::now());
     session.process.deployed_changes.add(REGION, "api1", false, Some(CHANGED));
     let deadlines = deadlines().at_most(BEFORE_DELETION);
-    let result = wait_for(&session, "api1", Awaited::All, &deadlines, WAIT).await;
+    let result = wait_for(&session, ("api1", &stages()), Awaited::All, &deadlines, WAIT).await;
     (result, start.elapsed().as_secs())
 }
 
@@ -86,7 +90,7 @@ async fn deletions_wait_for_a_later_deployment_that_stays_the_last() {
     assert_eq!(reads, 3, "each deployment is read once");
     let session = aws.session(REGION);
     let calls = aws.calls().len();
-    assert_eq!(wait_for(&session, "api1", Awaited::All, &deadlines(), WAIT).await, Ok(()));
+    assert_eq!(wait_for(&session, ("api1", &stages()), Awaited::All, &deadlines(), WAIT).await, Ok(()));
     assert_eq!(aws.calls().len(), calls, "the change is known to be deployed");
 }
 
@@ -101,7 +105,7 @@ async fn a_failed_deployment_fails_all_deletions_with_one_wait() {
     assert!(failure.message.contains(FAILURE) && failure.message.contains("api1"), "{failure}");
     assert!((30..33).contains(&seconds), "the failure may be an old one: {seconds}");
     let calls = aws.calls().len();
-    let again = wait_for(&aws.session(REGION), "api1", Awaited::All, &deadlines(), WAIT).await;
+    let again = wait_for(&aws.session(REGION), ("api1", &stages()), Awaited::All, &deadlines(), WAIT).await;
     assert_eq!((again, aws.calls().len()), (Err(failure), calls));
 }
 
@@ -174,7 +178,7 @@ async fn a_new_stage_is_deployed_late_and_an_emulator_never_deploys() {
     let session = aws.session(REGION);
     session.process.created.add("api1/$default");
     session.process.deployed_changes.add(REGION, "api1", false, Some(CHANGED));
-    assert_eq!(at_the_end(&session, "api1", &deadlines()).await, Ok(()));
+    assert_eq!(at_the_end(&session, "api1", &stages(), &deadlines()).await, Ok(()));
     assert_eq!(aws.calls().len(), 4);
 
     let aws = Recorded::default().on(STAGE, stage(None, None));
@@ -183,7 +187,7 @@ async fn a_new_stage_is_deployed_late_and_an_emulator_never_deploys() {
     let session = aws.session(REGION);
     session.process.created.add("api1/$default");
     session.process.deployed_changes.add(REGION, "api1", false, Some(CHANGED));
-    assert_eq!(at_the_end(&session, "api1", &deadlines()).await, Ok(()));
+    assert_eq!(at_the_end(&session, "api1", &stages(), &deadlines()).await, Ok(()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -200,7 +204,7 @@ async fn without_automatic_deployment_only_permissions_stay() {
     let failure = result.unwrap_err();
     assert_eq!((failure.cause, failure.undeployed_since, seconds), (Cause::AwaitsDeployment, Some(CHANGED + 1), 0));
     assert!(failure.message.contains("automatic deployment is off, and deployment d1 does not contain"), "{failure}");
-    let end = at_the_end(&session, "api1", &deadlines()).await.unwrap_err();
+    let end = at_the_end(&session, "api1", &stages(), &deadlines()).await.unwrap_err();
     assert_eq!((end.cause, end.undeployed_since), (Cause::AwaitsDeployment, Some(CHANGED + 1)));
 }
 
@@ -301,7 +305,37 @@ async fn a_change_whose_answer_is_lost_is_recorded() {
 async fn without_a_change_or_a_stage_nothing_is_awaited() {
     let aws = Recorded::default().on(STAGE, Answer::Error(404, "NotFoundException", "Invalid stage identifier"));
     let session = aws.session(REGION);
-    assert_eq!(at_the_end(&session, "api1", &deadlines()).await, Ok(()));
+    assert_eq!(at_the_end(&session, "api1", &stages(), &deadlines()).await, Ok(()));
     assert_eq!(aws.calls(), Vec::<String>::new());
     assert_eq!(wait(&aws).await, (Ok(()), 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn deletions_wait_for_all_stages() {
+    let other = "GET /v2/apis/api1/stages/prod";
+    let shown = |id: &str, is_automatic: bool| {
+        let body = json!({ "stageName": "prod", "autoDeploy": is_automatic, "deploymentId": id,
+            "lastDeploymentStatusMessage": SUCCESS });
+        Answer::Json(200, body)
+    };
+    let both: BTreeSet<String> = ["$default".to_string(), "prod".to_string()].into();
+    let aws = |id: &str, is_automatic: bool| {
+        Recorded::default()
+            .on(STAGE, stage(Some("d2"), Some(SUCCESS)))
+            .on(PATCH, Answer::Json(200, json!({})))
+            .on(other, shown(id, is_automatic))
+            .on("PATCH /v2/apis/api1/stages/prod", Answer::Json(200, json!({})))
+            .on("GET /v2/apis/api1/deployments/d1", deployment("d1", "2023-11-14T22:13:10Z".into()))
+            .on("GET /v2/apis/api1/deployments/d2", deployment("d2", "2023-11-14T22:13:25Z".into()))
+    };
+    for (id, is_automatic, expected) in
+        [("d2", true, None), ("d1", true, Some(Cause::TimedOut)), ("d1", false, Some(Cause::AwaitsDeployment))]
+    {
+        let session = aws(id, is_automatic).session(REGION);
+        session.process.deployed_changes.add(REGION, "api1", false, Some(CHANGED));
+        let deadlines = deadlines().at_most(BEFORE_DELETION);
+        let result = wait_for(&session, ("api1", &both), Awaited::All, &deadlines, WAIT).await;
+        assert_eq!(result.as_ref().err().map(|failure| failure.cause), expected, "{result:?}");
+        assert!(result.err().is_none_or(|failure| failure.message.contains("the stage prod of API api1")));
+    }
 }

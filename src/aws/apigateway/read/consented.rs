@@ -11,7 +11,7 @@ use crate::aws::calls::ownership;
 use crate::aws::lambda::permission::FunctionPolicy;
 use crate::cloud::{Failure, Observed, Seen, Unmanaged};
 use crate::model::keys::gateway as keys;
-use crate::model::{Key, STACK};
+use crate::model::{Key, STACK, Spec};
 
 /// An object that the user names: all that belongs to it, or why it cannot be managed. `None` if it does not exist.
 type Named = Option<Result<Found, String>>;
@@ -39,7 +39,11 @@ impl View<'_> {
             }
             let named = match slot.as_str() {
                 keys::LOG_GROUP => self.named_group(session, id, &api_key).await?,
-                keys::DOMAIN => self.named_domain(session, id, &api_key).await?,
+                keys::DOMAIN => {
+                    let stages = seen.objects.iter().filter(|it| matches!(it.spec, Spec::Stage(_)));
+                    let stages: Vec<&str> = stages.map(|it| it.id.as_str()).collect();
+                    self.named_domain(session, id, &stages, &api_key).await?
+                }
                 slot if slot.starts_with(keys::VPC_LINK) => self.named_link(session, id, slot, &api_key).await?,
                 _ => Some(Err(format!(
                     "for an API that is managed already, adopt can name only {:?}, {:?} and VPC links, such as \
@@ -74,14 +78,21 @@ impl View<'_> {
         Ok(Some(Ok(Found { objects: self.access_logs(api_key), tags })))
     }
 
-    async fn named_domain(&self, session: &Session, name: &str, api_key: &Key) -> Result<Named, Failure> {
+    async fn named_domain(
+        &self,
+        session: &Session,
+        name: &str,
+        stages: &[&str],
+        api_key: &Key,
+    ) -> Result<Named, Failure> {
+        let place = (self.root_id, stages);
         let Some(found) = domain::named(session, name, self.owner.resource).await? else { return Ok(None) };
         let tags = found.tags().cloned().unwrap_or_default();
         let reason = self.reason_against_owner(&tags, keys::DOMAIN);
-        if let Some(reason) = reason.or_else(|| domain::reason_against_named(&found, self.root_id)) {
+        if let Some(reason) = reason.or_else(|| domain::reason_against_named(&found, place)) {
             return Ok(Some(Err(reason)));
         }
-        let mut objects = domain::everything([&found], self.root_id, api_key);
+        let mut objects = domain::everything([&found], place, api_key);
         objects.extend(dns::imported(session, &objects).await?);
         Ok(Some(Ok(Found { objects, tags })))
     }

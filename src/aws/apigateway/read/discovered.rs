@@ -7,7 +7,6 @@ use async_trait::async_trait;
 use super::listed::Listed;
 use super::{View, domain};
 use crate::aws::Session;
-use crate::aws::apigateway::stage;
 use crate::aws::calls::ownership;
 use crate::aws::calls::ownership::Owner;
 use crate::cloud::{Discovery, Failure, Members, Seen};
@@ -55,12 +54,12 @@ impl Discovery for Discovered<'_> {
 }
 
 impl View<'_> {
-    /// The names of the CloudFormation stacks that objects belong to, by their IDs: those of the API, its stage, its
+    /// The names of the CloudFormation stacks that objects belong to, by their IDs: those of the API, its stages, its
     /// domain and its log group. AWS returns their tags with them. All other objects of an API have no tags.
     pub(super) fn stacks(&self) -> BTreeMap<String, String> {
-        let of_stage = self.stage.as_ref().and_then(|stage| stage.tags.as_ref());
-        let all = [(self.root_id, self.api.tags.as_ref()), (stage::DEFAULT, of_stage)];
-        let all = all.into_iter().filter_map(|(id, tags)| Some((id, tags?)));
+        let stages = self.stages.iter().map(|stage| (stage.stage_name().unwrap_or_default(), stage.tags.as_ref()));
+        let all = [(self.root_id, self.api.tags.as_ref())].into_iter().chain(stages);
+        let all = all.filter_map(|(id, tags)| Some((id, tags?)));
         let all = all.chain(domain::tags(&self.domains)).chain(self.logs.tags());
         all.filter_map(|(id, tags)| Some((id.to_string(), tags.get(STACK)?.clone()))).collect()
     }

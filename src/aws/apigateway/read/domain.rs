@@ -16,6 +16,9 @@ use crate::model::Input;
 use crate::model::keys::gateway as keys;
 use crate::model::{Entry, Key, Spec, learn_mappings};
 
+/// The ID of an API, and the names of those of its stages that belong to the gateway.
+type Place<'a> = (&'a str, &'a [&'a str]);
+
 /// A domain and its mappings.
 #[derive(Clone, Debug)]
 pub(super) struct FoundDomain {
@@ -100,7 +103,7 @@ async fn with_mappings(session: &Session, shown: DomainName, resource: &str) -> 
 }
 
 /// The current observation of a known domain or mapping.
-pub(super) fn read(domains: &[FoundDomain], entry: &Entry, root_id: &str, api: &Key) -> Option<Observed> {
+pub(super) fn read(domains: &[FoundDomain], entry: &Entry, place: Place<'_>, api: &Key) -> Option<Observed> {
     let found = domains.iter().find(|found| name(entry) == Some(found.name.as_str()))?;
     match &entry.applied {
         Spec::DomainName(_) => {
@@ -108,23 +111,23 @@ pub(super) fn read(domains: &[FoundDomain], entry: &Entry, root_id: &str, api: &
             // The domain may have been deleted and created again outside Terraform.
             let is_the_same = domain_name::is_the_same(shown, &entry.learned);
             let mut observed = is_the_same.then(|| domain_name::read(shown, api.clone(), entry.key.clone()))??;
-            let others = found.mappings.iter().filter(|mapping| mapping.api_id.as_deref() != Some(root_id));
+            let others = found.mappings.iter().filter(|mapping| mapping.api_id.as_deref() != Some(place.0));
             let others: Vec<String> = others.map(api_mapping::described).collect();
             learn_mappings(&others, &mut observed.learned, &entry.learned);
             Some(observed)
         }
         Spec::ApiMapping(applied) => {
             let shown = found.mappings.iter().find(|it| it.api_mapping_id.as_ref() == Some(&entry.id))?;
-            api_mapping::read(shown, root_id, api.clone(), applied.domain.clone(), entry.key.clone())
+            api_mapping::read(shown, place, api.clone(), applied.domain.clone(), entry.key.clone())
         }
         _ => None,
     }
 }
 
 /// The domains that are missing in state, with their root mappings, unless something is known against them.
-pub(super) fn unknown(domains: &[FoundDomain], known: &[Entry], root_id: &str, api: &Key) -> Vec<Observed> {
-    let free = domains.iter().filter(|found| is_unknown(found, known) && needs_consent(found, root_id).is_none());
-    everything(free, root_id, api)
+pub(super) fn unknown(domains: &[FoundDomain], known: &[Entry], place: Place<'_>, api: &Key) -> Vec<Observed> {
+    let free = domains.iter().filter(|found| is_unknown(found, known) && needs_consent(found, place.0).is_none());
+    everything(free, place, api)
 }
 
 /// The domains with the tags of the gateway that are unmanaged although they have its tags: those that are missing in
@@ -209,7 +212,7 @@ fn foreign_api<'a>(found: &'a FoundDomain, root_id: &str) -> Option<&'a str> {
 /// The domains and their root mappings to the API of the gateway.
 pub(super) fn everything<'a>(
     domains: impl IntoIterator<Item = &'a FoundDomain>,
-    root_id: &str,
+    place: Place<'_>,
     api: &Key,
 ) -> Vec<Observed> {
     let mut seen = Vec::new();
@@ -219,9 +222,11 @@ pub(super) fn everything<'a>(
             continue;
         };
         seen.push(domain);
-        seen.extend(root_mapping(found, root_id).and_then(|mapping| {
-            api_mapping::read(mapping, root_id, api.clone(), key.clone(), keys::api_mapping(&key))
-        }));
+        seen.extend(
+            root_mapping(found, place.0).and_then(|mapping| {
+                api_mapping::read(mapping, place, api.clone(), key.clone(), keys::api_mapping(&key))
+            }),
+        );
     }
     seen
 }
@@ -251,7 +256,7 @@ mod tests {
     use super::*;
     use crate::aws::recorded::{Answer, OWNER, Recorded};
     use crate::cloud::{Known, Seen};
-    use crate::model::{ApiRoute, Ref};
+    use crate::model::{ApiRoute, Ref, Stage};
 
     const NAME: &str = "api.example.com";
 
@@ -282,14 +287,14 @@ mod tests {
         let aws = Recorded::default()
             .on("GET /v2/vpclinks", Answer::Json(200, json!({ "items": [] })))
             .on("GET /v2/apis/api1", Answer::Json(200, api))
-            .on("GET /v2/apis/api1/stages/%24default", Answer::Error(404, "NotFoundException", "no stage"));
+            .on("GET /v2/apis/api1/stages", items(&[json!({ "stageName": "$default", "tags": ours() })]));
         lists.iter().fold(aws, |aws, list| aws.on(&format!("GET /v2/apis/api1/{list}"), items(&[])))
     }
 
     /// The same after the deletion of the API.
     fn no_api() -> Recorded {
         let missing = Answer::Error(404, "NotFoundException", "Invalid API identifier specified");
-        let parts = ["", "/routes", "/integrations", "/authorizers", "/stages/%24default"];
+        let parts = ["", "/routes", "/integrations", "/authorizers", "/stages"];
         parts.iter().fold(Recorded::default(), |aws, part| aws.on(&format!("GET /v2/apis/api1{part}"), missing.clone()))
     }
 
@@ -339,7 +344,8 @@ mod tests {
 
     async fn known() -> Vec<Entry> {
         let entry = |it: Observed| Entry { learned: it.learned, ..Entry::new(it.key, it.id, it.spec) };
-        imported().await.1.into_iter().map(entry).collect()
+        let stage = Entry::new(keys::stage("$default"), "$default", Spec::Stage(Stage::test()));
+        imported().await.1.into_iter().map(entry).chain([stage]).collect()
     }
 
     #[tokio::test(start_paused = true)]
@@ -352,7 +358,7 @@ mod tests {
         let Spec::DomainName(spec) = &found[0].spec else { panic!("{found:?}") };
         assert_eq!(spec.tags, Input::Known([("team".to_string(), Input::Known("web".to_string()))].into()));
         let Spec::ApiMapping(spec) = &found[1].spec else { panic!("{found:?}") };
-        assert_eq!((&spec.stage, &spec.domain), (&Ref::Key(keys::stage()), &found[0].key));
+        assert_eq!((&spec.stage, &spec.domain), (&Ref::Key(keys::stage("$default")), &found[0].key));
         let about_domains = aws.calls().iter().filter(|call| call.contains("domainnames")).count();
         assert_eq!(about_domains, 3, "{:?}", aws.calls());
     }

@@ -13,26 +13,26 @@ use crate::cloud::{Failure, RootState};
 use crate::model::keys::gateway as keys;
 use crate::model::{ApiLandscape, AuthorizationType, Entry, Spec};
 
-/// An API, its routes, integrations and authorizers, its stage `$default`, and the VPC links of the account if state
+/// An API, its routes, integrations, authorizers and stages, and the VPC links of the account if state
 /// contains one.
 pub(super) struct Listed {
     pub(super) api: Api,
     pub(super) routes: Vec<Route>,
     pub(super) integrations: Vec<Integration>,
     pub(super) authorizers: Vec<Authorizer>,
-    pub(super) stage: Option<Stage>,
+    pub(super) stages: Vec<Stage>,
     pub(super) links: Vec<VpcLink>,
 }
 
 impl Listed {
     /// Lists them. `None` if the API does not exist.
     pub(super) async fn of(session: &Session, root_id: &str, known: &[Entry]) -> Result<Option<Listed>, Failure> {
-        let (api, routes, integrations, authorizers, stage, links) = tokio::join!(
+        let (api, routes, integrations, authorizers, stages, links) = tokio::join!(
             api::get(session, root_id),
             route::list(session, root_id),
             integration::list(session, root_id),
             authorizer::list_if_supported(session, root_id),
-            stage::get(session, root_id),
+            stage::list(session, root_id),
             vpc_link::known(session, known),
         );
         let Some(api) = api? else { return Ok(None) };
@@ -47,7 +47,8 @@ impl Listed {
                 Vec::new()
             }
         };
-        Ok(Some(Listed { api, routes, integrations: integrations?, authorizers, stage: stage?, links: links? }))
+        let (integrations, stages, links) = (integrations?, stages?, links?);
+        Ok(Some(Listed { api, routes, integrations, authorizers, stages, links }))
     }
 
     /// The value of the tag `fgw:state`.
@@ -62,7 +63,7 @@ impl Listed {
     }
 
     pub(super) fn landscape(&self, root_id: &str) -> ApiLandscape {
-        let root = (root_id, &self.api, self.stage.as_ref());
+        let root = (root_id, &self.api, &self.stages[..]);
         landscape::of(root, &self.routes, &self.integrations, &self.authorizers)
     }
 }

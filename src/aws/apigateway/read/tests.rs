@@ -82,11 +82,12 @@ fn aws(region: &str) -> Recorded {
             ),
         )
         .on(
-            "GET /v2/apis/api1/stages/%24default",
+            "GET /v2/apis/api1/stages",
             Answer::Json(
                 200,
-                json!({ "stageName": "$default", "autoDeploy": true, "tags": { "fgw:resource": "http_gateway/api1" },
-                "accessLogSettings": { "destinationArn": arn, "format": "$context.requestId" } }),
+                json!({ "items": [{ "stageName": "$default", "autoDeploy": true,
+                "tags": { "fgw:resource": "http_gateway/api1" },
+                "accessLogSettings": { "destinationArn": arn, "format": "$context.requestId" } }] }),
             ),
         )
         .on(
@@ -294,7 +295,7 @@ async fn statement_with_another_source_counts_as_deleted() {
         routes: vec![],
         integrations: vec![],
         authorizers: vec![],
-        stage: None,
+        stages: vec![],
         links: vec![],
         logs: Logs::default(),
         policies,
@@ -307,7 +308,7 @@ async fn statement_with_another_source_counts_as_deleted() {
 #[tokio::test(start_paused = true)]
 async fn api_counts_as_deleted_only_if_aws_reports_it_missing() {
     let answers = |answer: Answer| {
-        ["", "/routes", "/integrations", "/authorizers", "/stages/%24default"]
+        ["", "/routes", "/integrations", "/authorizers", "/stages"]
             .iter()
             .fold(Recorded::default(), |aws, part| aws.on(&format!("GET /v2/apis/api1{part}"), answer.clone()))
     };
@@ -322,7 +323,7 @@ async fn api_counts_as_deleted_only_if_aws_reports_it_missing() {
 async fn log_group_and_permissions_outlive_the_api() {
     let all = read_in_a_task(aws("left").session("left"), vec![]).await.unwrap();
     let missing = Answer::Error(404, "NotFoundException", "Invalid API identifier specified");
-    let deleted = ["", "/routes", "/integrations", "/authorizers", "/stages/%24default"]
+    let deleted = ["", "/routes", "/integrations", "/authorizers", "/stages"]
         .iter()
         .fold(Recorded::default(), |aws, part| aws.on(&format!("GET /v2/apis/api1{part}"), missing.clone()));
     let group = json!({ "logGroupName": "/http/shop", "arn": "arn:aws:logs:left:123456789012:log-group:/http/shop:*" });
@@ -416,6 +417,7 @@ async fn every_change_can_run_in_a_spawned_task() {
         ids: &ids,
         before: None,
         known: Default::default(),
+        deployed: Default::default(),
         new_inputs: &Default::default(),
         in_create: false,
         timeouts: &timeouts,
@@ -439,7 +441,7 @@ async fn incomplete_creation_is_reported_only_after_a_second_read() {
             .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
             .on("GET /v2/vpclinks", Answer::Json(200, json!({ "items": [] })))
             .on("GET /v2/apis/api1", Answer::Json(200, api))
-            .on("GET /v2/apis/api1/stages/%24default", Answer::Error(404, "NotFoundException", "no stage"))
+            .on("GET /v2/apis/api1/stages", Answer::Json(200, json!({ "items": [] })))
             .on(&tags, Answer::Json(200, json!({ "tags": { "fgw:state": state } })));
         lists.iter().fold(aws, |aws, list| {
             aws.on(&format!("GET /v2/apis/api1/{list}"), Answer::Json(200, json!({ "items": [] })))
@@ -468,7 +470,7 @@ async fn a_failed_list_of_authorizers_is_ignored_if_none_is_used() {
                 Answer::Json(200, json!({ "items": [integration_item("i1", 30_000)] })),
             )
             .on("GET /v2/apis/api1/authorizers", answer.clone())
-            .on("GET /v2/apis/api1/stages/%24default", Answer::Json(200, json!({ "stageName": "$default" })))
+            .on("GET /v2/apis/api1/stages", Answer::Json(200, json!({ "items": [{ "stageName": "$default" }] })))
             .on(&get_policy(FUNCTION), policy("eu-west-1", "x", "*/*/a"))
     };
     let read = async |aws: Recorded| read(&aws.session("eu-west-1"), OWNER, "api1", Known::default()).await;
@@ -481,4 +483,37 @@ async fn a_failed_list_of_authorizers_is_ignored_if_none_is_used() {
     for answer in [internal, of_balancer, Answer::Lost] {
         assert_eq!(read(aws(None, &answer)).await.unwrap_err().action, "GetAuthorizers", "AWS did not answer");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stage_with_our_tags_that_state_lacks_is_found() {
+    let ours = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "stage" });
+    let stages = json!({ "items": [
+        { "stageName": "theirs", "autoDeploy": true },
+        { "stageName": "prod", "autoDeploy": true, "tags": ours, "stageVariables": { "a": "1" } },
+        { "stageName": "$default", "autoDeploy": true, "tags": ours, "description": "Live." },
+    ] });
+    let api = json!({ "apiId": "api1", "name": "shop", "tags": { "fgw:state": "ready" } });
+    let aws = ["routes", "integrations", "authorizers"].iter().fold(Recorded::default(), |aws, list| {
+        aws.on(&format!("GET /v2/apis/api1/{list}"), Answer::Json(200, json!({ "items": [] })))
+    });
+    let aws = aws
+        .on("GET /v2/apis/api1", Answer::Json(200, api))
+        .on("GET /v2/apis/api1/stages", Answer::Json(200, stages))
+        .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })));
+    let known = [
+        Entry::new(keys::api(), "api1", Spec::Api(Api::test())),
+        Entry::new(keys::stage("$default"), "$default", Spec::Stage(Stage::test())),
+    ];
+    let seen = read(&aws.session("stages"), OWNER, "api1", Known::entries(&known)).await.unwrap().unwrap();
+    let stage = |key: &Key| {
+        let found = seen.objects.iter().find(|it| it.key == *key).unwrap_or_else(|| panic!("no {key}: {seen:?}"));
+        (found.id.clone(), Stage::of(&found.spec).expect("it is a stage").clone())
+    };
+    let (id, default) = stage(&keys::stage("$default"));
+    assert_eq!((id.as_str(), default.description), ("$default", Input::Known(None)), "it is not managed");
+    let (id, prod) = stage(&keys::stage("prod"));
+    let variables = Input::Known([("a".to_string(), Input::Known("1".to_string()))].into());
+    assert_eq!((id.as_str(), prod.variables), ("prod", variables));
+    assert_eq!(seen.objects.len(), 3, "{seen:?}");
 }

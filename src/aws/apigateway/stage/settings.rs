@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use aws_sdk_apigatewayv2::types::{RouteSettings as Sent, Stage as Shown};
 
+use super::get;
 use super::shown::keys_with_settings;
-use super::{DEFAULT, get};
 use crate::aws::apigateway::{change, client, is_absent, small};
 use crate::aws::calls::Operation;
 use crate::aws::calls::codes::is_stale_route_settings;
@@ -38,7 +38,7 @@ fn members(shown: &Sent) -> RouteSettings {
     }
 }
 
-/// Keeps the settings of the last apply. Of these, absent metrics are off.
+/// Keeps the description and the settings of the last apply. Of these, absent metrics are off.
 pub(super) fn keep_known(spec: &mut Stage, applied: &Stage) {
     let off = |found: &mut RouteSettings, applied: &RouteSettings| {
         if applied.detailed_metrics_enabled == Input::Known(Some(false)) {
@@ -46,7 +46,7 @@ pub(super) fn keep_known(spec: &mut Stage, applied: &Stage) {
                 found.or(&RouteSettings { detailed_metrics_enabled: Some(false).into(), ..RouteSettings::default() });
         }
     };
-    spec.keep_settings_of(applied);
+    spec.keep_managed_of(applied);
     off(&mut spec.default_settings, &applied.default_settings);
     for (key, found) in &mut spec.route_settings {
         off(found, &applied.route_settings[key]);
@@ -67,7 +67,7 @@ pub(in crate::aws::apigateway) fn unmanaged(observed: &Observed, api_id: &str) -
     let Some(stage) = Stage::of(&observed.spec) else { return Vec::new() };
     let found = &observed.learned.route_settings;
     let unmanaged = |id: &str, reason: String| {
-        let id = format!("{DEFAULT}/{id}");
+        let id = format!("{}/{id}", stage.name);
         Unmanaged { id, slot: None, is_tagged: false, reason }
     };
     let default = found.default.without(&stage.default_settings);
@@ -75,7 +75,7 @@ pub(in crate::aws::apigateway) fn unmanaged(observed: &Observed, api_id: &str) -
         .then(|| unmanaged("default_route_settings", format!("default settings of the stage: {}", default.phrase())));
     let of_route = |(key, settings): (&String, &RouteSettings)| {
         if found.stale.contains(key) && !stage.route_settings.contains_key(key) {
-            let command = delete_command(api_id, key);
+            let command = delete_command((api_id, &stage.name), key);
             let reason = format!(
                 "settings of a route that does not exist. They block those of other routes; delete them: {command}"
             );
@@ -89,10 +89,11 @@ pub(in crate::aws::apigateway) fn unmanaged(observed: &Observed, api_id: &str) -
     default.into_iter().chain(found.routes.iter().filter_map(of_route)).collect()
 }
 
-fn delete_command(api_id: &str, route_key: &str) -> String {
-    format!(
-        "aws apigatewayv2 delete-route-settings --api-id {api_id} --stage-name '{DEFAULT}' --route-key '{route_key}'"
-    )
+/// An API and the name of one of its stages.
+type Place<'a> = (&'a str, &'a str);
+
+fn delete_command((api_id, name): Place<'_>, route_key: &str) -> String {
+    format!("aws apigatewayv2 delete-route-settings --api-id {api_id} --stage-name '{name}' --route-key '{route_key}'")
 }
 
 type OfRoutes = HashMap<String, Sent>;
@@ -139,7 +140,7 @@ impl Changes {
     /// Reads the stage if settings of routes change. `from` is `None` if the current settings are uncertain.
     pub(super) async fn of(
         operation: &Operation<'_>,
-        api_id: &str,
+        (api_id, name): Place<'_>,
         from: Option<&Stage>,
         to: &Stage,
     ) -> Result<Changes, Failure> {
@@ -156,7 +157,7 @@ impl Changes {
         if !differ || (routes.is_empty() && to.route_settings.is_empty()) {
             return Ok(changes);
         }
-        let shown = get(operation.session, api_id).await?;
+        let shown = get(operation.session, api_id, name).await?;
         let found = shown.map(|shown| found(&shown, &BTreeSet::new()).routes).unwrap_or_default();
         let (deleted, wanted) = of_all_routes(routes, &to.route_settings, &found);
         Ok(Changes { deleted, routes: of_routes(operation, &wanted)?, ..changes })
@@ -169,8 +170,8 @@ impl Changes {
 }
 
 /// Records the settings of the stage after a change, as the next refresh does.
-pub(super) async fn learn(operation: &Operation<'_>, api_id: &str) -> Result<(), Failure> {
-    if let Some(shown) = get(operation.session, api_id).await? {
+pub(super) async fn learn(operation: &Operation<'_>, (api_id, name): Place<'_>) -> Result<(), Failure> {
+    if let Some(shown) = get(operation.session, api_id, name).await? {
         let route_keys = shown.route_settings.iter().flatten().map(|(key, _)| key.as_str()).collect();
         operation.record_learned(Learned { route_settings: found(&shown, &route_keys).into(), ..Learned::new() });
     }
@@ -217,39 +218,45 @@ fn with_metrics_off(to: &RouteSettings, before: &RouteSettings) -> RouteSettings
 }
 
 /// Deletes the settings of a route that is about to be deleted or renamed, also if they are not managed. All deletions
-/// of an apply share one look at the stage.
+/// of an apply share one look at each stage.
 pub(in crate::aws::apigateway) async fn forget(
     operation: &Operation<'_>,
     api_id: &str,
     route_key: &str,
 ) -> Result<(), Failure> {
-    let known = keys_with_settings(operation.session, api_id).map(|keys| keys.contains(route_key));
-    let has = match known {
-        Some(has) => has,
-        None => has(operation, api_id, route_key).await?,
-    };
-    if has { delete(operation, api_id, route_key).await } else { Ok(()) }
+    for name in &operation.work.deployed {
+        let known = keys_with_settings(operation.session, api_id, name).map(|keys| keys.contains(route_key));
+        let has = match known {
+            Some(has) => has,
+            None => has(operation, (api_id, name), route_key).await?,
+        };
+        if has {
+            delete(operation, (api_id, name), route_key).await?;
+        }
+    }
+    Ok(())
 }
 
-async fn has(operation: &Operation<'_>, api_id: &str, route_key: &str) -> Result<bool, Failure> {
-    let stage = get(operation.session, api_id).await?;
+async fn has(operation: &Operation<'_>, (api_id, name): Place<'_>, route_key: &str) -> Result<bool, Failure> {
+    let stage = get(operation.session, api_id, name).await?;
     Ok(stage.is_some_and(|stage| stage.route_settings.iter().flatten().any(|(key, _)| key == route_key)))
 }
 
 /// Deletes the settings of a route.
-pub(super) async fn delete(operation: &Operation<'_>, api_id: &str, route_key: &str) -> Result<(), Failure> {
+pub(super) async fn delete(operation: &Operation<'_>, place: Place<'_>, route_key: &str) -> Result<(), Failure> {
+    let (api_id, name) = place;
     let answer = {
         let (_lock, change) = change(operation, api_id, "DeleteRouteSettings").await;
         // Without settings AWS returns NotFound, which is success here and must not be retried.
         let change = Mutation { unknown_until: None, ..change };
         let call = || async {
-            let call = client(operation.session).await.delete_route_settings().api_id(api_id).stage_name(DEFAULT);
+            let call = client(operation.session).await.delete_route_settings().api_id(api_id).stage_name(name);
             call.route_key(route_key).send().await
         };
         change.send(call).await
     };
     match answer {
-        Err(failure) if is_absent(&failure) => match has(operation, api_id, route_key).await? {
+        Err(failure) if is_absent(&failure) => match has(operation, place, route_key).await? {
             true => Err(failure),
             false => Ok(()),
         },
@@ -258,12 +265,12 @@ pub(super) async fn delete(operation: &Operation<'_>, api_id: &str, route_key: &
 }
 
 /// Adds the way out to the rejection of settings because of a missing route, which the message names.
-pub(super) fn with_advice(failure: Failure, api_id: &str) -> Failure {
+pub(super) fn with_advice(failure: Failure, place: Place<'_>) -> Failure {
     let Some(key) = is_stale_route_settings(&failure).map(str::to_string) else { return failure };
     failure.with_advice(
         "The stage has settings of a route that does not exist, and AWS rejects those of all other routes. Delete them \
          with this command, then apply again.",
-        [delete_command(api_id, &key)],
+        [delete_command(place, &key)],
     )
 }
 

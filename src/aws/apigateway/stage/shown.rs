@@ -7,20 +7,21 @@ use aws_sdk_apigatewayv2::operation::get_stage::GetStageOutput;
 use aws_sdk_apigatewayv2::types::Stage as Shown;
 
 use crate::aws::Session;
-use crate::aws::apigateway::{client, is_absent};
+use crate::aws::apigateway::{PAGE, client, is_absent, pages};
 use crate::aws::calls::OrFailure;
 use crate::cloud::Failure;
 
-/// The name of the stage, which is also its ID.
-pub(crate) const DEFAULT: &str = "$default";
-
-/// Reads the stage. `None` if the API or the stage does not exist.
-pub(in crate::aws::apigateway) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>, Failure> {
-    let answer = client(session).await.get_stage().api_id(api_id).stage_name(DEFAULT).send().await;
+/// Reads a stage. `None` if the API or the stage does not exist.
+pub(in crate::aws::apigateway) async fn get(
+    session: &Session,
+    api_id: &str,
+    name: &str,
+) -> Result<Option<Shown>, Failure> {
+    let answer = client(session).await.get_stage().api_id(api_id).stage_name(name).send().await;
     match answer.or_failure("GetStage") {
         Ok(it) => {
             let keys = it.route_settings.iter().flatten().map(|(key, _)| key.clone()).collect();
-            lock(session).insert(place(session, api_id), keys);
+            lock(session).insert(place(session, api_id, name), keys);
             Ok(Some(shown(it)))
         }
         Err(failure) if is_absent(&failure) => Ok(None),
@@ -28,13 +29,30 @@ pub(in crate::aws::apigateway) async fn get(session: &Session, api_id: &str) -> 
     }
 }
 
-/// The keys of the routes of which the last look at the stage found settings. `None` if this process has not looked.
-pub(super) fn keys_with_settings(session: &Session, api_id: &str) -> Option<BTreeSet<String>> {
-    lock(session).get(&place(session, api_id)).cloned()
+/// Lists the stages of an API by their names. Empty if the API does not exist.
+pub(in crate::aws::apigateway) async fn list(session: &Session, api_id: &str) -> Result<Vec<Shown>, Failure> {
+    let all = pages(|token| async move {
+        let call = client(session).await.get_stages().api_id(api_id).max_results(PAGE).set_next_token(token);
+        let answer = call.send().await.or_failure("GetStages")?;
+        Ok((answer.items.unwrap_or_default(), answer.next_token))
+    });
+    match all.await {
+        Ok(mut stages) => {
+            stages.sort_by(|a, b| a.stage_name.cmp(&b.stage_name));
+            Ok(stages)
+        }
+        Err(failure) if is_absent(&failure) => Ok(Vec::new()),
+        Err(failure) => Err(failure),
+    }
 }
 
-fn place(session: &Session, api_id: &str) -> (String, String) {
-    (session.scope.region.clone(), api_id.to_string())
+/// The keys of the routes of which the last look at a stage found settings. `None` if this process has not looked.
+pub(super) fn keys_with_settings(session: &Session, api_id: &str, name: &str) -> Option<BTreeSet<String>> {
+    lock(session).get(&place(session, api_id, name)).cloned()
+}
+
+fn place(session: &Session, api_id: &str, name: &str) -> (String, String) {
+    (session.scope.region.clone(), created_id(api_id, name))
 }
 
 fn lock(session: &Session) -> MutexGuard<'_, HashMap<(String, String), BTreeSet<String>>> {
@@ -45,6 +63,8 @@ fn lock(session: &Session) -> MutexGuard<'_, HashMap<(String, String), BTreeSet<
 fn shown(it: GetStageOutput) -> Shown {
     Shown::builder()
         .set_stage_name(it.stage_name)
+        .set_description(it.description)
+        .set_stage_variables(it.stage_variables)
         .set_api_gateway_managed(it.api_gateway_managed)
         .set_access_log_settings(it.access_log_settings)
         .set_auto_deploy(it.auto_deploy)
@@ -57,19 +77,19 @@ fn shown(it: GetStageOutput) -> Shown {
 }
 
 /// Sets automatic deployment, which is on, once more: AWS may deploy again.
-pub(in crate::aws::apigateway) async fn set_again(session: &Session, api_id: &str) -> Result<(), Failure> {
-    let call = client(session).await.update_stage().api_id(api_id).stage_name(DEFAULT).auto_deploy(true);
+pub(in crate::aws::apigateway) async fn set_again(session: &Session, api_id: &str, name: &str) -> Result<(), Failure> {
+    let call = client(session).await.update_stage().api_id(api_id).stage_name(name).auto_deploy(true);
     call.send().await.map(|_| ()).or_failure("UpdateStage")
 }
 
-/// The name under which the process records its creation. Every API has a stage with this name.
-pub(super) fn created_id(api_id: &str) -> String {
-    format!("{api_id}/{DEFAULT}")
+/// The name under which the process records its creation. Stages of several APIs may have the same name.
+pub(super) fn created_id(api_id: &str, name: &str) -> String {
+    format!("{api_id}/{name}")
 }
 
-/// Whether this process created the stage of an API.
-pub(in crate::aws::apigateway) fn is_created_here(session: &Session, api_id: &str) -> bool {
-    session.process.created.contains(&created_id(api_id))
+/// Whether this process created a stage.
+pub(in crate::aws::apigateway) fn is_created_here(session: &Session, api_id: &str, name: &str) -> bool {
+    session.process.created.contains(&created_id(api_id, name))
 }
 
 /// Whether a status message reports a failed deployment, as "Deployment attempt failed: ...".

@@ -139,7 +139,7 @@ async fn a_removal_extends_the_short_wait_of_an_update() {
         let (session, start) = (deleted.aws.session(), Instant::now());
         let body = async |operation: &Operation<'_>| {
             let deadlines = Deadlines { in_use_until: start + SECONDS, ..operation.work.deadlines.clone() };
-            let work = crate::cloud::OpContext { known: Default::default(), deadlines, ..*operation.work };
+            let work = crate::cloud::OpContext { deadlines, ..operation.work.clone() };
             let operation = Operation { work: &work, ..*operation };
             delete_without(&operation, object(deleted.within), || async {
                 let call = session.ec2.delete_subnet().subnet_id("subnet-1").send().await;

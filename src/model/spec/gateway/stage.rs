@@ -10,11 +10,20 @@ use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
 use crate::model::{Claim, Key, Learned, Need, Ref, Tags, is_same_format};
 use crate::plugin::Input;
 
-/// The stage `$default`, deployed automatically. Key `stage`.
+/// A stage, deployed automatically. Key `stage`, fixed by its name unless that is `$default`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
     /// Its API.
     pub api: Key,
+    /// Its name, which is also its ID.
+    #[serde(default = "default_name")]
+    pub name: String,
+    /// The description; `None` if it is not managed, because AWS has no call that removes one.
+    #[serde(default)]
+    pub description: Input<Option<String>>,
+    /// The stage variables.
+    #[serde(default)]
+    pub variables: Tags,
     /// Whether AWS deploys each change automatically. A blueprint always requires it, because changes are not served
     /// otherwise.
     pub auto_deploy: bool,
@@ -55,6 +64,9 @@ impl Kind for Stage {
             import_id: "API_ID/STAGE",
             attributes: &[
                 ("api", &["api_id"]),
+                ("name", &["name"]),
+                ("description", &["description"]),
+                ("variables", &["stage_variables"]),
                 ("auto_deploy", &["auto_deploy"]),
                 ("deployment_failure", &[]),
                 ("access_log", &["access_log_settings.destination_arn", "access_log_settings.format"]),
@@ -76,7 +88,7 @@ impl Kind for Stage {
     }
 
     fn claims(&self) -> Vec<Claim> {
-        vec![Claim::DefaultStage]
+        vec![Claim::Stage { name: self.name.clone() }]
     }
 
     tagged!();
@@ -101,7 +113,7 @@ impl Kind for Stage {
 
     fn mask_unowned(&mut self, wanted: &dyn Kind) {
         if let Some(wanted) = of::<Stage>(wanted) {
-            self.keep_settings_of(wanted);
+            self.keep_managed_of(wanted);
         }
     }
 
@@ -140,9 +152,19 @@ impl Kind for Stage {
     }
 }
 
+fn default_name() -> String {
+    Stage::DEFAULT.to_string()
+}
+
 impl Stage {
-    /// Removes the settings that another spec does not contain.
-    pub fn keep_settings_of(&mut self, other: &Stage) {
+    /// The name of the stage whose URL is that of the API itself.
+    pub const DEFAULT: &str = "$default";
+
+    /// Removes the description and the settings that another spec does not contain.
+    pub fn keep_managed_of(&mut self, other: &Stage) {
+        if other.description == Input::Known(None) {
+            self.description = Input::Known(None);
+        }
         self.default_settings = self.default_settings.only(&other.default_settings);
         self.route_settings.retain(|key, settings| match other.route_settings.get(key) {
             Some(others) => {

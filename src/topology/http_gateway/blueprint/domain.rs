@@ -25,7 +25,7 @@ impl Draft<'_> {
         let mapping = keys::api_mapping(&domain);
         let spec = ApiMapping {
             api: self.api.clone(),
-            stage: Ref::Key(keys::stage()),
+            stage: Ref::Key(keys::stage(config.stage_name.known()?)),
             domain: domain.clone(),
             mapping_key: String::new(),
         };

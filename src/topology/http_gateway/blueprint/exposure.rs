@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Draft;
 use crate::model::keys::gateway as keys;
-use crate::model::{ApiRoute, Authorization, Entry, Key, Kind, Ref, RouteKey};
+use crate::model::{ApiRoute, Authorization, Entry, Kind, Ref, RouteKey};
 use crate::plugin::{AttributePath, Problem};
 use crate::topology::http_gateway::authorization::Required;
 use crate::topology::http_gateway::config::{GatewayConfig, RouteConfig};
@@ -49,8 +49,7 @@ impl<'a> Draft<'a> {
     /// that changes waits for new or changed ones that API Gateway prefers to it and that reject some of its requests,
     /// and the change of an authorizer for the routes that leave it.
     pub(super) fn order_exposure(&mut self) {
-        let exists = |key: &Key| self.existing.present().any(|entry| entry.key == *key && !entry.is_missing());
-        if !exists(&keys::stage()) {
+        if self.existing.deployed().is_empty() {
             return;
         }
         let routes = self.objects.iter().enumerate().filter_map(|(at, it)| Some((at, ApiRoute::of(&it.spec)?)));

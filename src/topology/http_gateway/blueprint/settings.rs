@@ -31,7 +31,8 @@ pub(super) fn of_routes(config: &GatewayConfig) -> BTreeMap<String, RouteSetting
 impl Draft<'_> {
     /// Reports what API Gateway cannot change, and warns about what the inputs do not say.
     pub(super) fn check_settings(&mut self, wanted: &Stage) {
-        let existing = self.existing.at(&keys::stage().slot).filter(|entry| entry.is_present());
+        let key = keys::stage(&wanted.name);
+        let existing = self.existing.current().find(|entry| entry.key == key && entry.is_present());
         self.warn_of_metrics(existing.and_then(|entry| Stage::of(entry.spec())), wanted);
         let Some(entry) = existing else { return };
         let Spec::Stage(now) = entry.spec() else { return };
@@ -67,7 +68,8 @@ impl Draft<'_> {
         }
         let api = self.api_id();
         let command = |key: &&String| {
-            format!("aws apigatewayv2 delete-route-settings --api-id {api} --stage-name '$default' --route-key '{key}'")
+            let name = &wanted.name;
+            format!("aws apigatewayv2 delete-route-settings --api-id {api} --stage-name '{name}' --route-key '{key}'")
         };
         let commands: Vec<String> = stale.iter().map(command).collect();
         let names: Vec<String> = stale.iter().map(|key| format!("{key:?}")).collect();

@@ -7,11 +7,15 @@ fn api(route: FoundRoute) -> ApiLandscape {
         api_id: "api1".into(),
         tags: FoundTags::new(),
         protocol: "HTTP".into(),
-        stage: Some(FoundStage { auto_deploy: true, ..FoundStage::default() }),
+        stages: vec![stage("$default")],
         routes: vec![route],
         integrations: vec![FoundIntegration { id: "i1".into(), is_expressible: true, ..Default::default() }],
         authorizers: vec![FoundAuthorizer { id: "a1".into(), is_expressible: true }],
     }
+}
+
+fn stage(name: &str) -> FoundStage {
+    FoundStage { name: name.into(), auto_deploy: true, ..FoundStage::default() }
 }
 
 fn route() -> FoundRoute {
@@ -25,7 +29,9 @@ fn a_route_is_adopted_with_everything_that_it_uses() {
     let result = classify(&api(route()));
     assert_eq!(
         result.slots,
-        [("api1", "api"), ("r1", "route.GET /a")].map(|(id, slot)| (id.into(), slot.into())).into()
+        [("api1", "api"), ("$default", "stage"), ("r1", "route.GET /a")]
+            .map(|(id, slot)| (id.into(), slot.into()))
+            .into()
     );
     assert_eq!(result.unmanaged.len(), 0, "{:?}", result.unmanaged);
 }
@@ -47,7 +53,7 @@ fn a_route_that_no_input_expresses_leaves_what_it_uses() {
         let result = classify(&api(route));
         assert!(result.unmanaged["r1"].contains(reason), "{reason}: {:?}", result.unmanaged);
         assert!(result.unmanaged["i1"].contains("no route") && result.unmanaged["a1"].contains("no route"));
-        assert_eq!(result.slots.keys().collect::<Vec<_>>(), ["api1"]);
+        assert_eq!(result.slots.keys().collect::<Vec<_>>(), ["$default", "api1"]);
     }
 }
 
@@ -57,10 +63,32 @@ fn an_api_of_another_protocol_or_owner_is_rejected_as_a_whole() {
     for (api, reason) in [
         (ApiLandscape { protocol: "WEBSOCKET".into(), ..api(route()) }, "its protocol is WEBSOCKET"),
         (ApiLandscape { tags: owner, ..api(route()) }, "its tag fgw:resource is"),
-        (ApiLandscape { stage: None, ..api(route()) }, "it has no stage $default"),
+        (ApiLandscape { stages: vec![], ..api(route()) }, "it has no stage"),
+        (
+            ApiLandscape { stages: ["a", "b"].map(stage).into(), ..api(route()) },
+            "it has 2 stages, none of which is $default",
+        ),
     ] {
         let result = classify(&api);
         assert!(result.unmanaged["api1"].contains(reason), "{:?}", result.unmanaged);
         assert_eq!((result.slots.len(), result.unmanaged.len()), (0, 1));
     }
+}
+
+#[test]
+fn the_only_stage_or_the_default_one_is_managed() {
+    let of = |names: &[&str]| {
+        let stages = names.iter().map(|name| FoundStage { auto_deploy: *name != "manual", ..stage(name) }).collect();
+        classify(&ApiLandscape { stages, ..api(route()) })
+    };
+    assert_eq!(of(&["prod"]).slots.get("prod").map(String::as_str), Some("stage"));
+    let result = of(&["beta", "manual", "$default"]);
+    assert_eq!(result.slots.get("$default").map(String::as_str), Some("stage"));
+    let reason = |name: &str| result.unmanaged.get(name).map(String::as_str);
+    let deployed = "it is a further stage, and a gateway has one; AWS deploys changes of the gateway to it too";
+    assert_eq!(reason("beta"), Some(deployed));
+    assert_eq!(reason("manual"), Some("it is a further stage, and a gateway has one"));
+    let stage = FoundStage { auto_deploy: false, ..stage("prod") };
+    let result = classify(&ApiLandscape { stages: vec![stage], ..api(route()) });
+    assert_eq!(result.unmanaged["api1"], "its stage prod does not deploy changes automatically");
 }

@@ -80,7 +80,10 @@ fn domain_is_regional_with_tls_1_2_and_maps_to_the_stage() {
     assert_eq!((spec.endpoint_type.as_str(), spec.security_policy.as_str()), ("REGIONAL", "TLS_1_2"));
     assert_eq!(spec.certificate_arn, Input::Known(CERTIFICATE.into()));
     let Spec::ApiMapping(spec) = &mapping.spec else { panic!("{mapping:?}") };
-    assert_eq!((&spec.stage, &spec.domain, spec.mapping_key.as_str()), (&Ref::Key(keys::stage()), &domain.key, ""));
+    assert_eq!(
+        (&spec.stage, &spec.domain, spec.mapping_key.as_str()),
+        (&Ref::Key(keys::stage("$default")), &domain.key, "")
+    );
     assert_eq!(of_kind(&objects, "DNS record"), vec![], "create_dns_entry is not set");
 }
 

@@ -41,7 +41,7 @@ fn entries(objects: Vec<Object>) -> Inventory {
 }
 
 fn stage_of(existing: &mut Inventory) -> &mut Entry {
-    existing.entries.iter_mut().find(|entry| entry.key == keys::stage()).expect("there is a stage")
+    existing.entries.iter_mut().find(|entry| entry.key == keys::stage("$default")).expect("there is a stage")
 }
 
 #[test]

@@ -98,7 +98,8 @@ fn gateways() -> impl Strategy<Value = Json> {
         json!({"domain_name": "api.example.com", "create_dns_entry": true, "hosted_zone_id": "Z1"}),
     ]);
     (routes(), authorizers(), logs(), cors, domain).prop_map(|(routes, authorizers, logs, cors, domain)| {
-        let tags = json!({"api_tags": {"a": "b", "c": "d"}, "stage_tags": {"e": "f"}, "api_version": "1"});
+        let tags = json!({"api_tags": {"a": "b", "c": "d"}, "stage_tags": {"e": "f"}, "api_version": "1",
+            "stage_name": "v1", "stage_variables": {"a": "1"}, "stage_description": "Live."});
         [authorizers, logs, cors, domain, tags].into_iter().fold(routes, with)
     })
 }

@@ -5,6 +5,7 @@ mod integrations;
 mod logs;
 mod routes;
 mod settings;
+mod stages;
 
 use serde_json::{Value as Json, json};
 
@@ -414,6 +415,7 @@ fn all() -> Vec<Rule> {
         logs::subscriptions(),
         domains(),
         settings::settings(),
+        stages::stages(),
     ]
     .concat()
 }

@@ -6,7 +6,7 @@ use crate::aws::apigateway::read::read;
 use crate::aws::recorded::{Answer, OWNER, Recorded};
 use crate::cloud::{Known, Seen};
 use crate::model::keys::gateway as keys;
-use crate::model::{Api, Entry, Input, STACK, Spec};
+use crate::model::{Api, Entry, Input, STACK, Spec, Stage};
 
 const GROUP: &str = "/legacy/access";
 const DOMAIN: &str = "api.example.com";
@@ -21,7 +21,7 @@ fn api() -> Recorded {
     let api = json!({ "apiId": "api1", "name": "shop", "apiEndpoint": "https://e", "tags": { "fgw:state": "ready" } });
     let mut aws = Recorded::default()
         .on("GET /v2/apis/api1", Answer::Json(200, api))
-        .on("GET /v2/apis/api1/stages/%24default", Answer::Json(200, json!({ "stageName": "$default", "tags": {} })))
+        .on("GET /v2/apis/api1/stages", items(&[json!({ "stageName": "$default", "tags": {} })]))
         .on("GET /v2/domainnames", items(&[]));
     for list in ["routes", "integrations", "authorizers"] {
         aws = aws.on(&format!("GET /v2/apis/api1/{list}"), items(&[]));
@@ -70,7 +70,8 @@ fn with_link(aws: Recorded, status: &str, tags: &Value) -> Recorded {
 async fn seen(aws: &Recorded, named: &[(&str, &str)]) -> Seen {
     let name = Input::Known("shop".to_string());
     let api = Api { name, ..Api::test() };
-    let entries = [Entry::new(keys::api(), "api1", Spec::Api(api))];
+    let stage = Entry::new(keys::stage("$default"), "$default", Spec::Stage(Stage::test()));
+    let entries = [Entry::new(keys::api(), "api1", Spec::Api(api)), stage];
     let named: BTreeMap<String, String> =
         named.iter().map(|(slot, id)| ((*id).to_string(), (*slot).to_string())).collect();
     let known = Known { consented: Some(&named), ..Known::entries(&entries) };
@@ -78,7 +79,7 @@ async fn seen(aws: &Recorded, named: &[(&str, &str)]) -> Seen {
 }
 
 fn keys_of(seen: &Seen) -> Vec<&str> {
-    seen.objects.iter().map(|it| it.key.slot.as_str()).collect()
+    seen.objects.iter().map(|it| it.key.slot.as_str()).filter(|slot| *slot != keys::STAGE).collect()
 }
 
 #[tokio::test(start_paused = true)]

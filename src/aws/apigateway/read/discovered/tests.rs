@@ -53,6 +53,8 @@ fn api_with_tags(stage: &Value, tags: &Value) -> Recorded {
     let with_stack = |domain: Value, stack: &str| with(domain, &json!({ "tags": { STACK: stack } }));
     let (nothing, role) = (json!({}), json!({ "credentialsArn": "arn:aws:iam::*:user/*" }));
     let path = format!("GET /2015-03-31/functions/{}/policy", FUNCTION.replace(':', "%3A"));
+    let further = (stage["stageName"] == "$default").then(|| json!({ "stageName": "test" }));
+    let stages: Vec<Value> = std::iter::once(stage.clone()).chain(further).collect();
     let domains = [
         domain("a.example.com", &json!({ "securityPolicy": "TLS_1_0" })),
         domain("b.example.com", &nothing),
@@ -94,8 +96,7 @@ fn api_with_tags(stage: &Value, tags: &Value) -> Recorded {
                     "jwtConfiguration": { "issuer": "https://id.example.com", "audience": ["shop"] } }),
             ]),
         )
-        .on("GET /v2/apis/api1/stages/%24default", Answer::Json(200, stage.clone()))
-        .on("GET /v2/apis/api1/stages", items(&[stage.clone(), json!({ "stageName": "test" })]))
+        .on("GET /v2/apis/api1/stages", items(&stages))
         .on(&path, Answer::Json(200, policy))
         .on("GET /v2/vpclinks", items(&[]))
         .on("GET /v2/domainnames", items(&domains));
@@ -155,13 +156,22 @@ async fn objects_that_no_input_expresses_stay_unmanaged() {
         ("r5", "i3"),
         ("r6", "a1 cannot be expressed"),
         ("r7", "it has no integration"),
-        ("test", "only the stage $default"),
+        ("test", "it is a further stage, and a gateway has one"),
     ];
     for (id, reason) in reasons {
         let unmanaged = seen.unmanaged.iter().find(|it| it.id == id);
         assert!(unmanaged.is_some_and(|it| it.reason.contains(reason)), "{id}: {unmanaged:?}");
     }
     assert_eq!(seen.unmanaged.len(), reasons.len(), "{:?}", seen.unmanaged);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_only_stage_is_adopted_without_domains_of_others() {
+    let seen = found(&api(&json!({ "stageName": "prod", "autoDeploy": true }))).await.unwrap();
+    let id = |slot: &str| seen.objects.iter().find(|it| it.key.slot == slot).map(|it| it.id.as_str());
+    assert_eq!((id("stage"), id("domain")), (Some("prod"), None));
+    let reason = seen.unmanaged.iter().find(|it| it.id == "d.example.com").map(|it| it.reason.as_str());
+    assert_eq!(reason, Some("its mapping leads to the stage $default"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,9 +3,9 @@
 use aws_sdk_apigatewayv2::types::SecurityPolicy;
 use futures::future::join_all;
 
-use super::{FoundDomain, needs_consent, root_mapping, with_mappings};
+use super::{FoundDomain, Place, needs_consent, root_mapping, with_mappings};
 use crate::aws::Session;
-use crate::aws::apigateway::{domain_name, stage};
+use crate::aws::apigateway::domain_name;
 use crate::aws::calls::ownership::Owner;
 use crate::cloud::{Cause, Failure, Unmanaged};
 
@@ -13,7 +13,7 @@ use crate::cloud::{Cause, Failure, Unmanaged};
 /// the API. All others with a mapping to the API are unmanaged.
 pub(in crate::aws::apigateway::read) async fn adoptable(
     session: &Session,
-    root_id: &str,
+    place: Place<'_>,
     owner: Owner<'_>,
 ) -> Result<(Vec<FoundDomain>, Vec<Unmanaged>), Failure> {
     let all = domain_name::list(session).await?;
@@ -27,9 +27,9 @@ pub(in crate::aws::apigateway::read) async fn adoptable(
             found => mapped.push(found?),
         }
     }
-    mapped.retain(|found| found.mappings.iter().any(|mapping| mapping.api_id.as_deref() == Some(root_id)));
+    mapped.retain(|found| found.mappings.iter().any(|mapping| mapping.api_id.as_deref() == Some(place.0)));
     mapped.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(chosen(mapped, root_id, owner))
+    Ok(chosen(mapped, place, owner))
 }
 
 /// Reads a domain that the user names, whatever its tags are. `resource` is the value of the tag `fgw:resource` for the
@@ -46,11 +46,11 @@ pub(in crate::aws::apigateway::read) async fn named(
 }
 
 /// The first domain that can be adopted, and why the others cannot.
-fn chosen(mapped: Vec<FoundDomain>, root_id: &str, owner: Owner<'_>) -> (Vec<FoundDomain>, Vec<Unmanaged>) {
+fn chosen(mapped: Vec<FoundDomain>, place: Place<'_>, owner: Owner<'_>) -> (Vec<FoundDomain>, Vec<Unmanaged>) {
     let (mut adoptable, mut unmanaged): (Vec<FoundDomain>, _) = (Vec::new(), Vec::new());
     for found in mapped {
         let taken = adoptable.first().map(|first| format!("{} is the domain of this gateway already", first.name));
-        match reason_against_adoption(&found, root_id, owner).or(taken) {
+        match reason_against_adoption(&found, place, owner).or(taken) {
             Some(reason) => unmanaged.push(Unmanaged { id: found.name, slot: None, is_tagged: false, reason }),
             None => adoptable.push(found),
         }
@@ -59,30 +59,31 @@ fn chosen(mapped: Vec<FoundDomain>, root_id: &str, owner: Owner<'_>) -> (Vec<Fou
 }
 
 /// Why a domain with a mapping to an API cannot be adopted with it, if there is a reason.
-fn reason_against_adoption(found: &FoundDomain, root_id: &str, owner: Owner<'_>) -> Option<String> {
+fn reason_against_adoption(found: &FoundDomain, place: Place<'_>, owner: Owner<'_>) -> Option<String> {
     if !owner.accepts(found.tags(), None) {
         return Some("another resource has tagged it".to_string());
     }
-    if root_mapping(found, root_id).is_none() {
+    if root_mapping(found, place.0).is_none() {
         return Some("the API is mapped to a path below it, not to its root path".to_string());
     }
-    reason_against_settings(found, root_id)
+    reason_against_settings(found, place)
 }
 
 /// Why a domain that the user names cannot be adopted, if there is a reason. An adoption creates no mapping, but an
 /// interrupted run may have left a domain without one.
-pub(in crate::aws::apigateway::read) fn reason_against_named(found: &FoundDomain, root_id: &str) -> Option<String> {
+pub(in crate::aws::apigateway::read) fn reason_against_named(found: &FoundDomain, place: Place<'_>) -> Option<String> {
+    let root_id = place.0;
     let unmapped = || match root_mapping(found, root_id).is_none() && !found.is_tagged {
         true => Some(format!("its root path is not mapped to the API {root_id}; create this mapping first")),
         false => None,
     };
-    reason_against_settings(found, root_id).or_else(unmapped)
+    reason_against_settings(found, place).or_else(unmapped)
 }
 
 /// What the inputs cannot express.
-fn reason_against_settings(found: &FoundDomain, root_id: &str) -> Option<String> {
+fn reason_against_settings(found: &FoundDomain, (root_id, stages): Place<'_>) -> Option<String> {
     let stage = root_mapping(found, root_id).and_then(|mapping| mapping.stage.as_deref());
-    if let Some(stage) = stage.filter(|stage| *stage != stage::DEFAULT) {
+    if let Some(stage) = stage.filter(|stage| !stages.contains(stage)) {
         return Some(format!("its mapping leads to the stage {stage}"));
     }
     let shown = found.shown.as_ref()?;

@@ -50,7 +50,7 @@ fn gateway(region: &str) -> Recorded {
         .on("GET /v2/apis/api1", Answer::Json(200, api))
         .on("GET /v2/vpclinks", Answer::Json(200, json!({ "items": [] })))
         .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
-        .on("GET /v2/apis/api1/stages/%24default", Answer::Json(200, stage));
+        .on("GET /v2/apis/api1/stages", Answer::Json(200, json!({ "items": [stage] })));
     without_lists(aws)
 }
 
@@ -169,7 +169,7 @@ async fn group_filter_and_statement_outlive_the_api() {
     let all = aws(region, Some(&[filter("fgw-access-logs", SINK)])).on(&get_policy(), policy(region, GROUP));
     let known = entries(&seen(&all, region, &[]).await.unwrap());
     let missing = Answer::Error(404, "NotFoundException", "Invalid API identifier specified");
-    let deleted = ["", "/routes", "/integrations", "/authorizers", "/stages/%24default"]
+    let deleted = ["", "/routes", "/integrations", "/authorizers", "/stages"]
         .iter()
         .fold(Recorded::default(), |aws, part| aws.on(&format!("GET /v2/apis/api1{part}"), missing.clone()));
     let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{GROUP}");
@@ -202,7 +202,7 @@ async fn group_of_an_interrupted_run_is_found_by_name_and_tags() {
         assert_eq!(ids == [GROUP], is_found, "{tags}");
     }
     assert_eq!(found(&with_groups(Recorded::default(), arn, &json!({}), None), &[&wanted]).await, []);
-    let (aws, api) = (Recorded::default(), Object::new(keys::stage(), Spec::Api(crate::model::Api::test())));
+    let (aws, api) = (Recorded::default(), Object::new(keys::stage("$default"), Spec::Api(crate::model::Api::test())));
     assert_eq!((found(&aws, &[&api]).await, aws.calls()), (vec![], vec![]), "a read finds all other kinds");
 }
 
