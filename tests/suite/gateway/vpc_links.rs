@@ -180,40 +180,82 @@ fn a_link_that_fails_is_replaced_by_the_next_apply() {
     env.destroy();
 }
 
+/// A network with a gateway whose link is in the subnets for applications, and the proxy in front of the network.
+struct Linked {
+    env: TestEnv,
+    network: Proxy,
+}
+
+impl Linked {
+    fn new() -> Self {
+        let mut network = None;
+        let env = TestEnv::on(|proxy| {
+            let account = Account { id: proxy.account().id.clone(), emulator: Emulator::moto() };
+            let of = |proxy: &Proxy| format!("ec2 = \"{}\"", proxy.endpoint());
+            let network = network.insert(Proxy::in_account(account));
+            network.has_links_of(proxy.account().clone());
+            Workspace::with_blocks(&Workspace::block(proxy, "").replace(&of(proxy), &of(network)))
+        });
+        env.set_links(&json!({ "listeners": { LISTENER: { "port": target::start("inside") } }, "deleting": 4 }));
+        Self { env, network: network.expect("the workspace has it") }
+    }
+
+    /// Applies a network with this number of AZs, and the link into it.
+    fn apply(&self, zones: u8) {
+        let main = json!({
+            "subnet_ids": "${fgw_four_tier_vpc.this.private_app_subnet_ids}",
+            "security_group_ids": ["${fgw_four_tier_vpc.this.default_security_group_id}"],
+        });
+        let vpc = json!({
+            "vpc_name": "shop", "cidr_block": "10.0.0.0/16", "num_availability_zones": zones, "num_nat_gateways": 0,
+            // Only the wait for subnets in use reaches it.
+            "timeouts": { "update": "2s" },
+        });
+        self.env.configs(&[("this", &self.env.linked(&main))], &json!({ "fgw_four_tier_vpc": { "this": vpc } }));
+        self.env.workspace.apply(&[]).succeeded();
+        let links = self.env.links();
+        assert_eq!((links.len(), links[0]["SubnetIds"].as_array().map(Vec::len)), (1, Some(usize::from(zones))));
+        assert_eq!(self.env.send("GET", "/a", None).json()["by"], "inside");
+    }
+
+    /// The statuses of the answers to deletions of subnets.
+    fn deletions(&self) -> Vec<u16> {
+        let calls = self.network.calls().into_iter().filter(|it| it.call.action == "DeleteSubnet");
+        calls.map(|it| it.status).collect()
+    }
+
+    fn destroy(&self) {
+        self.network.clear_calls();
+        self.env.workspace.destroy().succeeded();
+        let statuses = self.deletions();
+        assert!(!statuses.is_empty() && statuses.iter().all(|status| *status == 200), "{statuses:?}");
+        self.env.proxy.account().assert_nothing_of_ours_is_left();
+        self.network.account().assert_nothing_of_ours_is_left();
+    }
+}
+
+/// The network interfaces of the link block the deletion of its subnets until the link is deleted.
 #[test]
 fn a_network_and_a_link_into_it_are_created_and_destroyed_in_one_run() {
-    let mut network = None;
-    let env = TestEnv::on(|proxy| {
-        let account = Account { id: proxy.account().id.clone(), emulator: Emulator::moto() };
-        let of = |proxy: &Proxy| format!("ec2 = \"{}\"", proxy.endpoint());
-        let network = network.insert(Proxy::in_account(account));
-        network.has_links_of(proxy.account().clone());
-        Workspace::with_blocks(&Workspace::block(proxy, "").replace(&of(proxy), &of(network)))
-    });
-    let network = network.expect("the workspace has it");
-    env.set_links(&json!({ "listeners": { LISTENER: { "port": target::start("inside") } }, "deleting": 4 }));
-    let main = json!({
-        "subnet_ids": "${fgw_four_tier_vpc.this.private_app_subnet_ids}",
-        "security_group_ids": ["${fgw_four_tier_vpc.this.default_security_group_id}"],
-    });
-    let vpc =
-        json!({ "vpc_name": "shop", "cidr_block": "10.0.0.0/16", "num_availability_zones": 2, "num_nat_gateways": 0 });
-    env.configs(&[("this", &env.linked(&main))], &json!({ "fgw_four_tier_vpc": { "this": vpc } }));
-    env.workspace.apply(&[]).succeeded();
-    env.workspace.assert_nothing_to_do();
-    assert_eq!(env.send("GET", "/a", None).json()["by"], "inside");
-    assert_eq!(env.links()[0]["SubnetIds"].as_array().map(Vec::len), Some(2));
-
-    // The network interfaces of the link block the deletion of its subnets until the link is deleted.
-    let subnets = env.links()[0]["SubnetIds"].clone();
-    let refused =
-        network.try_boto("ec2", "delete_subnet", json!({ "SubnetId": subnets[0] })).expect_err("it is in use");
+    let linked = Linked::new();
+    linked.apply(2);
+    linked.env.workspace.assert_nothing_to_do();
+    let subnet = json!({ "SubnetId": linked.env.links()[0]["SubnetIds"][0] });
+    let refused = linked.network.try_boto("ec2", "delete_subnet", subnet).expect_err("it is in use");
     assert_eq!(refused.code, "DependencyViolation");
-    network.clear_calls();
-    env.workspace.destroy().succeeded();
-    let deletions = network.calls().into_iter().filter(|it| it.call.action == "DeleteSubnet");
-    let statuses: Vec<u16> = deletions.map(|it| it.status).collect();
-    assert!(statuses.len() >= 2 && statuses.iter().all(|status| *status == 200), "{statuses:?}");
-    env.proxy.account().assert_nothing_of_ours_is_left();
-    network.account().assert_nothing_of_ours_is_left();
+    linked.destroy();
+}
+
+/// Terraform changes the network first.
+#[test]
+fn a_subnet_that_a_link_leaves_in_the_same_run_is_deleted_by_the_next() {
+    let linked = Linked::new();
+    linked.apply(2);
+    linked.apply(1);
+    let pending = || linked.env.workspace.state().attribute("fgw_four_tier_vpc.this", "pending_deletion").clone();
+    assert!(pending()["subnet.private_app.1"].is_string(), "{}", pending());
+    linked.env.workspace.apply(&[]).succeeded();
+    assert_eq!(pending(), json!({}));
+    linked.env.workspace.assert_nothing_to_do();
+    linked.destroy();
 }
