@@ -67,6 +67,8 @@ class Links:
         # The number of reads that show a new link as PENDING, and a deleted one as DELETING.
         self.pending = 2
         self.deleting = 2
+        # Whether all links stay in their states.
+        self.frozen = False
         # The time in seconds until an available link serves requests.
         self.warming = 0
         # The message with which new links fail, if they do.
@@ -273,6 +275,8 @@ def create_link(store, data):
 
 def advance(store, link):
     """Counts a read of a link."""
+    if store.frozen:
+        return
     link["reads"] -= 1
     if link["reads"] >= 0 or link["status"] not in ("PENDING", "DELETING"):
         return

@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 use std::fmt::{Display, Formatter};
 
+use serde_json::json;
+
 use super::campaign::{Tally, campaign, sample};
 use super::moments::{Moment, mutations, slow_down, speed_up};
 use super::subject::{Kind, Phase, Subject};
+use crate::support::deployments;
 use crate::support::interruption::{STOPPED, interrupt};
 use crate::support::proxy::lasts::Lasts;
 use crate::support::proxy::log::Record;
@@ -39,8 +42,16 @@ impl Interrupt {
         let log = subject.workspace.log();
         let logged = log.metadata().map_or(0, |file| file.len());
         let running = subject.workspace.start(&Subject::command(phase));
-        // A pending NAT gateway stays pending, so that only a canceled wait ends.
-        let on_stop = || subject.proxy.nat_pending(Lasts::UntilSet);
+        // A pending NAT gateway stays pending and a VPC link in its state, so that only a canceled wait ends.
+        let freeze_links = |frozen: bool| {
+            if self.kind == Kind::Gateway {
+                deployments::set_links(subject.proxy.account(), &json!({ "frozen": frozen }));
+            }
+        };
+        let on_stop = || {
+            subject.proxy.nat_pending(Lasts::UntilSet);
+            freeze_links(true);
+        };
         let interrupted = interrupt(&subject.workspace, running, &subject.proxy, on_stop);
         subject.proxy.nat_pending(Lasts::NOT_AT_ALL);
 
@@ -54,6 +65,7 @@ impl Interrupt {
         speed_up(&subject.proxy);
         subject.assert_state_is_accurate();
 
+        freeze_links(false);
         subject.finish(phase);
         if phase != Phase::Destroy {
             subject.destroy();
