@@ -200,7 +200,7 @@ impl<'a> View<'a> {
         };
         self.domains = domains;
         let mut objects = self.everything(classification);
-        let stacks = classification.map(|_| self.stacks()).unwrap_or_default();
+        let stacks = classification.map(|it| self.stacks(it)).unwrap_or_default();
         objects.extend(dns::imported(session, &objects).await?);
         Ok(Seen { objects, unmanaged, stacks, ..Seen::default() })
     }

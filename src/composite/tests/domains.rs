@@ -13,11 +13,7 @@ pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
     // The certificate is looked up by the name, looked up by another domain, or given.
     let domain = prop::option::of((names, zones, 0..3));
     let endpoint = (any::<bool>(), prop::bool::weighted(0.3));
-    let parts = (super::properties::some_gateway(), domain, endpoint, super::stages::some_stage());
-    parts.prop_map(|(mut gateway, domain, (dualstack, disabled), stage)| {
-        for (name, value) in stage {
-            gateway.set(name, value);
-        }
+    (super::properties::some_gateway(), domain, endpoint).prop_map(|(mut gateway, domain, (dualstack, disabled))| {
         gateway.set("ip_address_type", if dualstack { "dualstack" } else { "ipv4" }.into());
         gateway.set("disable_execute_api_endpoint", disabled.into());
         if let Some((name, zone, certificate)) = domain {

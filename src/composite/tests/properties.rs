@@ -250,7 +250,8 @@ pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
     let defaults = prop::option::weighted(0.3, prop::sample::select(vec!["first", "second"]));
     let switches = (prop::option::of(any::<bool>()), prop::option::of(any::<bool>()), defaults);
     // The second authorizer calls one of two functions, or accepts tokens of one of two issuers.
-    (routes, 0..4_usize, logs, switches).prop_map(|(routes, second, logs, (cors, metrics, default))| {
+    let stage = super::stages::some_stage();
+    (routes, 0..4_usize, logs, switches, stage).prop_map(|(routes, second, logs, (cors, metrics, default), stage)| {
         let routes: Vec<(&str, Value)> = routes
             .into_iter()
             .map(|(key, (number, guard, newer, settings))| {
@@ -271,7 +272,7 @@ pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
             })
             .collect();
         let mut authorizers = vec![("first", authorizer("guard"))];
-        let mut pairs = logs;
+        let mut pairs = [logs, stage].concat();
         pairs.extend(default.map(|name| ("default_authorizer_name", name.into())));
         if default == Some("second") && second > 1 {
             pairs.push(("default_authorization_scopes", Value::from(vec!["write"])));

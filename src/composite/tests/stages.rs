@@ -184,3 +184,17 @@ async fn an_import_reads_the_stage() {
     terraform.assert_applies(&config).await;
     assert_eq!(terraform.account.take_calls(), [""; 0]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_adoption_replaces_no_stage() {
+    let (mut terraform, mut generated) = super::adoption::imported::<HttpGateway>(&named("prod", "x")).await;
+    assert_eq!(generated.get("stage_name"), &Value::from("prod"));
+    let adopted = generated.clone();
+    generated.set("stage_name", "$default".into());
+    let refused = terraform.plan(&generated).await.diagnostics;
+    let text = format!("{refused:?}");
+    assert!(refused.has_errors() && text.contains("stage"), "{text}");
+    terraform.assert_applies(&adopted).await;
+    terraform.assert_applies(&generated).await;
+    assert_eq!(terraform.account.ids_of("stage").len(), 1);
+}

@@ -10,7 +10,7 @@ use crate::aws::Session;
 use crate::aws::calls::ownership;
 use crate::aws::calls::ownership::Owner;
 use crate::cloud::{Discovery, Failure, Members, Seen};
-use crate::model::{Landscape, STACK, TopologyKind};
+use crate::model::{Classification, Landscape, STACK, TopologyKind};
 
 /// An API of which only the first step was read.
 struct Discovered<'a> {
@@ -54,10 +54,12 @@ impl Discovery for Discovered<'_> {
 }
 
 impl View<'_> {
-    /// The names of the CloudFormation stacks that objects belong to, by their IDs: those of the API, its stages, its
+    /// The names of the CloudFormation stacks that objects belong to, by their IDs: those of the API, its stage, its
     /// domain and its log group. AWS returns their tags with them. All other objects of an API have no tags.
-    pub(super) fn stacks(&self) -> BTreeMap<String, String> {
-        let stages = self.stages.iter().map(|stage| (stage.stage_name().unwrap_or_default(), stage.tags.as_ref()));
+    pub(super) fn stacks(&self, classification: &Classification) -> BTreeMap<String, String> {
+        let stages = self
+            .own_stages(Some(classification))
+            .map(|stage| (stage.stage_name().unwrap_or_default(), stage.tags.as_ref()));
         let all = [(self.root_id, self.api.tags.as_ref())].into_iter().chain(stages);
         let all = all.filter_map(|(id, tags)| Some((id, tags?)));
         let all = all.chain(domain::tags(&self.domains)).chain(self.logs.tags());
