@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::properties::{some_gateway, some_network};
 use super::*;
 use crate::model::{
-    AccessLog, AuthorizationType, Entry, Key, Kind, NetworkAclRule, Ref, RuleSource, SecurityGroupRule, Unfinished,
+    AccessLog, AuthorizationType, Entry, Key, NetworkAclRule, Ref, RuleSource, SecurityGroupRule, Unfinished,
 };
 
 /// Changes an object outside Terraform. `choice` selects the change. Returns whether the kind of object has it.
