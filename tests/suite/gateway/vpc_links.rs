@@ -248,7 +248,7 @@ fn a_network_and_a_link_into_it_are_created_and_destroyed_in_one_run() {
 
 /// Terraform changes the network first.
 #[test]
-fn a_subnet_that_a_link_leaves_in_the_same_run_is_deleted_by_the_next() {
+fn a_subnet_that_a_link_leaves_in_one_run_is_deleted_by_the_next() {
     let linked = Linked::new();
     linked.apply(2);
     linked.apply(1);
