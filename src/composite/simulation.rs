@@ -16,9 +16,6 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use discovered::{Discovered, landscape};
-use shapes::{as_known, is_found, learned, may_be_adopted, named, outlives_root, simulated_failure};
-
 use crate::cloud::retries::RetryLimits;
 use crate::cloud::{
     Cause, Cloud, Deadlines, Dependent, DependentScope, Dependents, Discovery, Failure, Known, Namesake, Observed,
@@ -28,6 +25,8 @@ use crate::model::{AvailabilityZone, Certificate, Facts, Found, GuardDutyObjects
 use crate::model::{Claim, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, RouteTable, Spec};
 use crate::model::{UnmanagedInApi, UnmanagedSubnet};
 use crate::plugin::Input;
+use discovered::{Discovered, landscape};
+use shapes::{as_known, is_found, learned, may_be_adopted, named, outlives_root, simulated_failure};
 
 /// The time that the creation of a NAT gateway takes. Tests pause the clock, so it advances only when no task can run.
 const LONG: Duration = Duration::from_secs(120);

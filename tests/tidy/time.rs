@@ -21,6 +21,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("src/composite/simulation.rs", "calls take time on the paused clock of its tests"),
     ("tests/suite/gateway/authorization.rs", "sends 20 requests a second"),
     ("tests/suite/gateway/deployments.rs", "sends 20 requests a second"),
+    ("tests/suite/gateway/stages.rs", "sends 20 requests a second"),
     ("tests/suite/installation/package.rs", "holds a lock for some time"),
     ("tests/suite/testbed/terraform.rs", "tests the time limit of a run"),
     ("tests/support/emulator.rs", "polls for a port"),

@@ -79,7 +79,7 @@ async fn a_domain_stays_on_the_old_stage_until_the_new_one_exists() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stage_that_is_replaced_with_renamed_variables_deploys_nothing_more() {
+async fn a_replaced_stage_deploys_no_part_of_renamed_variables() {
     let mut terraform = created(&named("$default", "x")).await;
     terraform.assert_applies(&named("prod", "y")).await;
     let calls = terraform.account.take_calls();
@@ -114,7 +114,7 @@ async fn a_stage_of_a_killed_update_is_taken_over_only_if_required() {
         assert!(unmanaged.contains_key("prod"), "{unmanaged:?}");
         terraform.assert_applies(&named(wanted, "x")).await;
         assert_eq!(terraform.account.take_calls(), expected, "{wanted}");
-        assert_eq!(terraform.account.ids_of("stage").contains("prod"), true);
+        assert!(terraform.account.ids_of("stage").contains("prod"));
     }
 }
 

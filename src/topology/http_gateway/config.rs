@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::integrations::{IntegrationConfig, PAYLOAD_FORMATS};
 use super::jwt_authorizers::JwtConfig;
-use super::stage;
 use super::vpc_links::LinkConfig;
 use crate::model::{Api, Destination, KmsKey, LogGroup, OperationTimeouts, RouteSettings, Stage, Tags, role};
 use crate::plugin::{Check, Input, PlanEffect, Value};
@@ -55,9 +54,9 @@ crate::attributes! {
         /// Name of the stage: `$default`, which API Gateway serves at `api_endpoint`, or 1 to 128 letters, digits, `_`
         /// and `-`, which it serves at `<api_endpoint>/<stage_name>`. The custom domain serves the stage at its root
         /// path, whatever its name is. A private integration of a named stage receives `/<stage_name>` before the path,
-        /// unless its `request_parameters` set `overwrite:path`. Clients of the API's own endpoint, and IAM policies for
-        /// routes with `AWS_IAM`, need the new name.
-        stage_name: Input<String> = default(Stage::DEFAULT).check(stage::name()).change(PlanEffect::PartialReplace(
+        /// unless its `request_parameters` set `overwrite:path`. Clients of the API's own endpoint, and IAM policies
+        /// for routes with `AWS_IAM`, need the new name.
+        stage_name: Input<String> = default(Stage::DEFAULT).check(Stage::name_check()).change(PlanEffect::PartialReplace(
             "creates the new stage, moves the custom domain to it when it serves the API, and then deletes the old one, \
              whose URL no longer works"
         )),
@@ -66,8 +65,8 @@ crate::attributes! {
         stage_description: Input<Option<String>> = optional().check(Check::length(1, 1024)).in_place(),
         /// Stage variables by name, for `${stageVariables.<name>}` in integrations and `$stageVariables.<name>` in
         /// parameters and identity sources. Names have at most 64 letters, digits and `_`; values have 1 to 512 of the
-        /// characters `A-Z a-z 0-9 - . _ ~ : / ? # & = ,`. At most 100 variables. They take effect without a deployment.
-        /// Variables that are not listed are deleted.
+        /// characters `A-Z a-z 0-9 - . _ ~ : / ? # & = ,`. At most 100 variables. They take effect without a
+        /// deployment. Variables that are not listed are deleted.
         stage_variables: Tags = default(Value::Map(BTreeMap::new())).in_place(),
         /// Tags of the stage. They override `default_tags`. At most 47 tags, including `default_tags`: AWS allows 50,
         /// and the provider sets 3.

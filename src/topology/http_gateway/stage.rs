@@ -4,7 +4,7 @@ use super::config::GatewayConfig;
 use super::integrations::IntegrationConfig;
 use crate::model::keys::gateway as keys;
 use crate::model::{Entry, Stage};
-use crate::plugin::{AttributePath, Check, Input, Problem};
+use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::Context;
 
 /// The quota of stage variables (developer guide of API Gateway).
@@ -12,19 +12,6 @@ const MOST_VARIABLES: usize = 100;
 
 /// The parameter that sets the path of the request to an integration.
 const OVERWRITE_PATH: &str = "overwrite:path";
-
-/// The rule for a name (API reference of CreateStage).
-pub(super) fn name() -> Check {
-    Check::text("`$default`, or a text of 1 to 128 letters, digits, `_` and `-`", |name| {
-        if name == Stage::DEFAULT {
-            return Ok(());
-        }
-        match name.chars().find(|it| !(it.is_ascii_alphanumeric() || "_-".contains(*it))) {
-            Some(character) => Err(format!("{name:?} contains {character:?}.")),
-            None => in_range("The name", name, 128),
-        }
-    })
-}
 
 /// The URL of a stage.
 pub(super) fn url(endpoint: Option<&str>, stage: &str) -> Option<String> {

@@ -170,7 +170,7 @@ fn the_domain_keeps_the_old_stage_at_the_quota_of_stages() {
     env.api_call("delete_stage", json!({ "StageName": "their-0" }));
     env.apply(&env.named("prod"));
     assert_eq!(env.reach(DOMAIN).body, "orders /a");
-    assert_eq!(env.stages().len(), 9, "those of others stay");
+    assert_eq!(env.stages().len(), 9, "unmanaged ones stay");
     env.destroy();
 }
 

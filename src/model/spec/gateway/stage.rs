@@ -8,7 +8,7 @@ use super::{LogGroup, RouteSettings};
 use crate::model::OnDelete::Restrict;
 use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
 use crate::model::{Claim, Key, Learned, Need, Ref, Tags, is_same_format};
-use crate::plugin::Input;
+use crate::plugin::{Check, Input};
 
 /// A stage, deployed automatically. Key `stage`, fixed by its name unless that is `$default`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -159,6 +159,19 @@ fn default_name() -> String {
 impl Stage {
     /// The name of the stage whose URL is that of the API itself.
     pub const DEFAULT: &str = "$default";
+
+    /// The rule for a name (API reference of CreateStage).
+    pub fn name_check() -> Check {
+        Check::text("`$default`, or a text of 1 to 128 letters, digits, `_` and `-`", |name| {
+            let wrong = name.chars().find(|it| !(it.is_ascii_alphanumeric() || "_-".contains(*it)));
+            match (wrong, name.chars().count()) {
+                _ if name == Stage::DEFAULT => Ok(()),
+                (Some(character), _) => Err(format!("{name:?} contains {character:?}.")),
+                (None, 1..=128) => Ok(()),
+                (None, length) => Err(format!("The name has {length} characters; 1 to 128 are allowed.")),
+            }
+        })
+    }
 
     /// Removes the description and the settings that another spec does not contain.
     pub fn keep_managed_of(&mut self, other: &Stage) {
