@@ -18,10 +18,6 @@ impl TestEnv {
         with(&self.with_domain(DOMAIN), &json!({ "stage_name": name }))
     }
 
-    fn stage_of(&self, name: &str) -> Value {
-        self.api_call("get_stage", json!({ "StageName": name }))
-    }
-
     /// The names of the stages of the API.
     fn stages(&self) -> Vec<String> {
         let all = self.api_call("get_stages", json!({}))["Items"].clone();
