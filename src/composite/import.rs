@@ -1,11 +1,13 @@
 //! Import of a topology by the id of its root, and the plans between the import and the first apply.
 
+use super::decision::Basis;
 use super::observe::unmanaged_objects;
 use super::private_state::Private;
+use super::protected::Protection;
 use super::refresh::Foreign;
-use super::{diagnostics, refresh};
+use super::{diagnostics, refresh, state};
 use crate::cloud::{Cloud, Discovery, Failure, Members};
-use crate::model::Entry;
+use crate::model::{Entry, Inventory};
 use crate::plugin::{Attribute, AttributeType, Diagnostics, ImportResponse, Mode, Nested, Nesting, PlanEffect, Value};
 use crate::topology::{IgnoredDrift, Topology};
 
@@ -114,10 +116,15 @@ pub(super) fn keep_rules(private: &mut Private) {
 /// Returns the planned state if the imported objects match the configuration. Terraform allows a provider to keep a
 /// prior value that is equivalent to the configured one. It does not allow null for a configured value, nor a value for
 /// null unless the attribute is computed or has a default. Such attributes are planned as configured, so that the first
-/// plan shows them as changes, and says that AWS does not change.
-pub(super) fn kept<P: Topology>(prior: &Value, config: &Value, filled: &Value, diagnostics: &mut Diagnostics) -> Value {
-    let mut planned = prior.clone();
-    let mut recorded = Vec::new();
+/// plan shows them as changes. Together with the ones that are kept, they may mean something else: a default authorizer
+/// protects the routes of which an import does not state that they are public. Then another one is planned as configured
+/// too. `None` if one is not enough.
+pub(super) fn kept<P: Topology>(
+    basis: &Basis<'_, P>,
+    (prior, config, filled): (&Value, &Value, &Value),
+    inventory: &Inventory,
+) -> Option<Value> {
+    let (mut planned, mut equivalent) = (prior.clone(), Vec::new());
     for attribute in P::Config::attributes() {
         let (was, given) = (prior.get(&attribute.name), config.get(&attribute.name));
         let may_be_kept = match attribute.mode {
@@ -129,13 +136,30 @@ pub(super) fn kept<P: Topology>(prior: &Value, config: &Value, filled: &Value, d
             }
             _ => !was.is_null(),
         };
-        if !may_be_kept {
-            planned.set(&attribute.name, filled.get(&attribute.name).clone());
-            recorded.extend((was != planned.get(&attribute.name)).then_some(attribute.name));
+        match may_be_kept {
+            true => equivalent.extend((was != filled.get(&attribute.name)).then_some(attribute.name)),
+            false => planned.set(&attribute.name, filled.get(&attribute.name).clone()),
         }
     }
-    diagnostics::only_recorded::<P>(&recorded, diagnostics);
-    planned
+    let changes_nothing = |planned: &Value| {
+        let Ok((_, config)) = state::decode::<P>(&state::configured::<P>(planned)) else { return false };
+        let (prior, scope, facts) = (basis.prior, basis.scope, basis.facts);
+        let basis = Basis::<P> { config: &config, prior, scope, facts, protection: Protection::none() };
+        let decision = basis.decide(&mut inventory.clone(), &mut Diagnostics::default());
+        decision.is_ok_and(|it| it.is_some_and(|it| it.plan.is_empty()))
+    };
+    let with_one_more = equivalent.iter().map(|name| {
+        let mut more = planned.clone();
+        more.set(name, filled.get(name).clone());
+        more
+    });
+    std::iter::once(planned.clone()).chain(with_one_more).find(changes_nothing)
+}
+
+/// The inputs that a plan adds to state although no object changes.
+pub(super) fn recorded<P: Topology>(prior: &Value, planned: &Value) -> Vec<String> {
+    let names = P::Config::attributes().into_iter().map(|attribute| attribute.name);
+    names.filter(|name| prior.get(name) != planned.get(name)).collect()
 }
 
 /// Whether two values of an attribute differ in an input whose value no object shows, also within entries of a map.

@@ -32,11 +32,13 @@ fn generated<P: Topology>(state: &Value) -> Value {
 }
 
 /// Inputs that no object shows, or that an import expresses by other ones. Terraform shows them in the first plan.
-const ONLY_RECORDED: [&str; 4] = [
+const ONLY_RECORDED: [&str; 5] = [
     "access_log_logservice_group_skip_destroy",
     "default_authorization_scopes",
     "default_authorizer_name",
     "flow_logs",
+    // Public routes state their type if there is a default authorizer.
+    "route_config",
 ];
 
 /// Asserts that after an import the plans of this configuration and of the generated one are empty but for inputs that

@@ -259,6 +259,7 @@ pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
                 let guards = [None, Some("first"), Some("second"), None, Some("second")];
                 route.set("authorizer_name", guards[guard].map(str::to_string).into());
                 match guard {
+                    0 if newer => route.set("authorization_type", "NONE".into()),
                     3 => route.set("authorization_type", "AWS_IAM".into()),
                     4 if second > 1 => route.set("authorization_scopes", Value::from(vec!["read"])),
                     _ => {}

@@ -67,16 +67,21 @@ impl<P: Topology> PreparedPlan<'_, P> {
                 check_effects::<P>(cloud, &self.name(), &private.inventory, decision, handling, diagnostics).await;
             }
         }
-        let mut state = match &decision {
-            None => self.undecided_state(&basis, &private, &consent, replacing),
-            Some(decision) if !has_removed && private.is_as_imported(&decision.plan, &decision.objects) => {
-                import::kept::<P>(&request.prior, &request.config, attributes, diagnostics)
-            }
-            Some(decision) => {
+        let is_as_imported =
+            !has_removed && decision.as_ref().is_some_and(|it| private.is_as_imported(&it.plan, &it.objects));
+        let inputs = (&request.prior, &request.config, attributes);
+        let kept = is_as_imported.then(|| import::kept(&basis, inputs, &private.inventory)).flatten();
+        let mut state = match (&decision, kept) {
+            (_, Some(kept)) => kept,
+            (None, None) => self.undecided_state(&basis, &private, &consent, replacing),
+            (Some(decision), None) => {
                 let released = released::record(&mut private, &decision.plan);
                 self.announcement(Some(scope)).decided(&private, decision, private.takes_over, &released)
             }
         };
+        if is_as_imported {
+            diagnostics::only_recorded::<P>(&import::recorded::<P>(&request.prior, &state), diagnostics);
+        }
         if is_root_missing {
             // Terraform replaces a resource only for an attribute whose planned value differs.
             state.set("id", Value::Unknown);
