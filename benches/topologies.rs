@@ -118,8 +118,8 @@ fn gateway(settings: &Settings, results: &mut Results) {
     }
 }
 
-/// The growth of the cost with size, without latency. hashicorp/aws is measured only with topologies that take about
-/// two minutes per run; the other parts measure it with theirs.
+/// The growth of the cost with size, without latency except for one row of each kind. hashicorp/aws is measured only
+/// with topologies that take about two minutes per run; the other parts measure it with theirs.
 fn growth(settings: &Settings, results: &mut Results) {
     let (network, gateway) = (Topology::of(Kind::Network), Topology::of(Kind::Gateway));
     let alone = |results: &mut Results, topology: &Topology| {
@@ -134,15 +134,19 @@ fn growth(settings: &Settings, results: &mut Results) {
     for (azs, aws_runs) in [(1, 1), (3, 0), (6, 1)] {
         settings.alternate(results, &network.azs(azs), settings.runs, aws_runs);
     }
-    for copies in [5, 20] {
+    alone(results, &network.azs(6).full());
+    for copies in [5, 20, 50] {
         alone(results, &network.azs(3).copies(copies));
     }
+    alone(results, &network.azs(3).copies(20).latency(50));
     for (routes, aws_runs) in [(10, 0), (100, 1)] {
         settings.alternate(results, &gateway.routes(routes), 1, aws_runs);
     }
     // With the route that the change adds, the API has the maximum number of routes that AWS allows.
     alone(results, &gateway.routes(299));
-    for copies in [5, 20] {
+    alone(results, &gateway.routes(299).full());
+    for copies in [5, 20, 50] {
         alone(results, &gateway.routes(10).copies(copies));
     }
+    alone(results, &gateway.routes(10).copies(20).latency(50));
 }

@@ -11,6 +11,9 @@ use crate::support::proxy::Proxy;
 use crate::support::proxy::lasts::Lasts;
 use crate::topology::{Kind, Side, Topology, Workspace};
 
+/// The file of a plan.
+const PLAN: &str = "plan.bin";
+
 /// The number of objects of each kind in an account.
 pub(crate) type Counts = BTreeMap<String, usize>;
 
@@ -27,7 +30,8 @@ pub(crate) fn cycle(results: &mut Results, topology: &Topology, side: &Side, rou
         let unsupported = proxy.take_violations();
         // The emulator must support every call of fgw. hashicorp/aws can do without some of its calls.
         assert!(!side.is_fgw || unsupported.is_empty(), "the emulator does not support these calls: {unsupported:?}");
-        results.add(topology, side, round, operation, &run, &calls, unsupported.len());
+        let sizes = ["terraform.tfstate", PLAN].map(|file| workspace.bytes_of(file));
+        results.add(topology, side, round, operation, &run, &calls, sizes, unsupported.len());
         match operation {
             "apply" => {
                 let counts = count_objects(&proxy);
@@ -46,7 +50,7 @@ fn arguments(operation: &str) -> &'static [&'static str] {
     match operation {
         "apply" | "change" => &["apply", "-no-color", "-input=false", "-auto-approve"],
         // With this option, the plan fails unless it is empty.
-        "plan" => &["plan", "-no-color", "-input=false", "-detailed-exitcode"],
+        "plan" => &["plan", "-no-color", "-input=false", "-detailed-exitcode", "-out=plan.bin"],
         _ => &["destroy", "-no-color", "-input=false", "-auto-approve"],
     }
 }

@@ -40,6 +40,7 @@ impl Results {
         operation: &str,
         run: &Run,
         calls: &Calls,
+        [state_bytes, plan_bytes]: [u64; 2],
         unknown_to_emulator: usize,
     ) {
         let sample = json!({
@@ -51,6 +52,8 @@ impl Results {
             "provider_cpu_ms": run.provider_cpu_ms,
             "terraform_cpu_ms": run.terraform_cpu_ms,
             "peak_kb": run.peak_kb,
+            "state_bytes": state_bytes,
+            "plan_bytes": plan_bytes,
             "calls": calls.by_action,
             "changing": calls.changing,
             "looks": calls.reads_before,

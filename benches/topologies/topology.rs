@@ -60,6 +60,8 @@ pub(crate) struct Topology {
     pub(crate) azs: usize,
     pub(crate) routes: usize,
     pub(crate) copies: usize,
+    /// Whether a network uses every input that creates objects, and each route of a gateway has a function of its own.
+    pub(crate) is_full: bool,
     pub(crate) latency_ms: u64,
     pub(crate) nat_pending_s: u64,
 }
@@ -67,7 +69,11 @@ pub(crate) struct Topology {
 impl Topology {
     /// One network in one AZ or one gateway with one route, without delays.
     pub(crate) fn of(kind: Kind) -> Self {
-        Self { kind, azs: 1, routes: 1, copies: 1, latency_ms: 0, nat_pending_s: 0 }
+        Self { kind, azs: 1, routes: 1, copies: 1, is_full: false, latency_ms: 0, nat_pending_s: 0 }
+    }
+
+    pub(crate) fn full(&self) -> Self {
+        Self { is_full: true, ..self.clone() }
     }
 
     pub(crate) fn azs(&self, azs: usize) -> Self {
@@ -92,13 +98,27 @@ impl Topology {
 
     /// The number of functions that the routes call in turn.
     pub(crate) fn functions(&self) -> usize {
-        if self.routes < 20 { 5 } else { 20 }
+        match self.routes {
+            // The change adds a route.
+            routes if self.is_full => routes + 1,
+            ..20 => 5,
+            20.. => 20,
+        }
+    }
+
+    /// The folder of its configuration, below the one of a provider.
+    fn folder(&self) -> &'static str {
+        match self.kind {
+            Kind::Network if self.is_full => "full_network",
+            kind => kind.name(),
+        }
     }
 
     pub(crate) fn json(&self) -> Value {
-        let Self { kind, azs, routes, copies, latency_ms, nat_pending_s } = self;
+        let Self { kind, azs, routes, copies, is_full, latency_ms, nat_pending_s } = self;
         let mut json = json!({
-            "kind": kind.name(), "copies": copies, "latency_ms": latency_ms, "nat_pending_s": nat_pending_s,
+            "kind": kind.name(), "copies": copies, "full": is_full, "latency_ms": latency_ms,
+            "nat_pending_s": nat_pending_s,
         });
         match kind {
             Kind::Network => json["azs"] = (*azs).into(),
@@ -143,7 +163,7 @@ impl Workspace {
         let configuration = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("benches")
             .join(side.name)
-            .join(topology.kind.name())
+            .join(topology.folder())
             .join("main.tf");
         let configuration = fs::read_to_string(&configuration).expect("each provider has a configuration of each kind");
         let providers = side.binary.parent().expect("a binary is in a folder").display();
@@ -182,5 +202,10 @@ impl Workspace {
 
     fn write(&self, file: &str, content: &str) {
         fs::write(self.path().join(file), content).expect("the folder is ours");
+    }
+
+    /// The size of a file that Terraform has written, if it exists.
+    pub(crate) fn bytes_of(&self, file: &str) -> u64 {
+        fs::metadata(self.path().join(file)).map_or(0, |it| it.len())
     }
 }
