@@ -57,21 +57,54 @@ where
     SdkError<E, HttpResponse>: RequestId,
 {
     fn failure(&self, action: &str) -> Failure {
-        let rejected = rejected_batch(self);
-        let (unreachable, lost_credentials) = (find::<NeverConnected>(self), find::<NotObtained>(self));
-        let code = self.code().or(rejected.is_some().then_some("InvalidChangeBatch")).map(str::to_string);
-        let message = match self.message() {
+        let of_call = OfCall {
+            error: self,
+            response: self.raw_response(),
+            code: self.code(),
+            message: self.message(),
+            request_id: self.request_id(),
+            is_lost: self.is_lost(),
+        };
+        of_call.failure(action)
+    }
+
+    fn is_lost(&self) -> bool {
+        match self {
+            SdkError::ConstructionFailure(_) => false,
+            SdkError::ServiceError(error) => error.raw().status().is_server_error() && !is_throttle(self.code()),
+            _ => true,
+        }
+    }
+}
+
+/// The error of a call without the type of its operation: each of the 140 operations would compile a copy of what
+/// depends on the type.
+struct OfCall<'a> {
+    error: &'a (dyn std::error::Error + 'static),
+    response: Option<&'a HttpResponse>,
+    code: Option<&'a str>,
+    message: Option<&'a str>,
+    request_id: Option<&'a str>,
+    is_lost: bool,
+}
+
+impl OfCall<'_> {
+    fn failure(&self, action: &str) -> Failure {
+        let rejected = self.response.and_then(rejected_batch);
+        let (unreachable, lost_credentials) = (find::<NeverConnected>(self.error), find::<NotObtained>(self.error));
+        let code = self.code.or(rejected.is_some().then_some("InvalidChangeBatch")).map(str::to_string);
+        let message = match self.message {
             Some(message) => message.to_string(),
             None => rejected
                 .or_else(|| unreachable.map(ToString::to_string))
                 .or_else(|| lost_credentials.map(|error| chain(error)))
-                .or_else(|| find::<NoResponse>(self).map(ToString::to_string))
-                .or_else(|| not_from_aws(self.raw_response()?))
-                .unwrap_or_else(|| chain(self)),
+                .or_else(|| find::<NoResponse>(self.error).map(ToString::to_string))
+                .or_else(|| not_from_aws(self.response?))
+                .unwrap_or_else(|| chain(self.error)),
         };
         let cause = match cause(code.as_deref(), &message) {
             Cause::Other if lost_credentials.is_some() => Cause::Credentials,
-            Cause::Other if self.is_lost() => Cause::Lost,
+            Cause::Other if self.is_lost => Cause::Lost,
             cause => cause,
         };
         let message = redact(&message);
@@ -84,31 +117,21 @@ where
             (Some(unreachable), _, _) => Some(unreachable.advice().to_string()),
             (None, Some(lost), _) => lost.origin.as_ref().map(Origin::renewal),
             (None, None, Some(code)) if cause == Cause::Credentials => {
-                self.raw_response().and_then(|it| Some(it.extension::<Origin>()?.advice(code)))
+                self.response.and_then(|it| Some(it.extension::<Origin>()?.advice(code)))
             }
             _ => None,
         };
-        let request_id = self.request_id().map(str::to_string);
-        let (action, retry_after) = (action.to_string(), retry_after(self));
         Failure {
             cause,
-            action,
+            action: action.to_string(),
             code,
             message,
             missing,
-            request_id,
+            request_id: self.request_id.map(str::to_string),
             advice: advice.map(Advice::of),
             case: None,
-            retry_after,
+            retry_after: self.response.and_then(retry_after),
             undeployed_since: None,
-        }
-    }
-
-    fn is_lost(&self) -> bool {
-        match self {
-            SdkError::ConstructionFailure(_) => false,
-            SdkError::ServiceError(error) => error.raw().status().is_server_error() && !is_throttle(self.code()),
-            _ => true,
         }
     }
 }
@@ -137,8 +160,8 @@ pub(crate) fn incomplete_answer(action: &str, what: &str) -> Failure {
 }
 
 /// The pause that a `Retry-After` header requests. Its form with a date, which no AWS service sends, is not supported.
-fn retry_after<E>(error: &SdkError<E, HttpResponse>) -> Option<Duration> {
-    error.raw_response()?.headers().get("retry-after")?.trim().parse().ok().map(Duration::from_secs)
+fn retry_after(response: &HttpResponse) -> Option<Duration> {
+    response.headers().get("retry-after")?.trim().parse().ok().map(Duration::from_secs)
 }
 
 /// The description of a response that no AWS service has sent, such as the page of an emulator for a call that it does
@@ -173,8 +196,8 @@ fn contains(body: &[u8], text: &str) -> bool {
 /// The messages of a change that Route 53 rejects with `<InvalidChangeBatch>` instead of `<ErrorResponse>`. The SDK
 /// finds neither code nor message in such a response. Since 2024 Route 53 returns the other form, see
 /// aws/aws-sdk-kotlin#1435.
-fn rejected_batch<E>(error: &SdkError<E, HttpResponse>) -> Option<String> {
-    let body = std::str::from_utf8(error.raw_response()?.body().bytes()?).ok()?;
+fn rejected_batch(response: &HttpResponse) -> Option<String> {
+    let body = std::str::from_utf8(response.body().bytes()?).ok()?;
     let (_, inside) = body.split_once("<InvalidChangeBatch")?;
     let messages = inside.split("<Message>").skip(1).filter_map(|rest| Some(rest.split_once("</Message>")?.0));
     let text = messages.collect::<Vec<_>>().join("; ");
