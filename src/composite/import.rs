@@ -117,8 +117,8 @@ pub(super) fn keep_rules(private: &mut Private) {
 /// prior value that is equivalent to the configured one. It does not allow null for a configured value, nor a value for
 /// null unless the attribute is computed or has a default. Such attributes are planned as configured, so that the first
 /// plan shows them as changes. Together with the ones that are kept, they may mean something else: a default authorizer
-/// protects the routes of which an import does not state that they are public. Then another one is planned as configured
-/// too. `None` if one is not enough.
+/// protects the routes of which an import does not state that they are public. Then another one is planned as
+/// configured, too. `None` if one is not enough.
 pub(super) fn kept<P: Topology>(
     basis: &Basis<'_, P>,
     (prior, config, filled): (&Value, &Value, &Value),

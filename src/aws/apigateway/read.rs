@@ -16,10 +16,10 @@ use aws_sdk_apigatewayv2::types;
 
 pub(crate) use discovered::discover;
 pub(crate) use policies::lost_parts;
-use policies::{Policies, places_of, policies, read_permission};
+use policies::{Policies, function_to_allow, places_of, policies, read_permission};
 
 use self::listed::Listed;
-use super::landscape::{authorizer_spec, function_to_allow_of};
+use super::landscape::authorizer_spec;
 use super::{api, integration, route, stage, vpc_link};
 use crate::aws::Session;
 use crate::aws::apigateway::read::logs::{Logs, reference_to_group};
@@ -29,9 +29,7 @@ use crate::aws::lambda::permission;
 use crate::aws::lambda::permission::{CallerId, FunctionPolicy, statement_id};
 use crate::cloud::{Failure, Known, Namesake, Observed, Root, RootState, Seen};
 use crate::model::keys::gateway as keys;
-use crate::model::{
-    Api, Authorizer, Caller, Classification, Entry, Key, LambdaPermission, Learned, Object, Ref, Spec, Stage,
-};
+use crate::model::{Api, Caller, Classification, Entry, Key, LambdaPermission, Learned, Object, Ref, Spec, Stage};
 use crate::model::{FunctionArn, Input, Scope, TopologyKind};
 
 /// Reads a gateway. `None` only if AWS reports that neither the API nor any known object that outlives it exists.
@@ -193,7 +191,7 @@ impl<'a> View<'a> {
         if classification.is_none() {
             self.links = vpc_link::list_if_supported(session).await?;
         }
-        self.policies = policies_of_functions(session, &self).await?;
+        self.policies = self.policies_of_functions(session).await?;
         let (domains, unmanaged) = match classification {
             Some(_) => domain::adoptable(session, (root_id, &self.own_names(classification)), self.owner).await?,
             None => domain::imported(session, root_id, self.owner.resource).await?,
@@ -479,26 +477,6 @@ fn outliving(
             .or_else(|| domain::read(domains, entry, (root_id, &stages), &api_key))
     };
     known.iter().filter_map(read).collect()
-}
-
-async fn policies_of_functions(session: &Session, view: &View<'_>) -> Result<Policies, Failure> {
-    let api_key = keys::api();
-    let of_integrations = view.integrations.iter().filter_map(function_to_allow_of);
-    let of_authorizers =
-        view.authorizers.iter().filter_map(|shown| function_to_allow(&authorizer_spec(shown, api_key.clone(), None)?));
-    let own =
-        of_integrations.chain(of_authorizers).chain(view.logs.functions()).filter(|function| view.is_own(function));
-    policies(session, own.map(|function| FunctionPolicy::of_function(&function)).collect()).await
-}
-
-/// The function of an authorizer that API Gateway needs a permission to call. `None` if it assumes a role instead, and
-/// for a JWT authorizer.
-fn function_to_allow(spec: &Spec) -> Option<FunctionArn> {
-    let spec = Authorizer::of(spec)?;
-    if spec.credentials_arn.known()?.is_some() {
-        return None;
-    }
-    FunctionArn::parse_invoke_uri(spec.authorizer_uri.known()?)
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@
 //!   overwrites, and DELETE must contain the record exactly as it is listed.
 //! - A zone accepts one change at a time.
 //! - Names are returned in lower case, with a trailing dot, and with `\052` instead of `*`.
-//! - The records of type A and AAAA of a name are two objects, and so two changes, although Route 53 accepts both in one:
-//!   a change of the IP addresses of a domain creates or deletes the second one alone. If one of two creates fails, the
-//!   name resolves to the other record until the next apply.
+//! - The records of type A and AAAA of a name are two objects, and so two changes, although Route 53 accepts both in
+//!   one: a change of the IP addresses of a domain creates or deletes the second one alone. If one of two creates
+//!   fails, the name resolves to the other record until the next apply.
 //! - Set identifiers distinguish records with the same name and type. A record without one excludes such records.
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

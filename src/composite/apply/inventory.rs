@@ -7,8 +7,8 @@ use crate::reconcile::{Action, Outcome, Plan};
 
 /// Sorts the inventory in the order of the blueprint and removes missing objects that are no longer required. If an
 /// object needs no update, its required spec becomes the applied one: drift that the configuration adopts is no longer
-/// drift. Objects that are `as_imported` remain found ones, because the plan keeps attributes that are equivalent to the
-/// configuration, but not equal.
+/// drift. Objects that are `as_imported` remain found ones, because the plan keeps attributes that are equivalent to
+/// the configuration, but not equal.
 pub(super) fn normalize_inventory(inventory: &mut Inventory, objects: &[Object], as_imported: bool) {
     let is_deleted = |key: &Key| !objects.iter().any(|object| object.key == *key);
     for entry in inventory.entries.iter_mut().filter(|entry| entry.is_present() && entry.unfinished.is_none()) {

@@ -113,8 +113,8 @@ crate::attributes! {
         /// domain only. The domain, its mapping and its record are complete before the endpoint is disabled. AWS does
         /// that with a deployment, some seconds after the apply. Without a custom domain, `invoke_url` is null.
         disable_execute_api_endpoint: Input<bool> = default(false).in_place(),
-        /// IP addresses of the API's endpoint and, by default, of the custom domain: `ipv4`, or `dualstack` for IPv4 and
-        /// IPv6. Policies and functions that compare source addresses (`aws:SourceIp`) then see IPv6 addresses.
+        /// IP addresses of the API's endpoint and, by default, of the custom domain: `ipv4`, or `dualstack` for IPv4
+        /// and IPv6. Policies and functions that compare source addresses (`aws:SourceIp`) then see IPv6 addresses.
         ip_address_type: Input<String>
             = default(Api::IPV4).check(Check::one_of(&[Api::IPV4, Api::DUALSTACK])).change(PlanEffect::PartialReplace(
                 "updates the API and the custom domain in place, and creates or deletes the record of type AAAA"
@@ -190,9 +190,9 @@ crate::attributes! {
             "creates the new domain with its API mapping and DNS record, and then deletes the old one"
         )),
         /// IP addresses of the custom domain, if they differ from those of the API's endpoint: `ipv4` or `dualstack`.
-        /// With `dualstack` and `create_dns_entry`, the domain also has a record of type AAAA. A change to `ipv4` deletes
-        /// the record, and changes the domain a minute later, when resolvers have forgotten the record. Defaults to
-        /// `ip_address_type`.
+        /// With `dualstack` and `create_dns_entry`, the domain also has a record of type AAAA. A change to `ipv4`
+        /// deletes the record, and changes the domain a minute later, when resolvers have forgotten the record.
+        /// Defaults to `ip_address_type`.
         domain_ip_address_type: Input<Option<String>>
             = optional().check(Check::one_of(&[Api::IPV4, Api::DUALSTACK])).only_if_set("domain_name")
             .change(PlanEffect::PartialReplace(

@@ -76,8 +76,8 @@ pub(super) const TAG_MAPS: [(&str, TagsOf); 3] = [
     ("access_log_logservice_group_tags", |spec| LogGroup::of(spec).map(|group| &group.tags)),
 ];
 
-/// The first of these values of records. An adoption creates no record. If the domain has IPv6 addresses and no record of
-/// type AAAA, its record of type A therefore stays unmanaged.
+/// The first of these values of records. An adoption creates no record. If the domain has IPv6 addresses and no record
+/// of type AAAA, its record of type A therefore stays unmanaged.
 fn of_complete_records(found: Found<'_>, values: Vec<Value>) -> Option<Value> {
     let count = |domain: &DomainName| domain.ip_address_type.known().map(|it| DnsRecord::types(it).len());
     let is_complete = found.all(DomainName::of).all(|domain| count(domain) == Some(values.len()));

@@ -221,7 +221,7 @@ fn a_log_group_that_skips_its_deletion_stays_without_its_filter() {
     env.apply(&forwarding(&env, json!({ "access_log_logservice_group_retention_in_days": 30 })));
     assert_eq!(env.change(&forwarding(&env, kept.clone())), Vec::<String>::new(), "it is no property of the group");
     let renamed = with(&kept, &json!({ "access_log_logservice_group_name": "/shop/requests" }));
-    let calls = env.change(&forwarding(&env, renamed.clone()));
+    let calls = env.change(&forwarding(&env, renamed));
     let order = [
         "UpdateStage $default",
         "DeleteSubscriptionFilter /shop/access",

@@ -97,7 +97,8 @@ async fn named_objects_are_returned_with_what_belongs_to_them() {
 async fn a_named_link_gets_the_key_that_its_slot_and_subnets_require() {
     let seen = seen(&with_link(api(), "INACTIVE", &json!({ "team": "web" })), &[("vpc_link.main", "l1")]).await;
     assert_eq!(keys_of(&seen), ["api", "vpc_link.main"]);
-    assert_eq!(seen.objects[1].key.fixed, Input::Known("subnet-1 sg-1".to_string()));
+    let link = seen.objects.last().expect("the link");
+    assert_eq!(link.key.fixed, Input::Known("subnet-1 sg-1".to_string()));
     assert_eq!(seen.untagged, ["l1".to_string()].into());
 }
 
