@@ -27,11 +27,6 @@ PICTURE = """\
 plan, fgw takes a fraction of the time of hashicorp/aws.](docs/pictures/benchmarks.svg)
 """
 
-GROWTH_PICTURE = """\
-![Lines of the calls and of the CPU time of a plan, by the number of networks and of gateways, from the table below.]\
-(docs/pictures/growth.svg)
-"""
-
 METHOD = """\
 ## Method
 
@@ -228,7 +223,7 @@ def growth(measured):
     text = ("## Growth with size\n\nWithout latency unless the row names one, and with NAT gateways that are available at "
             "once. The values of hashicorp/aws for the network in 3 AZs and the gateway with 10 routes are in the sections "
             "below. The emulator searches all objects of an account in each call, so its share grows with the square of the "
-            "number of resources.\n\n" + GROWTH_PICTURE + "\n" + table(heads, rows, left=2))
+            "number of resources.\n\n" + table(heads, rows, left=2))
     not_run = [title(topology) for topology in measured.part["not_run"]]
     if not_run:
         text += f"hashicorp/aws was not measured with these topologies, because it takes too long: {'; '.join(not_run)}.\n\n"
@@ -273,6 +268,7 @@ def goals(parts, network, grown):
 
     at = lambda latency, pending=0: network.find(azs=3, latency_ms=latency, nat_pending_s=pending)
     of_fgw = lambda topology, operation, of: network.median(topology, "fgw", operation, of) if topology else None
+    start = next((it for it in (parts.get("start") or {"start": []})["start"] if it["side"] == "fgw"), None)
 
     def plan_at_once():
         took, emulator, terraform, provider = (
@@ -300,7 +296,9 @@ def goals(parts, network, grown):
                 "one call at a time.")
 
     def memory():
-        return "MEMORY"
+        binary = megabytes(start["bytes"], 1) if start else "an unknown size"
+        return (f"Three quarters of the memory are pages of the binary, which has {binary}, and of system libraries. Neither "
+                "other settings of the allocator nor fewer threads reduced it.")
 
     def many_networks():
         took, emulator, terraform, provider = (
@@ -341,7 +339,6 @@ def goals(parts, network, grown):
     of_many = lambda of: grown.median(many, "fgw", "plan", of) if many else None
     plain("AWS calls of a plan of 20 networks", 90, of_many(all_calls), lambda value: f"{value:g}", "at most 90")
     plain("plan of 20 networks, 50 ms", 3000, of_many("wall_ms"), seconds, "at most 3 s", many_networks)
-    start = next((it for it in (parts.get("start") or {"start": []})["start"] if it["side"] == "fgw"), None)
     of_start = lambda name: statistics.median(start[name]) if start else None
     plain("provider start to handshake", 15, of_start("handshake_ms"), lambda value: f"{value:.1f} ms", "at most 15 ms")
     plain("binary, stripped", 25e6, start and start["bytes"], lambda value: megabytes(value, 1), "at most 25 MB")
