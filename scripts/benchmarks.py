@@ -329,7 +329,8 @@ def goals(parts, network, grown):
     for operation, limit in [("apply", 80), ("plan", 16), ("destroy", 65)]:
         calls = of_fgw(at(0), operation, without_polls)
         plain(f"AWS calls without polls: {operation}", limit, calls, lambda value: f"{value:g}", f"at most {limit}")
-    sizes = [topology for topology in grown.topologies if topology["kind"] == "network" and topology["copies"] == 1]
+    is_plain = lambda it: it["kind"] == "network" and it["copies"] == 1 and not it["full"]
+    sizes = [topology for topology in grown.topologies if is_plain(topology)]
     counts = {grown.median(topology, "fgw", "plan", all_calls) for topology in sizes}
     counts = sorted(counts - {None})
     spread = counts[-1] - counts[0] + 1 if len(sizes) > 1 and counts else None
