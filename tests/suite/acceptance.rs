@@ -260,7 +260,7 @@ fn gateway_scenarios_pass() {
     let facts = env.assert_passed(&finished);
     assert!(env.gateway.count("AssumeRole") > 0, "the provider assumes the role");
     assert!(facts["role"].as_str().is_some_and(|role| role.ends_with(":role/fgw")), "{}", facts["role"]);
-    assert_eq!(results(&facts).len(), 10, "{facts:#}");
+    assert_eq!(results(&facts).len(), 11, "{facts:#}");
     assert!(results(&facts).iter().all(|it| it.ends_with("\"passed\"")), "{facts:#}");
     let under_load =
         facts["questions"].as_array().into_iter().flatten().find(|it| it["id"] == "route-moved-under-load");

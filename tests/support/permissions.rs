@@ -73,7 +73,7 @@ pub(crate) enum Condition {
     MarkedOnCreate,
     /// Only objects in a VPC of the account, or in the one whose ARN the user fills in.
     InVpc,
-    /// The same, and only calls that set the ownership tag.
+    /// The same, and only calls that set the ownership tag of an existing object.
     WithMarkInVpc,
     /// Only new gateway endpoints that get the ownership tag in the call.
     GatewayEndpoint,
@@ -119,7 +119,7 @@ impl Condition {
                 vec![("StringEquals", "ec2:CreateAction", creates.into_iter().collect()), with_mark]
             }
             Self::InVpc => vec![in_vpc],
-            Self::WithMarkInVpc => vec![in_vpc, with_mark],
+            Self::WithMarkInVpc => vec![in_vpc, ("Null", "ec2:CreateAction", vec!["true"]), with_mark],
             Self::GatewayEndpoint => {
                 vec![with_mark, ("StringLike", "ec2:VpceServiceName", vec!["*.dynamodb", "*.s3"])]
             }

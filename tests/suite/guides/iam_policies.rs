@@ -64,21 +64,7 @@ fn not_recorded() -> Vec<Check> {
     };
     let ours = |check: Check| check.with("aws:ResourceTag/fgw:resource", &["four_tier_vpc/name"]);
     let vpc = "arn:aws:ec2:eu-central-1:123456789012:vpc/vpc-1";
-    let custom = |action: &str| Check::new(action, &arn("custom-security-group")).with("ec2:Region", &["eu-central-1"]);
-    let mark = |check: Check| check.with("aws:RequestTag/fgw:resource", &["four_tier_vpc/name"]);
     vec![
-        mark(ec2("CreateVpcEndpoint", "vpc-endpoint"))
-            .with("ec2:VpceServiceName", &["com.amazonaws.eu-central-1.my-service"]),
-        ours(ec2("CreateVpcEndpoint", "subnet")),
-        ours(ec2("CreateVpcEndpoint", "security-group")),
-        ours(ec2("ModifyVpcEndpoint", "security-group")).with("ec2:Vpc", &[vpc]),
-        custom("ec2:CreateVpcEndpoint"),
-        custom("ec2:ModifyVpcEndpoint").with("ec2:Vpc", &[vpc]),
-        mark(ec2("CreateSecurityGroup", "security-group")),
-        mark(ec2("CreateTags", "security-group")).with("ec2:CreateAction", &["CreateSecurityGroup"]),
-        ours(ec2("CreateSecurityGroup", "vpc")),
-        ours(ec2("DeleteSecurityGroup", "security-group")).with("ec2:Vpc", &[vpc]),
-        Check::new("route53:AssociateVPCWithHostedZone", &arn("hostedzone-of-service")),
         ours(ec2("DisassociateAddress", "elastic-ip")),
         ec2("DisassociateAddress", "network-interface"),
         ours(ec2("DisassociateRouteTable", "route-table")),
@@ -164,6 +150,11 @@ fn foreign(check: &Check) -> Vec<Check> {
     let adopts = !check.context.contains_key(tag) && !check.context.contains_key("ec2:CreateAction") && !is_default;
     if check.action == "ec2:CreateTags" && adopts {
         all.push(check.clone().with(tag, &["other"]));
+    }
+    // The default group and ACL exist, so their tags are not part of a creation.
+    let is_tagged_first = check.action == "ec2:CreateTags" && !check.context.contains_key(tag);
+    if is_default && is_tagged_first && !check.context.contains_key("ec2:CreateAction") {
+        all.push(check.clone().with("ec2:CreateAction", &["RunInstances"]));
     }
     let is_created = check.context.contains_key("ec2:CreateAction") || check.action == "ec2:CreateSecurityGroup";
     if is_default && !is_created && check.resource != arn("custom-security-group") {
