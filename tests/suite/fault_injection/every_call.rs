@@ -250,9 +250,9 @@ impl Failure {
     }
 
     /// Whether this failure is not reported, by design. Some roles may read only their own domain, which is then read
-    /// by its name. For an apply, Terraform plans again, and shows only the warnings of the first plan, in which the
-    /// call succeeded. And a refresh looks up what the plan of the state's inputs needs, which may be more than the
-    /// changed ones need: these create no endpoint.
+    /// by its name, and may not look up a hosted zone before its records change. For an apply, Terraform plans again,
+    /// and shows only the warnings of the first plan, in which the call succeeded. And a refresh looks up what the plan
+    /// of the state's inputs needs, which may be more than the changed ones need: these create no endpoint.
     fn is_silent(&self) -> bool {
         let is_silent_in_change = match self.target.action.as_str() {
             "DescribeNetworkInterfaces" => self.which != Which::Every,
@@ -260,7 +260,8 @@ impl Failure {
             _ => false,
         };
         self.damage == Damage::Refused
-            && (self.target.action == "GetDomainNames" || (self.phase == Phase::Change && is_silent_in_change))
+            && (["GetDomainNames", "GetHostedZone"].contains(&self.target.action.as_str())
+                || (self.phase == Phase::Change && is_silent_in_change))
     }
 
     /// The IDs of the objects whose deletion AWS has accepted, and of those that are deleted along with them. If the
