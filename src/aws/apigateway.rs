@@ -110,6 +110,14 @@ fn is_absent(failure: &Failure) -> bool {
     failure.cause == Cause::NotFound
 }
 
+/// The listed objects: none if AWS reports that the object to which they belong is missing.
+fn none_if_absent<T>(listed: Result<Vec<T>, Failure>) -> Result<Vec<T>, Failure> {
+    match listed {
+        Err(failure) if is_absent(&failure) => Ok(Vec::new()),
+        listed => listed,
+    }
+}
+
 /// Interprets the answer to a delete call: a conflict means that the object is in use.
 fn deleted(answer: Result<(), Failure>) -> Result<(), Failure> {
     match answer {

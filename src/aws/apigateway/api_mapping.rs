@@ -5,7 +5,8 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::deployment::before_move;
 use super::{
-    PAGE, change, client, deleted, domain_lock, holds, is_absent, is_conflict, is_unclear, no_id, note_unmapped, pages,
+    PAGE, change, client, deleted, domain_lock, holds, is_conflict, is_unclear, no_id, none_if_absent, note_unmapped,
+    pages,
 };
 use crate::aws::Session;
 use crate::aws::calls::non_idempotent::Mutation;
@@ -21,10 +22,7 @@ pub(super) async fn list(session: &Session, domain: &str) -> Result<Vec<Shown>, 
         let answer = call.set_next_token(token).send().await.or_failure("GetApiMappings")?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     });
-    match all.await {
-        Err(failure) if is_absent(&failure) => Ok(Vec::new()),
-        result => result,
-    }
+    none_if_absent(all.await)
 }
 
 /// Converts a mapping that AWS returned to an observation. `stages` are the names of the stages of the gateway.

@@ -15,7 +15,7 @@ use futures::future::join_all;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
-use super::stage::shown as stage;
+use super::stage::shown::{self as stage, Place};
 use super::{client, is_absent};
 use crate::aws::Session;
 use crate::aws::calls::deployed_changes::{Awaited, Change};
@@ -202,9 +202,6 @@ async fn wait_for(
     changes.conclude(region, api_id, change, &result);
     result
 }
-
-/// An API and the name of one of its stages.
-type Place<'a> = (&'a str, &'a str);
 
 fn not_deployed((api_id, stage): Place<'_>, change: Change, failure: Failure) -> Failure {
     let message = format!("the stage {stage} of API {api_id} does not serve the last change yet: {}", failure.message);

@@ -9,8 +9,8 @@ use aws_sdk_apigatewayv2::types::{VpcLink as Shown, VpcLinkStatus};
 
 use super::deployment::before_deletion;
 use super::{
-    PAGE, client, deleted, is_absent, is_busy, is_unclear, limit_key, no_id, pages, root_id, tag, untag,
-    with_quota_advice,
+    PAGE, client, deleted, is_absent, is_busy, is_unclear, limit_key, no_id, none_if_absent, pages, root_id, tag,
+    untag, with_quota_advice,
 };
 use crate::aws::Session;
 use crate::aws::calls::codes::is_object_quota;
@@ -51,10 +51,7 @@ pub(super) async fn list(session: &Session) -> Result<Vec<Shown>, Failure> {
 
 /// The same. An emulator without links reports the list as missing, which AWS never does.
 pub(super) async fn list_if_supported(session: &Session) -> Result<Vec<Shown>, Failure> {
-    match list(session).await {
-        Err(failure) if is_absent(&failure) => Ok(Vec::new()),
-        listed => listed,
-    }
+    none_if_absent(list(session).await)
 }
 
 /// Converts a link that AWS returned to an observation. One that AWS deletes is missing. A failed one never recovers,

@@ -13,8 +13,7 @@ use crate::cloud::{Failure, RootState};
 use crate::model::keys::gateway as keys;
 use crate::model::{ApiLandscape, AuthorizationType, Entry, Spec};
 
-/// An API, its routes, integrations, authorizers and stages, and the VPC links of the account if state
-/// contains one.
+/// An API, its routes, integrations, authorizers and stages, and the VPC links of the account if state contains one.
 pub(super) struct Listed {
     pub(super) api: Api,
     pub(super) routes: Vec<Route>,

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use aws_sdk_apigatewayv2::types::{RouteSettings as Sent, Stage as Shown};
 
 use super::get;
-use super::shown::keys_with_settings;
+use super::shown::{Place, keys_with_settings};
 use crate::aws::apigateway::{change, client, is_absent, small};
 use crate::aws::calls::Operation;
 use crate::aws::calls::codes::is_stale_route_settings;
@@ -75,7 +75,7 @@ pub(in crate::aws::apigateway) fn unmanaged(observed: &Observed, api_id: &str) -
         .then(|| unmanaged("default_route_settings", format!("default settings of the stage: {}", default.phrase())));
     let of_route = |(key, settings): (&String, &RouteSettings)| {
         if found.stale.contains(key) && !stage.route_settings.contains_key(key) {
-            let command = delete_command((api_id, &stage.name), key);
+            let command = Stage::command_to_delete_settings(api_id, &stage.name, key);
             let reason = format!(
                 "settings of a route that does not exist. They block those of other routes; delete them: {command}"
             );
@@ -87,13 +87,6 @@ pub(in crate::aws::apigateway) fn unmanaged(observed: &Observed, api_id: &str) -
         (!is_none).then(|| unmanaged(key, format!("settings of a route: {}", rest.phrase())))
     };
     default.into_iter().chain(found.routes.iter().filter_map(of_route)).collect()
-}
-
-/// An API and the name of one of its stages.
-type Place<'a> = (&'a str, &'a str);
-
-fn delete_command((api_id, name): Place<'_>, route_key: &str) -> String {
-    format!("aws apigatewayv2 delete-route-settings --api-id {api_id} --stage-name '{name}' --route-key '{route_key}'")
 }
 
 type OfRoutes = HashMap<String, Sent>;
@@ -265,12 +258,12 @@ pub(super) async fn delete(operation: &Operation<'_>, place: Place<'_>, route_ke
 }
 
 /// Adds the way out to the rejection of settings because of a missing route, which the message names.
-pub(super) fn with_advice(failure: Failure, place: Place<'_>) -> Failure {
+pub(super) fn with_advice(failure: Failure, (api_id, name): Place<'_>) -> Failure {
     let Some(key) = is_stale_route_settings(&failure).map(str::to_string) else { return failure };
     failure.with_advice(
         "The stage has settings of a route that does not exist, and AWS rejects those of all other routes. Delete them \
          with this command, then apply again.",
-        [delete_command(place, &key)],
+        [Stage::command_to_delete_settings(api_id, name, &key)],
     )
 }
 

@@ -7,9 +7,12 @@ use aws_sdk_apigatewayv2::operation::get_stage::GetStageOutput;
 use aws_sdk_apigatewayv2::types::Stage as Shown;
 
 use crate::aws::Session;
-use crate::aws::apigateway::{PAGE, client, is_absent, pages};
+use crate::aws::apigateway::{PAGE, client, is_absent, none_if_absent, pages};
 use crate::aws::calls::OrFailure;
 use crate::cloud::Failure;
+
+/// The ID of an API, and the name of one of its stages.
+pub(in crate::aws::apigateway) type Place<'a> = (&'a str, &'a str);
 
 /// Reads a stage. `None` if the API or the stage does not exist.
 pub(in crate::aws::apigateway) async fn get(
@@ -36,14 +39,9 @@ pub(in crate::aws::apigateway) async fn list(session: &Session, api_id: &str) ->
         let answer = call.send().await.or_failure("GetStages")?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     });
-    match all.await {
-        Ok(mut stages) => {
-            stages.sort_by(|a, b| a.stage_name.cmp(&b.stage_name));
-            Ok(stages)
-        }
-        Err(failure) if is_absent(&failure) => Ok(Vec::new()),
-        Err(failure) => Err(failure),
-    }
+    let mut stages = none_if_absent(all.await)?;
+    stages.sort_by(|a, b| a.stage_name.cmp(&b.stage_name));
+    Ok(stages)
 }
 
 /// The keys of the routes of which the last look at a stage found settings. `None` if this process has not looked.

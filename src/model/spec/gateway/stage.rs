@@ -173,6 +173,13 @@ impl Stage {
         })
     }
 
+    /// The command that deletes the settings of a route.
+    pub fn command_to_delete_settings(api_id: &str, name: &str, route_key: &str) -> String {
+        format!(
+            "aws apigatewayv2 delete-route-settings --api-id {api_id} --stage-name '{name}' --route-key '{route_key}'"
+        )
+    }
+
     /// Removes the description and the settings that another spec does not contain.
     pub fn keep_managed_of(&mut self, other: &Stage) {
         if other.description == Input::Known(None) {

@@ -67,10 +67,7 @@ impl Draft<'_> {
             return;
         }
         let api = self.api_id();
-        let command = |key: &&String| {
-            let name = &wanted.name;
-            format!("aws apigatewayv2 delete-route-settings --api-id {api} --stage-name '{name}' --route-key '{key}'")
-        };
+        let command = |key: &&String| Stage::command_to_delete_settings(api, &wanted.name, key);
         let commands: Vec<String> = stale.iter().map(command).collect();
         let names: Vec<String> = stale.iter().map(|key| format!("{key:?}")).collect();
         self.problems.push(Problem::new(
