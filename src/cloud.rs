@@ -28,9 +28,7 @@ pub trait Cloud: Send + Sync + 'static {
     fn scope(&self) -> &Scope;
 
     /// Terraform is about to read this root. Roots that are read at the same time share calls.
-    fn announce(&self, owner: TopologyKind, root_id: &str) {
-        let _ = (owner, root_id);
-    }
+    fn announce(&self, owner: TopologyKind, root_id: &str);
 
     /// Looks up the facts that a blueprint requires.
     async fn facts(&self, lookups: &[Lookup]) -> Result<Facts, Failure>;
@@ -238,8 +236,6 @@ pub struct Seen {
     pub unmanaged: Vec<Unmanaged>,
     /// For an object that only its tags identify, by its id: the other such objects that it is in, or that use it.
     pub requires: BTreeMap<String, BTreeSet<String>>,
-    /// The times of creation by id, in AWS's notation, of the kinds for which AWS returns one.
-    pub created: BTreeMap<String, String>,
     /// The names of the CloudFormation stacks that objects belong to, by the ids of these objects. A read returns them
     /// only for foreign objects.
     pub stacks: BTreeMap<String, String>,

@@ -48,6 +48,10 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
         self.account.scope()
     }
 
+    fn announce(&self, owner: TopologyKind, root_id: &str) {
+        self.account.announce(owner, root_id);
+    }
+
     async fn facts(&self, lookups: &[Lookup]) -> Result<Facts, Failure> {
         self.account.facts(lookups).await
     }

@@ -49,13 +49,12 @@ async fn own<P: Topology>(
     diagnostics: &mut Diagnostics,
 ) -> Result<Option<(Value, Private)>, Failure> {
     let seen = discovery.read(Members::Tagged).await?;
-    let created = seen.created.clone();
     let mut private = refresh::observed(None, seen, cloud.scope(), &IgnoredDrift::default());
     let Some(attributes) = P::imported(&private.inventory, cloud.scope()) else {
         diagnostics::no_such_root::<P>(id, cloud.scope(), diagnostics);
         return Ok(None);
     };
-    diagnostics::found_by_tags::<P>(id, &private.inventory, &created, diagnostics);
+    diagnostics::found_by_tags::<P>(id, &private.inventory, diagnostics);
     private.imported = true;
     let state = refresh::state::<P>(&attributes, id, &private, cloud.scope());
     Ok(Some((state, private)))

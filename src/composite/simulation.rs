@@ -277,6 +277,8 @@ impl Cloud for Simulation {
         *self.scope.lock().unwrap()
     }
 
+    fn announce(&self, _: TopologyKind, _: &str) {}
+
     async fn facts(&self, lookups: &[Lookup]) -> Result<Facts, Failure> {
         let services = ["s3", "s3express", "dynamodb"].map(|name| format!("com.amazonaws.us-east-1.{name}"));
         let needs_key = lookups.iter().any(|lookup| matches!(lookup, Lookup::KmsKey(_)));

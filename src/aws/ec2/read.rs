@@ -2,7 +2,7 @@
 
 mod discovered;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use aws_sdk_ec2::types::{
     Address, EgressOnlyInternetGateway, InternetGateway, NatGateway, NetworkAcl, RouteTable, SecurityGroup, Subnet,
@@ -137,8 +137,7 @@ impl Lists {
         let unmanaged = self.add_to(&mut shown);
         let vpc = self.vpc.as_ref().map(|(vpc, _)| vpc);
         let root_state = vpc.and_then(|vpc| tags::value(vpc.tags(), ownership::STATE)).and_then(ownership::state_in);
-        let (incomplete, created) = (incomplete(vpc, &self.nats), created(&self.nats, &self.endpoints));
-        let mut seen = Seen { root_state, incomplete, created, ..shown.into_seen() };
+        let mut seen = Seen { root_state, incomplete: incomplete(vpc, &self.nats), ..shown.into_seen() };
         match classification {
             Some(_) => seen.stacks.extend(self.landscape(network).stacks()),
             None => seen.unmanaged.extend(unmanaged),
@@ -244,13 +243,6 @@ fn incomplete(vpc: Option<&Vpc>, nats: &[NatGateway]) -> BTreeSet<String> {
     let blocks = vpc.into_iter().flat_map(|vpc| vpc.ipv6_cidr_block_association_set());
     let blocks = blocks.filter(|block| block.is_associating());
     nats.chain(secondary).chain(blocks.filter_map(|block| block.association_id())).map(str::to_string).collect()
-}
-
-/// The times of creation by id, of the kinds for which EC2 returns one.
-fn created(nats: &[NatGateway], endpoints: &[VpcEndpoint]) -> BTreeMap<String, String> {
-    let nats = nats.iter().map(|it| (it.nat_gateway_id(), it.create_time.as_ref()));
-    let endpoints = endpoints.iter().map(|it| (it.vpc_endpoint_id(), it.creation_timestamp()));
-    nats.chain(endpoints).filter_map(|(id, time)| Some((id?.to_string(), time?.to_string()))).collect()
 }
 
 /// Records, for each managed subnet, the ACL with which it is associated instead of the default one.

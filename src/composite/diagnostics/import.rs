@@ -1,7 +1,5 @@
 //! Diagnostics of an import.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::lookup::place;
 use crate::model::{Entry, Inventory, Scope, printable};
 use crate::plugin::{Diagnostics, MoveSource};
@@ -20,32 +18,20 @@ pub(in crate::composite) fn no_such_root<P: Topology>(id: &str, scope: &Scope, d
     );
 }
 
-/// The objects that an import adds to state because of their tags, with the times of their creation by id.
+/// The objects that an import adds to state because of their tags. The next plan names those that the configuration does
+/// not contain.
 pub(in crate::composite) fn found_by_tags<P: Topology>(
     root_id: &str,
     inventory: &Inventory,
-    created: &BTreeMap<String, String>,
     diagnostics: &mut Diagnostics,
 ) {
-    let tagged = inventory.present().filter(|entry| entry.spec().tags().is_some() && entry.id != root_id);
-    let lines: BTreeSet<String> = tagged
-        .map(|entry| {
-            let time = created.get(&entry.id).map(|time| format!(", created {time}")).unwrap_or_default();
-            printable(&format!("{}: {}{time}", entry.key.slot, entry.id)).into_owned()
-        })
-        .collect();
-    if lines.is_empty() {
-        return;
+    let tagged = inventory.present().filter(|entry| entry.spec().tags().is_some() && entry.id != root_id).count();
+    if tagged > 0 {
+        diagnostics.warning(
+            format!("Importing {} {root_id}: objects found by their tags", P::TYPE_NAME),
+            format!("Found: {tagged}, which aws_objects names. Others can set these tags too: review the next plan."),
+        );
     }
-    diagnostics.warning(
-        format!("Importing {} {root_id}: objects found by their tags", P::TYPE_NAME),
-        format!(
-            "These objects have the tags of this resource, so they and their parts, such as routes, are now in state. \
-             Others can set these tags too. Before you apply, check that none of these objects belongs to something \
-             else:\n\n  {}",
-            lines.into_iter().collect::<Vec<_>>().join("\n  ")
-        ),
-    );
 }
 
 /// The inputs that an import does not find in AWS, and that an apply adds to state.

@@ -139,11 +139,61 @@ async fn an_announced_root_is_company_for_a_moment() {
     assert_eq!((first.unwrap(), second.unwrap()), (vec![item(0, 0)], vec![item(1, 0)]));
     assert_eq!((process.account.calls().len(), start.elapsed()), (1, Duration::from_millis(3)));
 
+    sleep(COMING).await;
     process.company.announce("1");
-    sleep(ANNOUNCED).await;
     let start = Instant::now();
     process.read(0).await.unwrap();
-    assert_eq!(start.elapsed(), Duration::ZERO, "Terraform has not read it");
+    assert_eq!(start.elapsed(), COMING, "Terraform has not read it");
+    process.read(0).await.unwrap();
+    assert_eq!(start.elapsed(), COMING * 2, "a successor has not come");
+    sleep(COMING).await;
+    let start = Instant::now();
+    process.read(0).await.unwrap();
+    assert_eq!(start.elapsed(), Duration::ZERO, "no more are expected");
+}
+
+/// Terraform reads ten roots at once. It plans each, in turn because it has few cores, and then begins with another one.
+#[tokio::test(start_paused = true)]
+async fn each_ten_of_many_roots_send_one_call() {
+    let process = &Process::with(25);
+    lock(&process.account.0).slow = Duration::from_millis(50);
+    let permits = &tokio::sync::Semaphore::new(10);
+    let core = &tokio::sync::Semaphore::new(1);
+    let work = async || {
+        let _core = core.acquire().await.unwrap();
+        sleep(Duration::from_millis(9)).await;
+    };
+    let start = Instant::now();
+    join_all((0..25).map(|root| async move {
+        let _permit = permits.acquire().await.unwrap();
+        process.company.announce(&root.to_string());
+        work().await;
+        assert_eq!(process.read(root).await.unwrap(), [item(root, 0)]);
+        work().await;
+    }))
+    .await;
+    let sizes: Vec<usize> = process.account.calls().iter().map(Vec::len).collect();
+    assert_eq!(sizes, [10, 10, 5]);
+    assert!(start.elapsed() < Duration::from_millis(1200), "{:?}", start.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_root_joins_all_lists() {
+    let process = Process::announced(2);
+    let other = SharedList::default();
+    let second = async {
+        sleep(Duration::from_millis(100)).await;
+        let _reading = process.company.enter("1");
+        sleep(Duration::from_millis(5)).await;
+        other.of(&process.company, "1", root_of, process.account.list()).await
+    };
+    let first = async {
+        let _reading = process.company.enter("0");
+        other.of(&process.company, "0", root_of, process.account.list()).await
+    };
+    let (first, second) = tokio::join!(first, second);
+    assert_eq!((first.unwrap(), second.unwrap()), (vec![item(0, 0)], vec![item(1, 0)]));
+    assert_eq!(process.account.calls().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]

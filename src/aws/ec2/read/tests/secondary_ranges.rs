@@ -1,5 +1,7 @@
 //! Secondary IPv4 ranges, which have no tags.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::model::{OccupiedAddresses, VpcCidrBlock};
 
