@@ -32,9 +32,9 @@ use shapes::{as_known, is_found, learned, may_be_adopted, named, outlives_root, 
 const LONG: Duration = Duration::from_secs(120);
 
 /// The simulated account.
+#[derive(Default)]
 pub(crate) struct Simulation {
-    /// Replaced by [`set_tags`](Simulation::set_tags).
-    scope: Mutex<&'static Scope>,
+    scope: scope::Leaked,
     pub(crate) zones: Mutex<Vec<AvailabilityZone>>,
     /// The result of a lookup of certificates.
     pub(crate) certificates: Mutex<Vec<Certificate>>,
@@ -117,52 +117,13 @@ impl Simulation {
             state: "available".into(),
         });
         Simulation {
-            scope: scope::leaked(Scope {
-                partition: "aws".into(),
-                region: "us-east-1".into(),
-                account: Some("123456789012".into()),
-                ..Scope::default()
-            }),
             zones: Mutex::new(zones.collect()),
             certificates: Mutex::new(vec![certificate("cert-1", 1)]),
             kms_key: Mutex::new(Some(Found::There(
                 "arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d-12ab-34cd-56ef-1234567890ab".into(),
             ))),
-            objects: Mutex::default(),
-            ids: Mutex::default(),
-            targets: Mutex::default(),
-            blackholes: Mutex::default(),
-            endpoint_losses: Mutex::default(),
             counter: AtomicU64::new(1),
-            failing: Mutex::default(),
-            failing_late: Mutex::default(),
-            unattached: Mutex::default(),
-            losing_answers: Mutex::default(),
-            hanging: Default::default(),
-            in_use: Mutex::default(),
-            guardduty: Mutex::default(),
-            unmanaged_subnets: Mutex::default(),
-            network_acls: Mutex::default(),
-            unmanaged: Mutex::default(),
-            people: Mutex::default(),
-            released: Mutex::default(),
-            part_reads: Mutex::default(),
-            denies_dependents: Mutex::default(),
-            panicking: Mutex::default(),
-            served: Mutex::default(),
-            calls: Mutex::default(),
-            root_state: Mutex::default(),
-            tagging_failure: Mutex::default(),
-            roots: Mutex::default(),
-            namesakes: Mutex::default(),
-            namesakes_failure: Mutex::default(),
-            is_unowned: Default::default(),
-            is_foreign: Default::default(),
-            adopted: Mutex::default(),
-            further: Mutex::default(),
-            stacks: Mutex::default(),
-            unlisted: Mutex::default(),
-            created_for: Mutex::default(),
+            ..Simulation::default()
         }
     }
 
@@ -274,10 +235,12 @@ impl Simulation {
 #[async_trait]
 impl Cloud for Simulation {
     fn scope(&self) -> &Scope {
-        *self.scope.lock().unwrap()
+        self.scope.get()
     }
 
-    fn announce(&self, _: TopologyKind, _: &str) {}
+    fn announce(&self, _: TopologyKind, root_id: &str) {
+        self.calls.lock().unwrap().push(format!("announce {root_id}"));
+    }
 
     async fn facts(&self, lookups: &[Lookup]) -> Result<Facts, Failure> {
         let services = ["s3", "s3express", "dynamodb"].map(|name| format!("com.amazonaws.us-east-1.{name}"));

@@ -6,9 +6,28 @@ use super::Simulation;
 use crate::cloud::Cloud;
 use crate::model::{Scope, TagSettings};
 
-/// A scope that lives as long as the test.
-pub(super) fn leaked(scope: Scope) -> Mutex<&'static Scope> {
-    Mutex::new(Box::leak(Box::new(scope)))
+/// A scope that lives as long as the test. [`set_tags`](Simulation::set_tags) replaces it.
+pub(super) struct Leaked(Mutex<&'static Scope>);
+
+impl Leaked {
+    fn new(scope: Scope) -> Leaked {
+        Leaked(Mutex::new(Box::leak(Box::new(scope))))
+    }
+
+    pub(super) fn get(&self) -> &'static Scope {
+        *self.0.lock().unwrap()
+    }
+}
+
+impl Default for Leaked {
+    fn default() -> Leaked {
+        Leaked::new(Scope {
+            partition: "aws".into(),
+            region: "us-east-1".into(),
+            account: Some("123456789012".into()),
+            ..Scope::default()
+        })
+    }
 }
 
 impl Simulation {
@@ -16,13 +35,13 @@ impl Simulation {
     pub(crate) fn set_tags(&self, tags: TagSettings) {
         let TagSettings { default_tags, ignore_tags } = tags;
         let scope = Scope { default_tags, ignore_tags, ..self.scope().clone() };
-        *self.scope.lock().unwrap() = Box::leak(Box::new(scope));
+        *self.scope.0.lock().unwrap() = Box::leak(Box::new(scope));
     }
 
     /// The same account under another ID and in another Region.
     pub(crate) fn at(mut self, account: &str, region: &str) -> Simulation {
         let (account, region) = (Some(account.into()), region.into());
-        self.scope = leaked(Scope { account, region, ..self.scope().clone() });
+        self.scope = Leaked::new(Scope { account, region, ..self.scope().clone() });
         self
     }
 
@@ -30,7 +49,7 @@ impl Simulation {
     pub(crate) fn allowing(mut self, root_id: &str) -> Simulation {
         let mut scope = self.scope().clone();
         scope.allow_protected_deletion.insert(root_id.to_string());
-        self.scope = leaked(scope);
+        self.scope = Leaked::new(scope);
         self
     }
 }

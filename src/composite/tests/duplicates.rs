@@ -97,6 +97,14 @@ async fn roots_that_reached_this_process_do_not_stop_a_create() {
     terraform.assert_applies(&attributes).await;
 }
 
+/// Roots that Terraform is about to read share calls.
+#[tokio::test]
+async fn a_state_announces_its_root() {
+    let terraform = Terraform::<FourTierVpc>::new(1);
+    terraform.resource.note_state(&Value::map([("id", Value::from("vpc-1"))]));
+    assert_eq!(terraform.account.take_calls(), ["announce vpc-1"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_root_that_this_process_created_does_not_stop_a_create() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
