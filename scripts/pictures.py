@@ -222,6 +222,46 @@ def measured(page):
     return rows
 
 
+def growth():
+    """Calls and CPU time of a plan by the number of resources, from the table of growth in BENCHMARKS.md."""
+    it = Picture("Calls and CPU time of a plan by the number of networks and of gateways", 300)
+    page = (ROOT / "BENCHMARKS.md").read_text()
+    kinds = [("networks", "network, 3 AZs", "app"), ("gateways", "gateway, 10 routes", "public")]
+    for panel, (title, column) in enumerate([("AWS calls of a plan", "plan calls"), ("CPU of the provider in a plan, ms", "CPU of plan")]):
+        left, bottom, width, height = 60 + 390 * panel, 250, 300, 180
+        it.text(left - 40, 24, title, "title left")
+        it.arrow((left, bottom), (left + width + 20, bottom))
+        it.arrow((left, bottom), (left, bottom - height - 16))
+        values = {kind: grown(page, topology, column) for kind, topology, _ in kinds}
+        most = max(value for points in values.values() for _, value in points)
+        for count, _ in values["networks"]:
+            it.text(left + width * count / 50, bottom + 14, f"{count}", "small")
+        for line, (kind, _, style) in enumerate(kinds):
+            points = [(left + width * count / 50, round(bottom - height * value / most, 1)) for count, value in values[kind]]
+            path = "M" + " L".join(f"{x:g} {y:g}" for x, y in points)
+            it.parts.append(f'<path d="{path}" class="line {["", "dash"][line]}"/>')
+            for (x, y), (_, value) in zip(points, values[kind]):
+                it.parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="4" class="{style}"/>')
+                if value != values["networks"][0][1] and (x > left + 40):
+                    it.text(x, y + [-14, 16][line], f"{value:g}", "small")
+    it.box(60, 276, 12, 12, "app")
+    it.text(80, 282, "networks of 3 AZs", "small left")
+    it.box(220, 276, 12, 12, "public")
+    it.text(240, 282, "gateways with 10 routes, dashed", "small left")
+    return it
+
+
+def grown(page, topology, column):
+    """Pairs of a number of resources and the value of fgw in a column of the table of growth."""
+    section = page.split("\n## Growth with size\n")[1].split("\n## ")[0]
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section.splitlines() if line.startswith("|")]
+    at = lines[0].index("calls: apply") + 1 if column == "plan calls" else lines[0].index(column)
+    rows = {cells[0]: cells[at] for cells in lines if cells[1] == "fgw"}
+    names = {1: topology, **{count: f"{count} resources: {topology} each" for count in (5, 20, 50)}}
+    value = lambda text: round(1000 * seconds(text)) if text.endswith("s") else int(text)
+    return [(count, value(rows[name])) for count, name in names.items()]
+
+
 PICTURES = {
     "network": network,
     "request-path": request_path,
@@ -229,6 +269,7 @@ PICTURES = {
     "nat-removal": nat_removal,
     "addresses": addresses,
     "benchmarks": benchmarks,
+    "growth": growth,
 }
 
 
