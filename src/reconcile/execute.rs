@@ -95,6 +95,8 @@ impl Outcome {
 struct Tracker<'a> {
     plan: &'a Plan,
     started: BTreeSet<usize>,
+    /// The number of operations in flight, without detached ones, which may wait for minutes.
+    in_flight: usize,
     succeeded: BTreeSet<usize>,
     /// The operations that have succeeded, and those in flight whose objects are usable.
     usable: BTreeSet<usize>,
@@ -106,7 +108,7 @@ struct Tracker<'a> {
 impl<'a> Tracker<'a> {
     fn of(plan: &'a Plan) -> Tracker<'a> {
         let (started, succeeded, usable) = Default::default();
-        Tracker { plan, started, succeeded, usable, blocked: plan.deferred(), failed: Vec::new() }
+        Tracker { plan, started, in_flight: 0, succeeded, usable, blocked: plan.deferred(), failed: Vec::new() }
     }
 
     fn is_ready(&self, position: usize) -> bool {
@@ -115,23 +117,27 @@ impl<'a> Tracker<'a> {
         !self.started.contains(&position) && !self.blocked.contains(&position) && op.depends_on.is_subset(sufficient)
     }
 
-    /// The number of operations in flight, without detached ones, which may wait for minutes.
-    fn in_flight(&self) -> usize {
-        let failed = |position: &usize| self.failed.iter().any(|(it, _)| it == position);
-        let is_counted = |position: &&usize| {
-            self.plan.ops[**position].phase != Phase::Detached
-                && !self.succeeded.contains(position)
-                && !failed(position)
-        };
-        self.started.iter().filter(is_counted).count()
+    fn is_detached(&self, position: usize) -> bool {
+        self.plan.ops[position].phase == Phase::Detached
+    }
+
+    fn start(&mut self, position: usize) {
+        self.started.insert(position);
+        self.in_flight += usize::from(!self.is_detached(position));
+    }
+
+    fn end(&mut self, position: usize) {
+        self.in_flight -= usize::from(!self.is_detached(position));
     }
 
     fn succeed(&mut self, position: usize) {
+        self.end(position);
         self.succeeded.insert(position);
         self.usable.insert(position);
     }
 
     fn fail(&mut self, position: usize, failure: Failure) {
+        self.end(position);
         let action = &self.plan.ops[position].action;
         tracing::error!("{} {}: {failure}", action.doing(), action.key());
         self.blocked.extend(self.plan.transitive_dependents(BTreeSet::from([position])));
@@ -157,9 +163,9 @@ pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
             let action = &plan.ops[position].action;
             // A cascaded deletion is done already and needs no call, so a stop and the limit do not apply to it.
             let is_cascaded = matches!(action, Action::Delete { cascades_from: Some(_), .. });
-            let may_start = may_start && tracker.in_flight() < IN_FLIGHT;
+            let may_start = may_start && tracker.in_flight < IN_FLIGHT;
             if (is_cascaded || may_start) && tracker.is_ready(position) {
-                tracker.started.insert(position);
+                tracker.start(position);
                 if !is_cascaded {
                     tracing::debug!("{} {} started", action.doing(), action.key().slot);
                 }
