@@ -17,8 +17,8 @@ use crate::cloud::retries::RetryLimits;
 /// How long a call waits for the roots that are being read to join it. Some of them may have joined an earlier call.
 const GATHER: Duration = Duration::from_millis(10);
 
-/// How long a call waits for a root that Terraform is about to read. Terraform works on ten at once, and on two cores it
-/// took up to 170 ms until it read the last of them.
+/// How long a call waits for a root that Terraform is about to read. Terraform works on ten at once, and on two cores
+/// it took up to 170 ms until it read the last of them.
 const COMING: Duration = Duration::from_millis(250);
 
 /// The maximum number of values of a filter.

@@ -18,8 +18,8 @@ pub(in crate::composite) fn no_such_root<P: Topology>(id: &str, scope: &Scope, d
     );
 }
 
-/// The objects that an import adds to state because of their tags. The next plan names those that the configuration does
-/// not contain.
+/// The objects that an import adds to state because of their tags. The next plan names those that the configuration
+/// does not contain.
 pub(in crate::composite) fn found_by_tags<P: Topology>(
     root_id: &str,
     inventory: &Inventory,

@@ -98,7 +98,7 @@ async fn roots_that_reached_this_process_do_not_stop_a_create() {
 }
 
 /// Roots that Terraform is about to read share calls.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_state_announces_its_root() {
     let terraform = Terraform::<FourTierVpc>::new(1);
     terraform.resource.note_state(&Value::map([("id", Value::from("vpc-1"))]));

@@ -152,7 +152,7 @@ async fn an_announced_root_is_company_for_a_moment() {
     assert_eq!(start.elapsed(), Duration::ZERO, "no more are expected");
 }
 
-/// Terraform reads ten roots at once. It plans each, in turn because it has few cores, and then begins with another one.
+/// Terraform reads ten roots at once. It plans each, in turn because it has few cores, and then begins another one.
 #[tokio::test(start_paused = true)]
 async fn each_ten_of_many_roots_send_one_call() {
     let process = &Process::with(25);
