@@ -227,8 +227,8 @@ def growth(measured):
                 *(kilobytes(middle("plan", of)) for of in ["state_bytes", "plan_bytes"]),
             ])
     picture = GROWTH + "\n" if measured.find(kind="gateway", copies=50, latency_ms=0) else ""
-    text = ("## Growth with size\n\n" + picture + "Without latency unless the row names one, and with NAT gateways that are available at "
-            "once. The values of hashicorp/aws for the network in 3 AZs and the gateway with 10 routes are in the sections "
+    text = ("## Growth with size\n\n" + picture +
+            "Without latency unless the row names one, and with NAT gateways that are available at once. The values of hashicorp/aws for the network in 3 AZs and the gateway with 10 routes are in the sections "
             "below. The emulator searches all objects of an account in each call, so its share grows with the square of the "
             "number of resources.\n\n" + table(heads, rows, left=2))
     not_run = [title(topology) for topology in measured.part["not_run"]]
@@ -304,8 +304,8 @@ def goals(parts, network, grown):
 
     def memory():
         binary = megabytes(start["bytes"], 1) if start else "an unknown size"
-        return (f"The binary has {binary}. At the peak, 14.4 MB of the memory were its code, 3.3 MB its other pages, 2.1 MB "
-                "system libraries, and 5.8 MB heap and stacks (`/proc/PID/smaps`). For each page of code that is used, the "
+        return (f"The binary has {binary}. At commit a1d81a22, `/proc/PID/smaps` showed at the peak 14.4 MB of its code, 3.3 MB "
+                "of its other pages, 2.1 MB of system libraries, and 5.8 MB of heap and stacks. For each page of code that is used, the "
                 "kernel counts its neighbors within 64 kB too, so nearly all of the code counts. The code grows with the "
                 "operations of the AWS SDK that the inputs need. Neither other settings of the allocator nor fewer threads "
                 "reduced the memory.")
