@@ -134,6 +134,10 @@ use crate::support::terraform::{Run, Workspace};
 /// The address of the network in every configuration here.
 const THIS: &str = "fgw_four_tier_vpc.this";
 
+/// The block for runs that have to reach a timeout. Where possible, the next configuration goes without it, because
+/// what has to succeed may take longer on a busy machine.
+const SHORT_TIMEOUTS: &str = "  timeouts {\n    update = \"10s\"\n    delete = \"10s\"\n  }\n";
+
 /// An account, the proxy in front of it, and a workspace with one network.
 struct TestEnv {
     workspace: Workspace,

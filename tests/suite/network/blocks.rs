@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::pending_deletion::interface;
-use super::{TestEnv, assert_unchanged, text, without_acl};
+use super::{SHORT_TIMEOUTS, TestEnv, assert_unchanged, text, without_acl};
 
 const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_vpc_endpoints = false\n  \
                        create_transit_subnets = true";
@@ -116,13 +116,13 @@ fn a_tier_grows_while_its_subnets_are_in_use() {
     let with = |bits: u32| {
         format!(
             "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_vpc_endpoints = false\n  public_subnet_bits = \
-             {bits}\n  timeouts {{\n    update = \"2s\"\n  }}"
+             {bits}\n"
         )
     };
     env.change(&with(8));
     let (old, eni) = (env.id("subnet.public.0"), interface(&env, "subnet.public.0"));
     // The first block of the formula, 10.0.0.0/22, contains both old blocks.
-    env.config(&with(6));
+    env.config(&format!("{}{SHORT_TIMEOUTS}", with(6)));
     env.proxy.clear_calls();
     env.workspace.apply(&[]).succeeded();
     let created: Vec<String> = env.proxy.mutations().iter().map(|it| it.call.param("CidrBlock").to_owned()).collect();
@@ -132,7 +132,7 @@ fn a_tier_grows_while_its_subnets_are_in_use() {
     assert_new_first(&env);
     assert_eq!(env.attribute("pending_deletion")["subnet.public.0"], old.as_str());
     env.ec2("delete_network_interface", json!({"NetworkInterfaceId": eni}));
-    assert_eq!(env.apply().calls, "DeleteSubnet 1");
+    assert_eq!(env.change(&with(6)).calls, "DeleteSubnet 1");
     env.destroy();
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use super::pending_deletion::interface;
-use super::{TestEnv, text};
+use super::{SHORT_TIMEOUTS, TestEnv, text};
 use crate::support::emulator::Account;
 use crate::support::proxy::Witness;
 
@@ -123,16 +123,12 @@ fn assert_always_connected(first: &str, changes: &[&str]) {
 
 #[test]
 fn a_full_az_keeps_its_nat_gateway_and_endpoints_until_it_is_empty() {
-    let azs = |count: usize| {
-        format!(
-            "  num_availability_zones = {count}\n  num_nat_gateways = {count}\n  timeouts {{\n    update = \"2s\"\n  }}\n"
-        )
-    };
+    let azs = |count: usize| format!("  num_availability_zones = {count}\n  num_nat_gateways = {count}\n");
     let env = TestEnv::new();
     env.change(&azs(3));
     let (subnet, nat, address) = (env.id("subnet.private_app.2"), env.id("nat_gateway.2"), env.id("eip.2"));
     let eni = interface(&env, "subnet.private_app.2");
-    env.config(&azs(2));
+    env.config(&format!("{}{SHORT_TIMEOUTS}", azs(2)));
     let plan = env.workspace.plan(&[]);
     for kept in ["stay until the subnets that need them are deleted", &nat, &address, "the routes to vpc_endpoint"] {
         assert!(plan.says(kept), "no {kept:?} in\n{plan}");
@@ -150,7 +146,7 @@ fn a_full_az_keeps_its_nat_gateway_and_endpoints_until_it_is_empty() {
 
     env.ec2("delete_network_interface", json!({"NetworkInterfaceId": eni}));
     let connectivity = Connectivity::of(&env);
-    let cleaned = env.apply();
+    let cleaned = env.change(&azs(2));
     assert_eq!(connectivity.losses(), BTreeSet::new());
     assert!(cleaned.calls.contains("DeleteNatGateway 1"), "{cleaned:#?}");
     assert!(!env.proxy.account().list().to_string().contains(&address), "the address is released");

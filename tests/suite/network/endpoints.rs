@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{TestEnv, text};
+use super::{SHORT_TIMEOUTS, TestEnv, text};
 
 const ONE_AZ: &str = "  num_availability_zones = 1\n  num_nat_gateways = 0";
 
@@ -47,8 +47,7 @@ fn endpoints_are_created_and_deleted_and_policies_updated() {
 #[test]
 fn a_gateway_endpoint_that_an_interface_endpoint_needs_is_explained() {
     let env = TestEnv::new();
-    let short = |further: &str| format!("{ONE_AZ}\n{further}  timeouts {{\n    update = \"2s\"\n  }}\n");
-    env.change(&short(""));
+    env.change(ONE_AZ);
     let other = json!({
         "VpcId": env.id("vpc"), "VpcEndpointType": "Interface", "ServiceName": "com.amazonaws.us-east-1.s3",
         "DnsOptions": {"PrivateDnsOnlyForInboundResolverEndpoint": true},
@@ -56,8 +55,8 @@ fn a_gateway_endpoint_that_an_interface_endpoint_needs_is_explained() {
     let other = text(&env.proxy.boto("ec2", "create_vpc_endpoint", other)["VpcEndpoint"]["VpcEndpointId"]);
     env.workspace.assert_nothing_to_do();
 
-    let without = short("  create_vpc_endpoints = false\n");
-    env.config(&without);
+    let without = format!("{ONE_AZ}\n  create_vpc_endpoints = false\n");
+    env.config(&format!("{without}{SHORT_TIMEOUTS}"));
     let failed = env.workspace.apply(&[]);
     failed.failed_with("Could not delete VPC endpoint \"vpc_endpoint.objectstore\"");
     failed.failed_with(&format!("while Interface endpoint {other} for the service has"));
@@ -68,7 +67,7 @@ fn a_gateway_endpoint_that_an_interface_endpoint_needs_is_explained() {
 
     let off = json!({"VpcEndpointId": other, "DnsOptions": {"PrivateDnsOnlyForInboundResolverEndpoint": false}});
     env.proxy.boto("ec2", "modify_vpc_endpoint", off);
-    assert_eq!(env.apply().calls, "DeleteVpcEndpoints 1");
+    assert_eq!(env.change(&without).calls, "DeleteVpcEndpoints 1");
     env.ec2("delete_vpc_endpoints", json!({"VpcEndpointIds": [other]}));
     env.destroy();
 }

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{THIS, TestEnv};
+use super::{SHORT_TIMEOUTS, THIS, TestEnv};
 use crate::support::proxy::call::Call;
 use crate::support::proxy::fault::Fault;
 use crate::support::proxy::lasts::Lasts;
@@ -114,13 +114,12 @@ fn missing_interface() -> Fault {
     Fault::on("ReleaseAddress").answer(400, "InvalidNetworkInterfaceID.NotFound", text)
 }
 
-const ONE_ADDRESS: &str = "  num_availability_zones = 1\n  num_nat_gateways = 1\n  create_vpc_endpoints = false\n  timeouts {\n    \
-                           delete = \"3s\"\n  }";
+const ONE_ADDRESS: &str = "  num_availability_zones = 1\n  num_nat_gateways = 1\n  create_vpc_endpoints = false\n";
 
 #[test]
 fn an_address_is_released_although_its_interface_is_missing() {
     let env = TestEnv::with_terraform();
-    env.change(&ONE_ADDRESS.replace("3s", "5m"));
+    env.change(ONE_ADDRESS);
     env.proxy.fault(missing_interface().first(1));
     env.proxy.clear_calls();
     env.destroy();
@@ -131,7 +130,7 @@ fn an_address_is_released_although_its_interface_is_missing() {
 #[test]
 fn an_address_that_is_not_released_stays_in_state() {
     let env = TestEnv::with_terraform();
-    env.change(ONE_ADDRESS);
+    env.change(&format!("{ONE_ADDRESS}{SHORT_TIMEOUTS}"));
     let address = env.id("eip.0");
     env.proxy.fault(missing_interface());
     let failed = env.workspace.destroy();

@@ -2,13 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{TestEnv, text};
+use super::{SHORT_TIMEOUTS, TestEnv, text};
 use crate::support::proxy::lasts::Lasts;
 use crate::support::terraform::Run;
 
-/// The timeouts are short, because only waits for objects in use reach them.
-const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_vpc_endpoints = false\n  timeouts {\n    \
-                       update = \"2s\"\n    delete = \"2s\"\n  }\n";
+const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_vpc_endpoints = false\n";
 
 const ALLOWED: &str = "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_vpc_endpoints = false\n  \
                        delete_guardduty_resources = true\n";
@@ -59,7 +57,7 @@ impl Monitoring {
 #[test]
 fn a_destroy_names_the_objects_of_guardduty_and_keeps_them() {
     let env = TestEnv::new();
-    env.change(TWO_AZS);
+    env.change(&format!("{TWO_AZS}{SHORT_TIMEOUTS}"));
     let monitoring = Monitoring::of(&env);
     env.workspace.assert_nothing_to_do();
     let plan = env.workspace.plan(&["-destroy"]);
@@ -128,7 +126,7 @@ fn an_az_with_the_endpoint_of_guardduty_stays_pending_by_default() {
     env.change(TWO_AZS);
     let monitoring = Monitoring::of(&env);
     let one = TWO_AZS.replace("num_availability_zones = 2", "num_availability_zones = 1");
-    env.config(&one);
+    env.config(&format!("{one}{SHORT_TIMEOUTS}"));
     let plan = env.workspace.plan(&[]);
     monitoring.assert_named(&plan, "set delete_guardduty_resources to true");
     let applied = env.workspace.apply_plan();

@@ -7,11 +7,10 @@ use serde_json::{Value, json};
 
 use super::interruptions::apply_killed;
 use super::ownership_tags::drop_private_state;
-use super::{THIS, TestEnv, text};
+use super::{SHORT_TIMEOUTS, THIS, TestEnv, text};
 use crate::support::proxy::log::Record;
 
-const BASE: &str = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  create_vpc_endpoints = false\n  timeouts {\n    \
-                    delete = \"2s\"\n  }";
+const BASE: &str = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  create_vpc_endpoints = false";
 
 fn transit() -> String {
     format!("{BASE}\n  create_transit_subnets = true")
@@ -50,7 +49,7 @@ fn two_killed_updates_and_a_destroy_delete_no_leftover() {
     killed_update(&env, &BASE.replace("num_availability_zones = 2", "num_availability_zones = 3"));
     let before = existing(&env);
 
-    env.change(&format!("{BASE}\n  custom_tags = {{ team = \"blue\" }}"));
+    env.change(&format!("{BASE}\n  custom_tags = {{ team = \"blue\" }}\n{SHORT_TIMEOUTS}"));
     let left = leftovers(&env);
     assert!(left.len() >= 2, "both runs have created subnets: {left:?}");
     assert_eq!(existing(&env), before, "nothing is created or deleted");

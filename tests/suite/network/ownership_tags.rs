@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{THIS, TestEnv, text};
+use super::{SHORT_TIMEOUTS, THIS, TestEnv, text};
 use crate::support::terraform::Run;
 
 const CONFIG: &str = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  \
-                      enable_default_security_group = false\n  interface_endpoints = {\n    kms = {}\n  }\n  \
-                      timeouts {\n    delete = \"2s\"\n  }";
+                      enable_default_security_group = false\n  interface_endpoints = {\n    kms = {}\n  }";
 
 /// Objects that the network does not manage, in its VPC and in another one.
 struct Foreign {
@@ -181,7 +180,7 @@ fn assert_untouched(slot: impl Fn(&str, &str) -> String) {
     env.change(&format!("{CONFIG}\n  create_transit_subnets = true"));
     unchanged("a change");
     drop_private_state(&env);
-    env.change(&CONFIG.replace("num_nat_gateways = 1", "num_nat_gateways = 2"));
+    env.change(&format!("{}\n{SHORT_TIMEOUTS}", CONFIG.replace("num_nat_gateways = 1", "num_nat_gateways = 2")));
     unchanged("a change without private state");
     drop_private_state(&env);
     env.workspace.apply(&["-refresh=false"]).succeeded();

@@ -2,13 +2,11 @@
 
 use serde_json::json;
 
-use super::{TestEnv, text};
+use super::{SHORT_TIMEOUTS, TestEnv, text};
 use crate::support::proxy::fault::Fault;
 use crate::support::terraform::Run;
 
-/// The timeouts are short, because only the wait for the subnets in use reaches them.
-const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  create_vpc_endpoints = false\n  timeouts {\n    \
-                       update = \"2s\"\n    delete = \"2s\"\n  }\n";
+const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  create_vpc_endpoints = false\n";
 
 fn two_azs(further: &str) -> String {
     format!("{TWO_AZS}{further}")
@@ -43,7 +41,7 @@ fn assert_deleted_in_two_applies(attributes: &str, subnet: &str, with: &[&str], 
     env.change(TWO_AZS);
     let eni = interface(&env, subnet);
     let id = env.id(subnet);
-    env.config(&two_azs(attributes));
+    env.config(&two_azs(&format!("{attributes}\n{SHORT_TIMEOUTS}")));
     env.proxy.clear_calls();
     let plan = env.workspace.plan(&[]);
     assert_eq!(plan.code, 2, "{plan}");
@@ -67,7 +65,7 @@ fn assert_deleted_in_two_applies(attributes: &str, subnet: &str, with: &[&str], 
     assert_eq!(plan.code, 2, "the plan shows the deletion again: {plan}");
     assert_says(&plan, &[&eni]);
     remove(&env, &eni);
-    let cleaned = env.apply();
+    let cleaned = env.change(&two_azs(attributes));
     assert_eq!(cleaned.calls, then);
     let subnets = env.proxy.account().list_of("subnets");
     assert!(subnets.iter().all(|subnet| subnet["SubnetId"] != id.as_str()), "the subnet is deleted");

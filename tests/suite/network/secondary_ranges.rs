@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::adoption::assert_is_adopted;
 use super::refusals::rejected;
-use super::{THIS, TestEnv, text};
+use super::{SHORT_TIMEOUTS, THIS, TestEnv, text};
 use crate::support::adoption::{generate, without_adopt};
 use crate::support::foreign::network::{ForeignNetwork, Objects};
 use crate::support::proxy::fault::Fault;
@@ -163,24 +163,23 @@ fn unmanaged_subnets_and_routes_in_the_way_are_named() {
 
     // A subnet that appears after the plan keeps the range, and is named; afterwards, the apply goes on.
     env.ec2("delete_subnet", json!({ "SubnetId": subnet }));
-    let short = "  timeouts {\n    update = \"2s\"\n  }\n";
-    env.config(&alone(short));
+    env.config(&alone(SHORT_TIMEOUTS));
     env.workspace.plan_json(&[]);
     let late = foreign.subnet("late", "100.64.129.0/24", "us-east-1a");
     let applied = env.workspace.apply_plan();
     assert!(applied.says(&late), "{applied}");
     assert!(env.attribute("pending_deletion").to_string().contains("cidr_block.100.64.0.0/16"), "{applied}");
     env.ec2("delete_subnet", json!({ "SubnetId": late }));
-    assert!(env.change(&alone(short)).calls.contains("DisassociateVpcCidrBlock 1"));
+    assert!(env.change(ALONE).calls.contains("DisassociateVpcCidrBlock 1"));
 
     // If the plan deletes nothing else, nothing can wait, so the apply fails until the subnet is deleted.
-    env.change(&alone(&format!("  secondary_cidr_blocks = [\"{PODS}\"]\n{short}")));
-    env.config(&alone(short));
+    env.change(&alone(&format!("  secondary_cidr_blocks = [\"{PODS}\"]")));
+    env.config(&alone(SHORT_TIMEOUTS));
     env.workspace.plan_json(&[]);
     let later = foreign.subnet("later", "100.64.130.0/24", "us-east-1a");
     env.workspace.apply_plan().failed_with(&later);
     env.ec2("delete_subnet", json!({ "SubnetId": later }));
-    assert_eq!(env.change(&alone(short)).calls, "DisassociateVpcCidrBlock 1");
+    assert_eq!(env.change(ALONE).calls, "DisassociateVpcCidrBlock 1");
 
     let table = env.id("route_table.private_app.0");
     let gateway = foreign.internet_gateway();

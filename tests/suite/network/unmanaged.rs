@@ -3,14 +3,13 @@
 use serde_json::{Value, json};
 
 use super::pending_deletion::interface;
-use super::{TestEnv, text};
+use super::{SHORT_TIMEOUTS, TestEnv, text};
 use crate::support::terraform::Run;
 
-const ONE_AZ: &str = "  num_availability_zones = 1\n  num_nat_gateways = 1\n  create_vpc_endpoints = false\n  timeouts {\n    \
-                      delete = \"2s\"\n  }\n";
+const ONE_AZ: &str = "  num_availability_zones = 1\n  num_nat_gateways = 1\n  create_vpc_endpoints = false\n";
 
 fn one_az(further: &str) -> String {
-    format!("{ONE_AZ}{further}")
+    format!("{ONE_AZ}{further}{SHORT_TIMEOUTS}")
 }
 
 /// The ids of unmanaged objects in the network.
@@ -153,7 +152,7 @@ fn assert_says(run: &Run, texts: &[String]) {
 #[test]
 fn unmanaged_objects_are_left_alone_and_named_if_they_block() {
     let env = TestEnv::new();
-    env.change(ONE_AZ);
+    env.change(&one_az(""));
     let unmanaged = Unmanaged::of(&env);
     let before = unmanaged.snapshot(&env);
     assert_eq!(before["routes"].as_array().map(Vec::len), Some(3), "{before}");
@@ -164,10 +163,10 @@ fn unmanaged_objects_are_left_alone_and_named_if_they_block() {
 
     env.workspace.assert_nothing_to_do();
     assert_eq!(env.attribute("drift"), json!({}));
-    let changed = applied(&env, &one_az("  create_transit_subnets = true\n  custom_tags = { team = \"net\" }"));
+    let changed = applied(&env, &one_az("  create_transit_subnets = true\n  custom_tags = { team = \"net\" }\n"));
     assert!(changed.contains("CreateTags") && changed.contains("CreateSubnet 1"), "{changed:#?}");
     assert_eq!(unmanaged.snapshot(&env), before, "an apply changes no unmanaged object");
-    let back = applied(&env, ONE_AZ);
+    let back = applied(&env, &one_az(""));
     assert!(back.contains("DeleteTags") && back.contains("DeleteSubnet 1"), "{back:#?}");
     assert_eq!(unmanaged.snapshot(&env), before, "an apply changes no unmanaged object");
 
@@ -207,7 +206,7 @@ fn unmanaged_objects_are_left_alone_and_named_if_they_block() {
 #[test]
 fn interfaces_are_named_for_the_objects_that_they_block() {
     let env = TestEnv::new();
-    env.change(ONE_AZ);
+    env.change(&one_az(""));
     let (public, private) = (interface(&env, "subnet.public.0"), interface(&env, "subnet.private_app.0"));
     let address = text(&env.ec2("allocate_address", json!({"Domain": "vpc"}))["AllocationId"]);
     let mapped = env.ec2("associate_address", json!({"AllocationId": address, "NetworkInterfaceId": public}));
