@@ -20,7 +20,7 @@ export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(getconf _NPROCESSORS_ONLN)))
 
 .DEFAULT_GOAL := help
 .PHONY: help build install static check lint fmt docs test faults properties bench package package-sums package-test deny
-.PHONY: demo demo-end acceptance sweep clean-venv policies requests hashes
+.PHONY: demo demo-end acceptance sweep clean-venv policies requests hashes order
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -102,6 +102,13 @@ bench: ## Measure fgw, and hashicorp/aws if FGW_BENCH_AWS_PROVIDER is set, and w
 	FGW_BINARY="$(or $(FGW_BINARY),target/release/terraform-provider-fgw)" \
 	    cargo bench --locked --profile dev --bench topologies
 	@"$$(scripts/prerequisites.sh python)" scripts/benchmarks.py $(if $(TRY),target/bench-try target/bench-try/BENCHMARKS.md,target/bench)
+
+order: ## Record which functions runs execute, because a release puts them together (Linux, Valgrind; about 40 minutes)
+	@scripts/prerequisites.sh cargo python terraform >/dev/null
+	@scripts/venv.sh >/dev/null
+	CARGO_PROFILE_RELEASE_STRIP=none cargo build --release --locked --target-dir target/order
+	"$$(scripts/prerequisites.sh python)" scripts/order.py record target/order/release/terraform-provider-fgw \
+	    env -u FGW_BENCH_AWS_PROVIDER TRY=1 cargo bench --locked --profile dev --bench topologies
 
 hashes: ## Write the hashes of the pinned Python packages after a change of the pinned versions in tests/*.txt
 	@scripts/prerequisites.sh python >/dev/null

@@ -1,9 +1,11 @@
-//! Compiles `proto/` with protox, a compiler in Rust, so that the build does not require `protoc`.
+//! Compiles `proto/` with protox, a compiler in Rust, so that the build does not require `protoc`. Links again if the
+//! order of the functions has changed.
 
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=proto");
+    println!("cargo::rerun-if-changed=scripts/order.txt");
     let definitions = protox::compile(["proto/tfplugin6.proto", "proto/plugin.proto"], ["proto"])?;
     // The generated transport does not support a Unix socket with a pinned certificate.
     tonic_prost_build::configure()

@@ -18,7 +18,8 @@ use crate::model::{Facts, Lookup, Scope};
 
 /// The file of each kind. Runs a body for the kind of a spec, with the names of its struct, its file and its type.
 ///
-/// Each file has `create(operation, spec)`, `update(operation, id, from, to)` and `delete(operation, entry)`.
+/// Each file has `create(operation, spec)`, `update(operation, id, from, to)` and `delete(operation, entry)`. Their
+/// futures are boxed, because otherwise each operation would reserve the memory of the largest kind.
 macro_rules! in_file_of_kind {
     ($spec:expr, |$it:ident, $file:ident, $kind:ident| $body:expr) => {
         in_file_of_kind!(@ $spec, $it, $file, $kind, $body,
@@ -114,7 +115,7 @@ impl Cloud for Session {
     async fn create(&self, work: &OpContext<'_>, object: &Object, record: &Recorder<'_>) -> Result<(), Failure> {
         let operation =
             Operation { session: self, work, key: &object.key, routes: &object.routes, record: Some(record) };
-        in_file_of_kind!(&object.spec, |spec, file, Kind| file::create(&operation, spec).await)
+        in_file_of_kind!(&object.spec, |spec, file, Kind| Box::pin(file::create(&operation, spec)).await)
     }
 
     async fn update(
@@ -128,7 +129,7 @@ impl Cloud for Session {
         let operation = Operation { session: self, work, key: &to.key, routes: &to.routes, record: Some(record) };
         in_file_of_kind!(&to.spec, |to, file, Kind| {
             // The kind of a key never changes.
-            file::update(&operation, id, from.and_then(Kind::of), to).await
+            Box::pin(file::update(&operation, id, from.and_then(Kind::of), to)).await
         })
     }
 
@@ -153,7 +154,7 @@ impl Cloud for Session {
 
     async fn delete(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
         let operation = Operation { session: self, work, key: &entry.key, routes: &[], record: None };
-        in_file_of_kind!(&entry.applied, |_spec, file, Kind| file::delete(&operation, entry).await)
+        in_file_of_kind!(&entry.applied, |_spec, file, Kind| Box::pin(file::delete(&operation, entry)).await)
     }
 
     async fn disown(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {

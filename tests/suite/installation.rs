@@ -3,6 +3,8 @@
 
 #[path = "installation/build.rs"]
 pub(crate) mod build;
+#[path = "installation/linker.rs"]
+mod linker;
 #[path = "installation/package.rs"]
 mod package;
 #[path = "installation/registry.rs"]
