@@ -4,7 +4,7 @@
 # memory. Without Python and nm, and in any other build, it only links. The result is the same on each machine.
 set -eu
 
-# A release build has one object with all Rust code. The libraries beside it are those in C.
+# A release build has one object with all Rust code.
 object=
 count=0
 is_lld=0
