@@ -228,9 +228,10 @@ def growth(measured):
             ])
     picture = GROWTH + "\n" if measured.find(kind="gateway", copies=50, latency_ms=0) else ""
     text = ("## Growth with size\n\n" + picture +
-            "Without latency unless the row names one, and with NAT gateways that are available at once. The values of hashicorp/aws for the network in 3 AZs and the gateway with 10 routes are in the sections "
-            "below. The emulator searches all objects of an account in each call, so its share grows with the square of the "
-            "number of resources.\n\n" + table(heads, rows, left=2))
+            "Without latency unless the row names one, and with NAT gateways that are available at once. The values of "
+            "hashicorp/aws for the network in 3 AZs and the gateway with 10 routes are in the sections below. The "
+            "emulator searches all objects of an account in each call, so its share grows with the square of the number of "
+            "resources.\n\n" + table(heads, rows, left=2))
     not_run = [title(topology) for topology in measured.part["not_run"]]
     if not_run:
         text += f"hashicorp/aws was not measured with these topologies, because it takes too long: {'; '.join(not_run)}.\n\n"

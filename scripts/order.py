@@ -33,18 +33,23 @@ def keys(symbol, size):
 
 def functions(files):
     """The functions that objects, archives or programs define, with their sizes in bytes."""
-    listed = subprocess.run(["nm", "-S", "--defined-only", *files], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                            universal_newlines=True, check=True).stdout
-    rows = (line.split() for line in listed.splitlines())
+    listed = subprocess.run(["nm", "-S", "--defined-only", *files], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            universal_newlines=True)
+    if listed.returncode:
+        sys.exit(listed.stderr)
+    rows = (line.split() for line in listed.stdout.splitlines())
     return {row[3]: int(row[1], 16) for row in rows if len(row) == 4 and row[2] in "tTwW"}
 
 
 def symbols(arguments):
     """The symbols to order among those of a linker's arguments."""
     rank = {line: position for position, line in enumerate(ORDER.read_text().split())}
-    known = functions([it for it in arguments if it.endswith((".o", ".rlib")) and os.path.isfile(it)])
-    found = ((min(rank[key] for key in keys(*it) if key in rank), it[0]) for it in known.items()
-             if any(key in rank for key in keys(*it)))
+    objects = [it for it in arguments if it.endswith((".o", ".rlib")) and os.path.isfile(it)]
+    found = []
+    for symbol, size in functions(objects).items():
+        ranks = [rank[key] for key in keys(symbol, size) if key in rank]
+        if ranks:
+            found.append((min(ranks), symbol))
     return [symbol for _, symbol in sorted(found)]
 
 
@@ -62,17 +67,19 @@ def executed(profile):
 
 def ordered(sizes, runs):
     """The keys: first of what all processes execute, then of what ever fewer do, each set of processes together."""
+    processes_of = {it: {number for number, run in enumerate(runs) if it in run} for it in sizes}
     all_bytes, executed_bytes = collections.Counter(), collections.Counter()
     for it, size in sizes.items():
-        all_bytes[keys(it, size)[0]] += size
-        if any(it in run for run in runs):
-            executed_bytes[keys(it, size)[0]] += size
-    processes = collections.defaultdict(set)
+        of_name, _ = keys(it, size)
+        all_bytes[of_name] += size
+        executed_bytes[of_name] += size if processes_of[it] else 0
+    merged = collections.defaultdict(set)
     for it, size in sizes.items():
         of_name, of_copy = keys(it, size)
-        key = of_name if executed_bytes[of_name] >= DENSE * all_bytes[of_name] else of_copy
-        processes[key] |= {number for number, run in enumerate(runs) if it in run}
-    return sorted((it for it in processes if processes[it]), key=lambda it: (-len(processes[it]), sorted(processes[it]), it))
+        if processes_of[it]:
+            key = of_name if executed_bytes[of_name] >= DENSE * all_bytes[of_name] else of_copy
+            merged[key] |= processes_of[it]
+    return sorted(merged, key=lambda key: (-len(merged[key]), sorted(merged[key]), key))
 
 
 def record(binary, command):
