@@ -103,6 +103,12 @@ def scope_of(api_id):
     return get_account_id(), get_region(), api_id
 
 
+def date(at):
+    """A time as API Gateway writes it. Times that are compared must come from the same clock: `time.gmtime()` without a
+    time, as in ministack, is some milliseconds behind `time.time()`, which the header Date of answers comes from."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+
+
 def snapshot(scope):
     return {name: copy.deepcopy(getattr(apigateway, name).get_scoped(*scope, {})) for name in TABLES}
 
@@ -152,7 +158,7 @@ def end(place, deployment):
     record = {
         "deploymentId": name,
         "autoDeployed": True,
-        "createdDate": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(deployment.get("created"))),
+        "createdDate": date(deployment.get("created", time.time())),
         "deploymentStatus": "FAILED" if failure else "DEPLOYED",
     }
     if failure:
@@ -193,6 +199,7 @@ def deploy_by_hand(scope, method, path, body, answer):
     if method == "POST" and parts[1:] == ["deployments"]:
         deployment = json.loads(answer[2])["deploymentId"]
         created.setdefault(scope, {})[deployment] = snapshot(scope)
+        apigateway._deployments.get_scoped(*scope)[deployment]["createdDate"] = date(time.time())
         stage = apigateway._stages.get_scoped(*scope, {}).get(json.loads(body or "{}").get("stageName"))
         if stage is None:
             return
