@@ -111,7 +111,7 @@ pub(super) async fn with_facts<P: Topology>(
     };
     let after = after.unwrap_or_else(|| state::<P>(before, root_id, &private, cloud.scope()));
     // Drift may change the lookups.
-    private.facts = facts.filter(|_| facts::lookups_of_state::<P>(&after) == lookups);
+    private.facts = facts.filter(|_| after == *before || facts::lookups_of_state::<P>(&after) == lookups);
     Ok(Some((private, after)))
 }
 

@@ -88,13 +88,14 @@ pub async fn run(
 ) -> Result<(), String> {
     environment.check_version()?;
     let lifecycle = Arc::new(Lifecycle::new());
-    let server = Server::new(provider, lifecycle.clone()).map_err(|error| format!("Invalid schema: {error}"))?;
     let identity = environment.client_certificate.as_deref().map(tls::identity).transpose()?;
     let bound = transport::bind(&environment.transport, identity.is_some()).await?;
     let (acceptor, certificate) = identity.map(|identity| (identity.acceptor, identity.certificate)).unzip();
     announce(&Offer { network: bound.network, address: bound.address, certificate })
         .map_err(|error| format!("Could not write the handshake to stdout: {error}"))?;
 
+    // After the handshake, because meanwhile the client connects.
+    let server = Server::new(provider, lifecycle.clone()).map_err(|error| format!("Invalid schema: {error}"))?;
     let connections = connection::accept(bound.listener, acceptor, lifecycle.clone());
     let ending = CancellationToken::new();
     let controller = Controller { lifecycle: lifecycle.clone(), outlives_terraform: environment.outlives_terraform };

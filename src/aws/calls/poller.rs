@@ -1,6 +1,6 @@
 //! Shared polls: one poll reads all objects of a kind that operations wait for, because a topology has many objects and
 //! AWS limits the describe calls of an account. The waiters send the polls themselves, each for all waiters, so that
-//! polling ends with the last one. A waiter that arrives during a poll may start one more; at most two run at a time.
+//! polling ends with the last one. A waiter that arrives during a poll may start another one, if fewer than three run.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ const GATHER: Duration = Duration::from_millis(5);
 const LAST_POLL: Duration = Duration::from_secs(5);
 
 /// The maximum number of polls at a time.
-const POLLS: usize = 2;
+const POLLS: usize = 3;
 
 /// The maximum number of values of a filter.
 const PER_CALL: usize = 200;
@@ -309,6 +309,23 @@ mod tests {
         let calls = aws.calls(DESCRIBE);
         assert_eq!(calls.len(), 2);
         assert_eq!((calls[0].get("Filter.1.Value.2"), calls[1]["Filter.1.Value.2"].as_str()), (None, "subnet-2"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn waiters_that_arrive_during_three_polls_share_the_next_one() {
+        let aws = Recorded::default().slow(Duration::from_millis(100)).on(DESCRIBE, &subnets("available"));
+        let (session, deadlines, start) = (aws.session(), deadlines(10_000), Instant::now());
+        let waits = (0..5).map(|n| {
+            let (session, deadlines) = (&session, &deadlines);
+            async move {
+                tokio::time::sleep(Duration::from_millis(20 * n)).await;
+                wait(session, &format!("subnet-{n}"), deadlines).await.unwrap();
+                start.elapsed().as_millis()
+            }
+        });
+        // Each poll starts 5 ms after its first waiter has arrived, and the fourth one after the end of the first.
+        assert_eq!(join_all(waits).await, [105, 125, 145, 210, 210]);
+        assert_eq!(aws.calls(DESCRIBE).len(), 4);
     }
 
     #[tokio::test(start_paused = true)]

@@ -104,11 +104,18 @@ impl<P: Topology> Announcement<'_, P> {
     /// Sets inputs to their prior values that the configuration omits, as a generated one does because they follow from
     /// other attributes. Terraform allows this for inputs that the provider may compute.
     fn keep_derived(&self, planned: &mut Value) {
+        let is_omitted = |it: &Attribute| {
+            it.mode == Mode::OptionalComputed
+                && self.attributes.get(&it.name).is_null()
+                && planned.get(&it.name) != self.prior.get(&it.name)
+        };
+        let omitted: Vec<Attribute> = P::Config::attributes().into_iter().filter(is_omitted).collect();
+        if omitted.is_empty() {
+            return;
+        }
         let generated = configuration_of::<P>(self.prior, None);
-        for Attribute { name, .. } in P::Config::attributes().iter().filter(|it| it.mode == Mode::OptionalComputed) {
-            if self.attributes.get(name).is_null() && generated.get(name).is_null() {
-                planned.set(name, self.prior.get(name).clone());
-            }
+        for Attribute { name, .. } in omitted.iter().filter(|it| generated.get(&it.name).is_null()) {
+            planned.set(name, self.prior.get(name).clone());
         }
     }
 
