@@ -53,6 +53,8 @@ pub(crate) struct Simulation {
     pub(crate) failing: Mutex<Vec<String>>,
     /// Slots whose creation fails after another object uses them.
     pub(crate) failing_late: Mutex<Vec<String>>,
+    /// The slots of objects whose creation fails before they are usable, after everything that needs only their IDs.
+    pub(crate) never_usable: Mutex<Vec<String>>,
     /// Virtual private gateways that are not attached to the VPC.
     pub(crate) unattached: Mutex<Vec<String>>,
     /// Slots whose calls succeed in AWS, but whose answers are lost.
@@ -441,6 +443,10 @@ impl Cloud for Simulation {
         self.answer(&object.key)?;
         (record.id)(&id);
         (record.learned)(learned(&object.spec, &id, &self.ids.lock().unwrap()));
+        if self.never_usable.lock().unwrap().contains(&object.key.slot) {
+            tokio::time::sleep(LONG).await;
+            return Err(simulated_failure());
+        }
         if matches!(object.spec, Spec::Vpc(_) | Spec::Subnet(_)) {
             (record.usable)();
             if self.failing_late.lock().unwrap().contains(&object.key.slot) {

@@ -2,7 +2,7 @@
 //!
 //! 1. An operation starts only when all its dependencies have succeeded and all its inputs are known. For a create or
 //!    an update, it is enough that the objects of its dependencies are usable, even while attributes of them are still
-//!    set.
+//!    set. For a create that needs only IDs, it is enough that these are recorded.
 //! 2. After a failure, no operation that depends on the failed one starts, and independent operations continue. After a
 //!    stop, no operation starts. Operations in flight always finish, including the deletions that cascade from them.
 //! 3. An id is recorded as soon as AWS returns it, before waiting for readiness.
@@ -91,6 +91,15 @@ impl Outcome {
     }
 }
 
+/// What an operation in flight has reached.
+#[derive(Clone, Copy, Debug)]
+enum Reached {
+    /// The ID of the object is recorded.
+    Id,
+    /// The object is usable.
+    Usable,
+}
+
 /// The progress of the operations of a plan.
 struct Tracker<'a> {
     plan: &'a Plan,
@@ -100,6 +109,8 @@ struct Tracker<'a> {
     succeeded: BTreeSet<usize>,
     /// The operations that have succeeded, and those in flight whose objects are usable.
     usable: BTreeSet<usize>,
+    /// The same, and those in flight whose new objects have IDs.
+    with_id: BTreeSet<usize>,
     /// The operations that do not start, because they or a dependency failed or have an unknown input.
     blocked: BTreeSet<usize>,
     failed: Vec<(usize, Failure)>,
@@ -107,13 +118,26 @@ struct Tracker<'a> {
 
 impl<'a> Tracker<'a> {
     fn of(plan: &'a Plan) -> Tracker<'a> {
-        let (started, succeeded, usable) = Default::default();
-        Tracker { plan, started, in_flight: 0, succeeded, usable, blocked: plan.deferred(), failed: Vec::new() }
+        let (started, succeeded, usable, with_id) = Default::default();
+        Tracker {
+            plan,
+            started,
+            in_flight: 0,
+            succeeded,
+            usable,
+            with_id,
+            blocked: plan.deferred(),
+            failed: Vec::new(),
+        }
     }
 
     fn is_ready(&self, position: usize) -> bool {
         let op = &self.plan.ops[position];
-        let sufficient = if matches!(op.action, Action::Delete { .. }) { &self.succeeded } else { &self.usable };
+        let sufficient = match &op.action {
+            Action::Delete { .. } => &self.succeeded,
+            Action::Create(object) if object.spec.needs_only_ids() => &self.with_id,
+            Action::Create(_) | Action::Update { .. } => &self.usable,
+        };
         !self.started.contains(&position) && !self.blocked.contains(&position) && op.depends_on.is_subset(sufficient)
     }
 
@@ -133,7 +157,14 @@ impl<'a> Tracker<'a> {
     fn succeed(&mut self, position: usize) {
         self.end(position);
         self.succeeded.insert(position);
-        self.usable.insert(position);
+        self.reach(position, Reached::Usable);
+    }
+
+    fn reach(&mut self, position: usize, reached: Reached) {
+        self.with_id.insert(position);
+        if matches!(reached, Reached::Usable) {
+            self.usable.insert(position);
+        }
     }
 
     fn fail(&mut self, position: usize, failure: Failure) {
@@ -153,7 +184,7 @@ impl<'a> Tracker<'a> {
 /// Executes a plan. Returns when no further operation can start and none is in flight.
 pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
     let mut tracker = Tracker::of(plan);
-    let (report_usable, mut reported_usable) = tokio::sync::mpsc::unbounded_channel();
+    let (report, mut reports) = tokio::sync::mpsc::unbounded_channel();
     let mut running = FuturesUnordered::new();
     let order = plan.critical_path_first();
     let all = execution.done.load(Ordering::Relaxed) + plan.ops.len();
@@ -169,13 +200,16 @@ pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
                 if !is_cascaded {
                     tracing::debug!("{} {} started", action.doing(), action.key().slot);
                 }
-                running.push(execution.attempt(position, action, &report_usable));
+                running.push(execution.attempt(position, action, &report));
             }
         }
         let next = tokio::select! {
             biased;
-            Some(position) = reported_usable.recv() => {
-                tracker.usable.insert(position);
+            Some((position, reached)) = reports.recv() => {
+                tracker.reach(position, reached);
+                if matches!(reached, Reached::Id) {
+                    continue;
+                }
                 let key = plan.ops[position].action.key();
                 let id = execution.lock().current().find(|entry| entry.key == *key).map(|entry| entry.id.clone());
                 execution.progress.usable(&key.slot, &id.unwrap_or_default(), all);
@@ -242,16 +276,16 @@ impl Execution<'_> {
         &self,
         position: usize,
         action: &Action,
-        report_usable: &UnboundedSender<usize>,
+        report: &UnboundedSender<(usize, Reached)>,
     ) -> (usize, Instant, Result<String, Failure>) {
         let started = Instant::now();
-        let usable = || {
+        let report = |reached| {
             // This cannot fail: the receiver exists as long as the execution.
-            let _ = report_usable.send(position);
+            let _ = report.send((position, reached));
         };
         // Unwind safety: a panic can interrupt only changes of the inventory, which is locked for single changes, and
         // whose entries are marked as unfinished.
-        let work = self.retry_limits(action).scope(self.run(action, &usable));
+        let work = self.retry_limits(action).scope(self.run(action, &report));
         let result = AssertUnwindSafe(work).catch_unwind().await;
         let result = result.unwrap_or_else(|payload| Err(panicked(action, &*payload)));
         (position, started, result.map_err(|failure| self.of_reference(failure)))
@@ -281,22 +315,26 @@ impl Execution<'_> {
     }
 
     /// Runs one operation and returns the id of its object.
-    async fn run(&self, action: &Action, usable: &(dyn Fn() + Send + Sync)) -> Result<String, Failure> {
+    async fn run(&self, action: &Action, report: &(dyn Fn(Reached) + Send + Sync)) -> Result<String, Failure> {
         match action {
-            Action::Create(object) => self.create(object, usable).await,
+            Action::Create(object) => self.create(object, report).await,
             Action::Update { id, before, certain, to } => self.update(id, before, *certain, to).await,
             Action::Delete { entry, is_kept: true, .. } => self.disown(entry).await,
             Action::Delete { entry, cascades_from, .. } => self.delete(entry, cascades_from.is_some()).await,
         }
     }
 
-    async fn create(&self, object: &Object, usable: &(dyn Fn() + Send + Sync)) -> Result<String, Failure> {
+    async fn create(&self, object: &Object, report: &(dyn Fn(Reached) + Send + Sync)) -> Result<String, Failure> {
         let needed = self.needed(object.spec.needs().into_iter().map(|need| need.key));
         let root_id = self.root_id();
         let work = self.work(&needed, root_id.as_deref(), None);
-        let id = |id: &str| self.record_id(object, id);
+        let id = |id: &str| {
+            self.record_id(object, id);
+            report(Reached::Id);
+        };
         let learned = |learned: Learned| self.record_learned(&object.key, learned);
-        self.cloud.create(&work, object, &Recorder { id: &id, learned: &learned, usable }).await?;
+        let usable = || report(Reached::Usable);
+        self.cloud.create(&work, object, &Recorder { id: &id, learned: &learned, usable: &usable }).await?;
         self.finish(object)
     }
 

@@ -6,7 +6,7 @@ use aws_sdk_ec2::types::{InternetGateway as Gateway, ResourceType, Tag};
 
 use super::claims::{Claims, Evidence, Ours};
 use super::network::Network;
-use super::{filter, filter_any, tags};
+use super::{filter, filter_any, tags, vpc};
 use crate::aws::calls::codes;
 use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::errors::incomplete_answer;
@@ -119,8 +119,24 @@ impl From<&aws_sdk_ec2::types::InternetGateway> for FoundObject {
     }
 }
 
-/// Creates the gateway and attaches it.
+/// Creates the gateway and attaches it. It may start before a new VPC is available.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &InternetGateway) -> Result<(), Failure> {
+    let available = async {
+        match &spec.vpc {
+            Some(vpc) if operation.work.in_create => {
+                vpc::until_available(operation, operation.id(vpc)?).await.map(|_| ())
+            }
+            _ => Ok(()),
+        }
+    };
+    let (id, available) = tokio::join!(create_detached(operation, spec), available);
+    let id = id?;
+    available?;
+    attach(operation, &id, spec).await
+}
+
+/// Returns the ID of the new gateway.
+async fn create_detached(operation: &Operation<'_>, spec: &InternetGateway) -> Result<String, Failure> {
     let session = operation.session;
     let mut tags = ownership::tags_on_create(operation, &spec.tags)?;
     let request = tags::add_request(&mut tags);
@@ -147,7 +163,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &InternetGateway) ->
         )
         .await?;
     operation.record_id(&id);
-    attach(operation, &id, spec).await
+    Ok(id)
 }
 
 /// Updates tags, and attaches a gateway that was detached outside Terraform.

@@ -116,20 +116,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
     let mut learned = created.learned();
     operation.record_learned(learned.clone());
 
-    let ready = operation.deadlines(READY);
-    let available = wait::until("DescribeVpcs", &ready, wait::SECONDS, || async {
-        let found = with_id(session, &id).await?;
-        let Some(vpc) = found.first() else {
-            return Ok(Poll::Pending("the VPC is not visible yet".to_string()));
-        };
-        Ok(match (vpc.state(), identify(vpc)) {
-            // A pool may choose the range only after CreateVpc has returned.
-            (Some(VpcState::Available), Some(vpc)) if vpc.cidr_block.is_some() => Poll::Done(vpc),
-            (Some(VpcState::Available), _) => Poll::Pending("the VPC has no range yet".to_string()),
-            (state, _) => Poll::Pending(format!("the VPC is {}", state.map_or("not visible yet", |it| it.as_str()))),
-        })
-    });
-    let (available, defaults) = tokio::join!(available, learn_defaults(operation, &id));
+    let (available, defaults) = tokio::join!(until_available(operation, &id), learn_defaults(operation, &id));
     learned.update(available?.learned());
     learned.update(defaults?);
     operation.record_learned(learned);
@@ -219,6 +206,23 @@ pub(crate) async fn mark_root(session: &Session, id: &str, state: RootState) -> 
     call.map(|_| ()).or_failure("CreateTags")
 }
 
+/// Waits until a new VPC is available.
+pub(super) async fn until_available(operation: &Operation<'_>, id: &str) -> Result<VpcIdentity, Failure> {
+    wait::until("DescribeVpcs", &operation.deadlines(READY), wait::SECONDS, || async {
+        let found = with_id(operation.session, id).await?;
+        let Some(vpc) = found.first() else {
+            return Ok(Poll::Pending("the VPC is not visible yet".to_string()));
+        };
+        Ok(match (vpc.state(), identify(vpc)) {
+            // A pool may choose the range only after CreateVpc has returned.
+            (Some(VpcState::Available), Some(vpc)) if vpc.cidr_block.is_some() => Poll::Done(vpc),
+            (Some(VpcState::Available), _) => Poll::Pending("the VPC has no range yet".to_string()),
+            (state, _) => Poll::Pending(format!("the VPC is {}", state.map_or("not visible yet", |it| it.as_str()))),
+        })
+    })
+    .await
+}
+
 /// The VPC with this ID; empty if AWS does not return it.
 pub(super) async fn with_id(session: &Session, id: &str) -> Result<Vec<aws_sdk_ec2::types::Vpc>, Failure> {
     let ec2 = session.ec2.clone();
@@ -230,7 +234,7 @@ pub(super) async fn with_id(session: &Session, id: &str) -> Result<Vec<aws_sdk_e
 }
 
 /// The values that `CreateVpc` returns.
-struct VpcIdentity {
+pub(super) struct VpcIdentity {
     id: String,
     owner_id: Option<String>,
     cidr_block: Option<String>,

@@ -63,6 +63,20 @@ async fn an_object_that_fails_after_it_is_usable_starts_nothing_more() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn before_the_vpc_is_usable_only_what_needs_its_id_is_created() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.account.never_usable.lock().unwrap().push("vpc".into());
+    let diagnostics = terraform.apply(&network(&[])).await;
+    assert_eq!(diagnostics.0[0].summary, "Could not create VPC \"vpc\"");
+    assert_eq!(terraform.account.slots(), ["eip.0", "internet_gateway", "vpc"]);
+    let named: Vec<&String> = terraform.state.get("aws_objects").as_map().unwrap().keys().collect();
+    assert_eq!(named, ["eip.0", "internet_gateway", "vpc"]);
+
+    terraform.account.never_usable.lock().unwrap().clear();
+    terraform.assert_applies(&network(&[])).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_failed_update_continues_without_a_refresh() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;

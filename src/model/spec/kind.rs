@@ -115,6 +115,12 @@ pub trait Kind: Any {
         self.is_adopted()
     }
 
+    /// Whether a create needs only the IDs of the dependencies at first: it does not use them, or waits itself until
+    /// they are usable.
+    fn needs_only_ids(&self) -> bool {
+        false
+    }
+
     /// Whether deleting it loses something that a new object of the same kind does not have.
     fn is_irrecoverable(&self) -> bool {
         false

@@ -34,6 +34,10 @@ impl Kind for Eip {
         vec![Need::new(&self.vpc, Restrict)]
     }
 
+    fn needs_only_ids(&self) -> bool {
+        true
+    }
+
     tagged!();
 
     fn is_irrecoverable(&self) -> bool {

@@ -33,6 +33,10 @@ impl Kind for InternetGateway {
         self.vpc.iter().map(|vpc| Need::new(vpc, Restrict)).collect()
     }
 
+    fn needs_only_ids(&self) -> bool {
+        true
+    }
+
     fn claims(&self) -> Vec<Claim> {
         vec![Claim::InternetGateway]
     }
