@@ -53,6 +53,14 @@ macro_rules! kinds {
             }
         }
 
+        #[cfg(test)]
+        impl Spec {
+            /// A spec of each kind, for tests of statements about all kinds.
+            pub(crate) fn of_each_kind() -> Vec<Spec> {
+                vec![$(Spec::$kind($kind::test()),)*]
+            }
+        }
+
         $(
             impl $kind {
                 /// The object of this kind that a spec describes; `None` if it is of another kind.

@@ -3,10 +3,10 @@
 
 use super::{
     Api, ApiMapping, ApiRoute, Authorization, Authorizer, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord,
-    DomainName, EgressOnlyInternetGateway, Eip, Integration, InterfaceEndpoint, InterfaceEndpointSettings,
-    InternetGateway, Ipv6Source, JwtAuthorizer, LambdaPermission, LogGroup, LogSubscription, NatGateway,
-    NetworkAclRule, Route, RouteSettings, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Stage,
-    Subnet, Target, Tier, Vpc, VpcCidrBlock, VpcEndpoint, VpcIpv6Block, VpcLink,
+    DomainName, EgressOnlyInternetGateway, Eip, FlowLog, FlowLogSettings, Integration, InterfaceEndpoint,
+    InterfaceEndpointSettings, InternetGateway, Ipv6Source, JwtAuthorizer, LambdaPermission, LogGroup, LogSubscription,
+    NatGateway, NetworkAclRule, Route, RouteSettings, RouteTable, RouteTableAssociation, RuleSource, SecurityGroup,
+    SecurityGroupRule, Stage, Subnet, Target, Tier, Vpc, VpcCidrBlock, VpcEndpoint, VpcIpv6Block, VpcLink,
 };
 use std::collections::BTreeMap;
 
@@ -104,6 +104,29 @@ impl InterfaceEndpoint {
                 tags: Input::default(),
             },
         }
+    }
+}
+
+impl FlowLog {
+    pub(crate) fn test() -> FlowLog {
+        let settings = FlowLogSettings {
+            log_destination_type: text(FlowLog::CLOUDWATCH),
+            iam_role_arn: Input::Known(Some("arn:aws:iam::123456789012:role/flow".into())),
+            deliver_cross_account_role: Input::default(),
+            traffic_type: text("ALL"),
+            max_aggregation_interval: Input::Known(600),
+            log_format: Input::default(),
+            destination_options: Input::default(),
+            tags: Input::default(),
+        };
+        FlowLog { vpc: vpc(), log_group: None, destination: text("/net"), settings }
+    }
+}
+
+impl SecurityGroup {
+    pub(crate) fn test() -> SecurityGroup {
+        let none = || Input::Known(Vec::new());
+        SecurityGroup { vpc: vpc(), ingress: none(), egress: none(), tags: Input::default() }
     }
 }
 

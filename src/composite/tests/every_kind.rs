@@ -1,0 +1,15 @@
+//! Rules for every kind of object: one table for each rule, which a new kind has to join.
+
+use std::collections::BTreeSet;
+
+use crate::model::Spec;
+
+/// Requires that a table has one row for each kind of object. `rows` are the names of the kinds in the table, such as
+/// `NAT gateway`.
+fn assert_complete<'a>(rows: impl IntoIterator<Item = &'a str>) {
+    let mut missing: BTreeSet<&str> = Spec::of_each_kind().iter().map(|spec| spec.kind()).collect();
+    for row in rows {
+        assert!(missing.remove(row), "{row:?} is no kind, or has two rows");
+    }
+    assert!(missing.is_empty(), "kinds without a row: {missing:?}");
+}
