@@ -1,9 +1,11 @@
 //! The plugin binary that Terraform starts.
 
 use std::io::{IsTerminal, Read, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use fgw::plugin::generate::generate;
+use fgw::plugin::lint::{Lint, lint};
 use fgw::plugin::{Program, debug, serve};
 use fgw::provider::Fgw;
 
@@ -26,6 +28,11 @@ This binary is a plugin that Terraform starts. Add the provider to a configurati
 `terraform show -json | terraform-provider-fgw generate` prints a resource block for each network and gateway in the
 state, with only the arguments that differ from their defaults. It needs no credentials.
 
+`terraform-provider-fgw lint [DIR]` reads the configuration in a directory, by default the working directory, and its
+local modules. It prints each name in an object of this provider that the provider does not have, with file and line:
+Terraform drops such a name without an error. It needs neither credentials nor `terraform init`. The exit code is 0 if
+there are none, 1 if there are, and 2 if a file cannot be read.
+
 Options:
 
     --version             prints the version
@@ -44,6 +51,7 @@ fn main() -> ExitCode {
         Some("--version" | "-V") => print(VERSION),
         Some("--help" | "-h") => print(INTRODUCTION),
         Some("generate") => print_generated(),
+        Some("lint") => print_lint(&arguments.collect::<Vec<_>>()),
         Some("--debug") => {
             let given: Vec<String> = arguments.collect();
             debug(Fgw::default(), program, &if given.is_empty() { vec![SOURCE.to_string()] } else { given })
@@ -68,10 +76,39 @@ fn print_generated() -> ExitCode {
     match generated {
         Ok(text) => print(text.trim_end()),
         Err(message) => {
-            let _nothing_else_can_be_done = writeln!(std::io::stderr().lock(), "Error: {message}");
+            print_error(&message);
             ExitCode::FAILURE
         }
     }
+}
+
+/// Prints the names in a configuration that the schemas do not have.
+fn print_lint(arguments: &[String]) -> ExitCode {
+    /// The exit code if something could not be checked.
+    const NOT_CHECKED: u8 = 2;
+    let directory = match arguments {
+        [] => ".",
+        [option] if ["--help", "-h"].contains(&option.as_str()) => return print(INTRODUCTION),
+        [directory] if !directory.starts_with('-') => directory,
+        _ => {
+            print_error("Run terraform-provider-fgw lint, or terraform-provider-fgw lint DIR.");
+            return ExitCode::from(NOT_CHECKED);
+        }
+    };
+    let Lint { findings, errors } = lint(&Fgw::default(), Path::new(directory));
+    for error in &errors {
+        print_error(error);
+    }
+    let is_printed = findings.is_empty() || print(&findings.join("\n")) == ExitCode::SUCCESS;
+    match (errors.is_empty() && is_printed, findings.is_empty()) {
+        (false, _) => ExitCode::from(NOT_CHECKED),
+        (true, false) => ExitCode::FAILURE,
+        (true, true) => ExitCode::SUCCESS,
+    }
+}
+
+fn print_error(message: &str) {
+    let _nothing_else_can_be_done = writeln!(std::io::stderr().lock(), "Error: {message}");
 }
 
 fn print(text: &str) -> ExitCode {

@@ -11,6 +11,8 @@ mod fake_provider;
 mod functions;
 #[path = "plugin/identities.rs"]
 mod identities;
+#[path = "plugin/lint.rs"]
+mod lint;
 #[path = "plugin/lists.rs"]
 mod lists;
 #[path = "plugin/stops.rs"]
