@@ -1,13 +1,18 @@
 //! A simulated account for tests. It panics on calls that AWS would reject, in whatever order they arrive.
 
+mod another_root;
 mod connectivity;
 mod discovered;
 mod effects;
+mod groups;
+mod kills;
 mod outside;
 mod people;
+mod renamed;
 mod scope;
 mod shapes;
 mod unmanaged;
+mod users;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -18,15 +23,15 @@ use async_trait::async_trait;
 
 use crate::cloud::retries::RetryLimits;
 use crate::cloud::{
-    Cause, Cloud, Deadlines, Dependent, DependentScope, Dependents, Discovery, Failure, Known, Namesake, Observed,
-    OpContext, Recorder, Root, RootState, Seen, Unmanaged,
+    Cause, Cloud, Deadlines, DependentScope, Dependents, Discovery, Failure, Known, Namesake, Observed, OpContext,
+    Recorder, Root, RootState, Seen, Unmanaged,
 };
-use crate::model::{AvailabilityZone, Certificate, Facts, Found, GuardDutyObjects, Lookup, Scope, TopologyKind};
+use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope, TopologyKind};
 use crate::model::{Claim, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, RouteTable, Spec};
 use crate::model::{UnmanagedInApi, UnmanagedSubnet};
 use crate::plugin::Input;
 use discovered::{Discovered, landscape};
-use shapes::{as_known, is_found, learned, may_be_adopted, named, outlives_root, simulated_failure};
+use shapes::{as_known, as_stored, is_found, learned, may_be_adopted, named, outlives_root, simulated_failure};
 
 /// The time that the creation of a NAT gateway takes. Tests pause the clock, so it advances only when no task can run.
 const LONG: Duration = Duration::from_secs(120);
@@ -35,6 +40,8 @@ const LONG: Duration = Duration::from_secs(120);
 #[derive(Default)]
 pub(crate) struct Simulation {
     scope: scope::Leaked,
+    /// The number of calls before the process is killed.
+    calls_left: Mutex<Option<usize>>,
     pub(crate) zones: Mutex<Vec<AvailabilityZone>>,
     /// The result of a lookup of certificates.
     pub(crate) certificates: Mutex<Vec<Certificate>>,
@@ -63,6 +70,10 @@ pub(crate) struct Simulation {
     pub(crate) hanging: std::sync::atomic::AtomicBool,
     /// Slots that an unmanaged object uses, so that they cannot be deleted.
     pub(crate) in_use: Mutex<Vec<String>>,
+    /// Those among them whose deletion is accepted, and fails later.
+    pub(crate) fails_deletion: Mutex<BTreeSet<String>>,
+    /// The services whose owners have to accept endpoints, and whether they have.
+    pub(crate) accepted: Mutex<BTreeMap<String, bool>>,
     /// Slots of subnets that contain an interface of the endpoint of GuardDuty, so that they cannot be deleted.
     pub(crate) guardduty: Mutex<BTreeSet<String>>,
     /// The ids and blocks of unmanaged subnets in the VPC.
@@ -109,6 +120,10 @@ pub(crate) struct Simulation {
     pub(crate) unlisted: Mutex<BTreeSet<String>>,
     /// The root that each object was created for.
     created_for: Mutex<BTreeMap<Key, String>>,
+    /// The slots in the tags of the objects, by their ids.
+    tagged_as: Mutex<BTreeMap<String, String>>,
+    /// Log groups that the simulated root does not own, and whom their tags name.
+    groups: Mutex<groups::Groups>,
 }
 
 impl Simulation {
@@ -135,26 +150,12 @@ impl Simulation {
         self.zones.lock().unwrap().push(AvailabilityZone { name, id, state });
     }
 
-    /// Removes the interface of GuardDuty in an object, if the operation may do that. Returns whether there is none.
-    fn removes_guardduty(&self, handling: GuardDutyObjects, slot: &str) -> bool {
-        let mut guardduty = self.guardduty.lock().unwrap();
-        match handling {
-            GuardDutyObjects::Keep => return !guardduty.contains(slot),
-            GuardDutyObjects::LeaveSubnets if guardduty.remove(slot) => {
-                self.calls.lock().unwrap().push(format!("remove the endpoint of GuardDuty from {slot}"));
-            }
-            GuardDutyObjects::Delete if guardduty.contains(slot) => {
-                guardduty.clear();
-                self.calls.lock().unwrap().push("delete the endpoint of GuardDuty".into());
-            }
-            GuardDutyObjects::LeaveSubnets | GuardDutyObjects::Delete => {}
-        }
-        true
-    }
-
     /// The slots of all existing objects, sorted.
     pub(crate) fn slots(&self) -> Vec<String> {
-        let mut slots: Vec<String> = self.objects().iter().map(|object| object.key.slot.clone()).collect();
+        let groups = self.groups.lock().unwrap();
+        let objects = self.objects();
+        let managed = objects.iter().filter(|object| !groups.has(&object.key));
+        let mut slots: Vec<String> = managed.map(|object| object.key.slot.clone()).collect();
         slots.sort();
         slots
     }
@@ -179,7 +180,7 @@ impl Simulation {
 
     /// The attributes besides the spec that a read of an object returns.
     fn shown(&self, spec: &Spec, id: &str, ids: &BTreeMap<Key, String>) -> Learned {
-        let mut learned = learned(spec, id, ids);
+        let mut learned = self.with_acceptance(spec, learned(spec, id, ids));
         if matches!(spec, Spec::Vpc(_)) {
             let subnets = self.unmanaged_subnets.lock().unwrap();
             let subnets = subnets.iter().map(|(id, block)| UnmanagedSubnet {
@@ -204,6 +205,7 @@ impl Simulation {
 
     /// Yields a varying number of times, so that ready operations finish in varying order.
     async fn yield_some(&self) {
+        self.live_on().await;
         let yields = self.counter.fetch_add(1, Ordering::Relaxed).wrapping_mul(2_654_435_761) >> 7 & 7;
         for _ in 0..yields {
             tokio::task::yield_now().await;
@@ -211,6 +213,7 @@ impl Simulation {
     }
 
     fn begin(&self, verb: &str, key: &Key) -> Result<(), Failure> {
+        self.count_call();
         self.calls.lock().unwrap().push(format!("{verb} {key}"));
         assert!(!self.panicking.lock().unwrap().contains(&key.slot), "simulated panic at {key}");
         if self.failing.lock().unwrap().contains(&key.slot) {
@@ -228,7 +231,7 @@ impl Simulation {
         let objects = self.objects();
         for need in object.spec.needs() {
             assert!(work.ids.get(&need.key).is_some(), "{} did not receive the id of {}", object.key, need.key);
-            let exists = objects.iter().any(|other| other.key == need.key);
+            let exists = objects.iter().any(|other| other.key == need.key || groups::is_at(other, &need.key));
             assert!(exists, "{} needs {:?}, which does not exist", object.key, need.key);
         }
     }
@@ -256,7 +259,7 @@ impl Cloud for Simulation {
             kms_key: self.kms_key.lock().unwrap().clone().filter(|_| needs_key),
             outside: BTreeMap::new(),
         };
-        Ok(facts.of(lookups))
+        Ok(Facts { outside: self.existing_groups(lookups), ..facts.of(lookups) })
     }
 
     async fn read(&self, owner: TopologyKind, _: &str, known: Known<'_>) -> Result<Option<Seen>, Failure> {
@@ -264,8 +267,14 @@ impl Cloud for Simulation {
             std::future::pending::<()>().await;
         }
         let Known { entries: known, slots, consented } = known;
+        match slots {
+            Some(slots) => self.follow_slots(|_, id| slots.get(id).cloned()),
+            None if known.is_empty() => self.follow_tags(),
+            None => self.follow_keys(known.iter().map(|entry| (entry.key.clone(), entry.id.clone()))),
+        }
         let mut objects = self.objects().clone();
-        let untagged = self.hide_further(&mut objects, known, consented);
+        let mut untagged = self.hide_further(&mut objects, known, consented);
+        self.hide_groups(&mut objects, (known, slots, consented), &mut untagged);
         for position in 0..objects.len() {
             let missing = self.missing_target(&objects[position], &objects);
             if let (Some(id), Spec::Route(route)) = (missing, &mut objects[position].spec) {
@@ -291,6 +300,7 @@ impl Cloud for Simulation {
         // The other objects that outlive the root are found by their names.
         let is_seen = |object: &&Object| match object.spec {
             Spec::Api(_) => true,
+            Spec::LogGroup(_) if outside::is_named(object, &ids, &untagged) => true,
             _ if has_root && owner == TopologyKind::HttpGateway && !known.is_empty() => {
                 is_known(object) || carries_tags(object) || outside::is_named(object, &ids, &untagged)
             }
@@ -300,7 +310,11 @@ impl Cloud for Simulation {
         };
         let seen = objects.iter().filter(is_seen).map(|object| Observed {
             id: ids[&object.key].clone(),
-            key: object.key.clone(),
+            // Another slot may use a log group than the one that created it.
+            key: knows(object)
+                .filter(|_| matches!(object.spec, Spec::LogGroup(_)))
+                .map_or(&object.key, |it| &it.key)
+                .clone(),
             spec: as_known(&object.spec, knows(object)),
             learned: {
                 let mut learned = self.shown(&object.spec, &ids[&object.key], &ids);
@@ -380,6 +394,7 @@ impl Cloud for Simulation {
     async fn create(&self, work: &OpContext<'_>, object: &Object, record: &Recorder<'_>) -> Result<(), Failure> {
         self.yield_some().await;
         self.begin("create", &object.key)?;
+        self.follow(work.ids, None);
         self.check_needs(work, object);
         assert!(!object.spec.depends_on_attachment(), "the creation of {} waits for a gateway", object.key);
         let equal = self.take_equal_route(work, &object.spec);
@@ -406,6 +421,9 @@ impl Cloud for Simulation {
             let mut objects = self.objects();
             let created_for = self.created_for.lock().unwrap().get(&object.key).cloned();
             let is_of_root = created_for.is_some() && created_for == root;
+            if objects.iter().any(|it| it.key != object.key && groups::has_name_of(it, object)) {
+                return Err(Failure::new(Cause::Exists, "Simulate", format!("the group of {} exists", object.key)));
+            }
             if let Some(position) = objects.iter().position(|it| it.key == object.key) {
                 match may_be_adopted(object, &objects[position], is_of_root) {
                     Some(false) => {
@@ -434,15 +452,19 @@ impl Cloud for Simulation {
             for other in objects.iter_mut() {
                 other.spec = other.spec.clone().after_creation_of(&object.spec);
             }
-            objects.push(Object::new(object.key.clone(), object.spec.clone()));
+            self.check_endpoint(&objects, &object.spec);
+            objects.push(Object::new(object.key.clone(), as_stored(&object.spec, None)));
             self.adopted.lock().unwrap().insert(object.key.slot.clone());
             self.ids.lock().unwrap().insert(object.key.clone(), id.clone());
+            if object.spec.tags().is_some() {
+                self.tagged_as.lock().unwrap().insert(id.clone(), object.key.slot.clone());
+            }
             self.created_for.lock().unwrap().extend(root.map(|root| (object.key.clone(), root)));
         }
-        self.record_effects(work, object);
+        self.record_effects(work, None, object);
         self.answer(&object.key)?;
         (record.id)(&id);
-        (record.learned)(learned(&object.spec, &id, &self.ids.lock().unwrap()));
+        (record.learned)(self.with_acceptance(&object.spec, learned(&object.spec, &id, &self.ids.lock().unwrap())));
         if self.never_usable.lock().unwrap().contains(&object.key.slot) {
             tokio::time::sleep(LONG).await;
             return Err(simulated_failure());
@@ -470,22 +492,23 @@ impl Cloud for Simulation {
         &self,
         work: &OpContext<'_>,
         id: &str,
-        _: Option<&Spec>,
+        from: &Spec,
         to: &Object,
         record: &Recorder<'_>,
     ) -> Result<(), Failure> {
         self.yield_some().await;
         self.begin("update", &to.key)?;
+        self.follow(work.ids, Some((&to.key, id)));
         self.check_needs(work, to);
         if let Spec::RouteTable(RouteTable { propagating_gateways: Input::Known(gateways), .. }) = &to.spec
             && let Some(id) = gateways.iter().filter_map(Input::known).find(|id| self.is_unattached(id))
         {
             return Err(Failure::new(Cause::NotAttached, "Simulate", format!("{id} is not attached")));
         }
-        self.record_effects(work, to);
+        self.record_effects(work, Some(from), to);
         self.refuse_for_unmanaged(to)?;
         let endpoints = self.endpoints_of_subnets();
-        self.set_spec(to);
+        self.change_spec(from, to);
         self.record_endpoint_losses(endpoints);
         if to.spec.gets_new_id_when_updated() {
             let id = format!("{id}'");
@@ -493,8 +516,9 @@ impl Cloud for Simulation {
             self.answer(&to.key)?;
             (record.id)(&id);
         }
-        if matches!(to.spec, Spec::InterfaceEndpoint(_)) {
-            (record.learned)(learned(&to.spec, id, &self.ids.lock().unwrap()));
+        if matches!(to.spec, Spec::InterfaceEndpoint(_) | Spec::DomainName(_)) {
+            let now = self.spec_of(&to.key).expect("an updated object exists");
+            (record.learned)(self.with_acceptance(&now, learned(&now, id, &self.ids.lock().unwrap())));
         }
         self.answer(&to.key)
     }
@@ -502,12 +526,19 @@ impl Cloud for Simulation {
     async fn adopt(&self, work: &OpContext<'_>, id: &str, _: &Spec, to: &Object) -> Result<(), Failure> {
         self.yield_some().await;
         self.begin("adopt", &to.key)?;
-        let is_further = self.further.lock().unwrap().remove(&to.key.slot) || to.spec.tags().is_none();
+        self.follow(work.ids, Some((&to.key, id)));
+        let is_group = self.groups.lock().unwrap().take_over(&to.key);
+        if is_group {
+            let root = self.ids_of(work.owner.root()).pop_first().expect("the root exists");
+            self.created_for.lock().unwrap().insert(to.key.clone(), root);
+        }
+        let is_further = is_group || self.further.lock().unwrap().remove(&to.key.slot) || to.spec.tags().is_none();
         assert!(is_further || self.is_foreign.load(Ordering::Relaxed), "{} is adopted already", to.key);
         let mut objects = self.objects();
         let found = objects.iter_mut().find(|object| object.key == to.key).expect("an adopted object exists");
         found.spec = to.spec.clone();
         assert_eq!(self.ids.lock().unwrap()[&to.key], id, "{}", to.key);
+        self.tagged_as.lock().unwrap().insert(id.to_string(), to.key.slot.clone());
         self.adopted.lock().unwrap().insert(to.key.slot.clone());
         if to.key.slot == work.owner.root() {
             let adopted = self.adopted.lock().unwrap();
@@ -520,15 +551,19 @@ impl Cloud for Simulation {
         self.answer(&to.key)
     }
 
+    async fn rename(&self, work: &OpContext<'_>, id: &str, to: &Object) -> Result<(), Failure> {
+        self.yield_some().await;
+        self.begin("rename", &to.key)?;
+        self.follow(work.ids, Some((&to.key, id)));
+        self.tagged_as.lock().unwrap().insert(id.to_string(), to.key.slot.clone());
+        self.answer(&to.key)
+    }
+
     async fn delete(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
         self.yield_some().await;
         self.begin("delete", &entry.key)?;
-        if !self.removes_guardduty(work.guardduty, &entry.key.slot) {
-            return Err(Failure::new(Cause::InUse, "Simulate", "an interface of GuardDuty still uses it"));
-        }
-        if self.in_use.lock().unwrap().contains(&entry.key.slot) {
-            return Err(Failure::new(Cause::InUse, "Simulate", "a network interface still uses it"));
-        }
+        self.follow(work.ids, Some((&entry.key, &entry.id)));
+        self.refuse_in_use(work, entry)?;
         self.refuse_while_used(entry)?;
         self.refuse_while_associated(entry)?;
         let objects = self.objects();
@@ -548,6 +583,9 @@ impl Cloud for Simulation {
         // Targets that were missing before are not caused by this deletion.
         let before = self.current_blackholes();
         let endpoints = self.endpoints_of_subnets();
+        if matches!(entry.applied, Spec::LogGroup(_)) && self.stays(work, entry) {
+            return self.answer(&entry.key);
+        }
         let mut deleted = vec![entry.key.clone()];
         while let Some(key) = deleted.pop() {
             let mut objects = self.objects();
@@ -564,6 +602,11 @@ impl Cloud for Simulation {
     async fn disown(&self, _: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
         self.yield_some().await;
         self.begin("disown", &entry.key)?;
+        self.follow_keys([(entry.key.clone(), entry.id.clone())]);
+        if matches!(entry.applied, Spec::LogGroup(_)) {
+            self.release_group(&entry.key);
+            return self.answer(&entry.key);
+        }
         self.release(&entry.id, &entry.applied);
         self.leave_routes(entry);
         self.objects().retain(|object| object.key != entry.key);
@@ -581,55 +624,8 @@ impl Cloud for Simulation {
         Ok(())
     }
 
-    /// Returns a network interface for each slot in use.
     async fn dependents(&self, owner: TopologyKind, _: &str, within: DependentScope<'_>, _: &[Entry]) -> Dependents {
-        if owner == TopologyKind::HttpGateway {
-            return self.unmanaged_dependents();
-        }
-        if *self.denies_dependents.lock().unwrap() {
-            let denied = Failure::new(Cause::Denied, "DescribeNetworkInterfaces", "not authorized");
-            return Dependents { objects: Vec::new(), unseen: vec![denied] };
-        }
-        let objects = self.objects();
-        let ids = self.ids.lock().unwrap();
-        let in_use = self.in_use.lock().unwrap();
-        let guardduty = self.guardduty.lock().unwrap();
-        let interface = |object: &Object, description: &str, further: &str, guardduty: Vec<String>| Dependent {
-            kind: "network interface",
-            id: format!("eni-{}", object.key.slot),
-            description: description.into(),
-            further: further.into(),
-            owner: Some("123456789012".into()),
-            holds: ids
-                .iter()
-                .filter(|(key, _)| {
-                    // An interface has a public address if the internet gateway is in use too.
-                    **key == object.key || (key.slot == "internet_gateway" && in_use.contains(&key.slot))
-                })
-                .map(|(_, id)| id.clone())
-                .collect(),
-            guardduty,
-        };
-        let is_interface = |object: &&Object| !matches!(object.spec, Spec::InternetGateway(_));
-        let used = objects.iter().filter(is_interface).filter_map(|object| match &object.key.slot {
-            slot if in_use.contains(slot) => {
-                Some(interface(object, "AWS Lambda VPC ENI-shop", "type lambda", Vec::new()))
-            }
-            slot if guardduty.contains(slot) => {
-                let of_guardduty = ["vpce-9", "sg-9"].map(str::to_string).to_vec();
-                Some(interface(object, "VPC Endpoint Interface vpce-9", "type vpc_endpoint", of_guardduty))
-            }
-            _ => None,
-        });
-        let is_within = |dependent: &Dependent| match within {
-            DependentScope::Root | DependentScope::Domains(_) | DependentScope::NetworkInterfaces => true,
-            DependentScope::Addresses(..) => false,
-            DependentScope::DefaultSecurityGroup => {
-                ids.iter().any(|(key, id)| key.slot == "default_security_group" && dependent.holds.contains(id))
-            }
-            DependentScope::Subnets(subnets) => dependent.holds.iter().any(|id| subnets.contains(&id.as_str())),
-        };
-        Dependents { objects: used.filter(is_within).collect(), unseen: Vec::new() }
+        self.users_within(owner, within)
     }
 
     async fn roots(&self, _: TopologyKind) -> Result<Vec<Root>, Failure> {

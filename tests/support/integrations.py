@@ -73,6 +73,8 @@ class Links:
         self.warming = 0
         # The message with which new links fail, if they do.
         self.failure = None
+        # The message with which accepted deletions fail, if they do.
+        self.undeletable = None
         # The subnets in zones in which API Gateway has no links.
         self.unsupported = []
         # The number of further calls in which API Gateway cannot read the listener of a new load balancer.
@@ -280,7 +282,9 @@ def advance(store, link):
     link["reads"] -= 1
     if link["reads"] >= 0 or link["status"] not in ("PENDING", "DELETING"):
         return
-    if link["status"] == "DELETING":
+    if link["status"] == "DELETING" and store.undeletable:
+        link.update(status="FAILED", vpcLinkStatusMessage=store.undeletable)
+    elif link["status"] == "DELETING":
         del store.all[link["vpcLinkId"]]
     elif store.failure:
         link.update(status="FAILED", vpcLinkStatusMessage=store.failure)

@@ -37,6 +37,7 @@ pub(crate) mod issuer;
 pub(crate) mod kept;
 #[cfg(unix)]
 pub(crate) mod listing;
+pub(crate) mod log_events;
 #[cfg(unix)]
 pub(crate) mod permissions;
 pub(crate) mod plugin_client;

@@ -309,6 +309,7 @@ pub(crate) fn arn(resource: &str) -> String {
         "hostedzone" => "arn:aws:route53:::hostedzone/Z0123456789ABCDEFGHIJ".into(),
         "hostedzone-of-service" => "arn:aws:route53:::hostedzone/*".into(),
         "change" => "arn:aws:route53:::change/*".into(),
+        "truststore" => "arn:aws:s3:::my-truststore/*".into(),
         "assumed-role" | "authorizer-role" | "flow-log-role" | "subscription-role" => {
             format!("arn:aws:iam::123456789012:role/my-{resource}")
         }

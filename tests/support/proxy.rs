@@ -3,6 +3,7 @@
 
 mod authorization;
 pub(crate) mod call;
+pub(crate) mod clients;
 pub(crate) mod fault;
 mod gate;
 mod holds;
@@ -31,12 +32,14 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use self::call::Call;
+pub(crate) use self::clients::Clients;
 use self::fault::{Effect, Fault};
 use self::gate::Gate;
 use self::holds::Holds;
 use self::lasts::Lasts;
 use self::log::{Log, Record};
 use self::message::{Message, Reply};
+pub(crate) use self::ministack::domains::TrustStore;
 pub(crate) use self::moto::zones::Zone;
 use self::recently_created::RecentlyCreated;
 use self::throttle::Throttle;
@@ -251,6 +254,22 @@ impl Proxy {
     /// How long IPAM pools keep a range allocated that its VPC no longer has; on AWS, up to half an hour.
     pub(crate) fn ipam_releasing(&self, releasing: Lasts) {
         self.shared.moto.ipam.set_releasing(releasing);
+    }
+
+    /// How long updates of custom domains of ministack take; on AWS, some minutes. Reads of the domain count for
+    /// [`Lasts::Answers`].
+    pub(crate) fn domains_updating(&self, updating: Lasts) {
+        self.shared.ministack.domains.set_lasts(updating);
+    }
+
+    /// Adds a trust store to S3, or replaces it. An empty version is the current one.
+    pub(crate) fn truststore(&self, uri: &str, version: &str, store: TrustStore) {
+        self.shared.ministack.domains.add_store(uri, version, store);
+    }
+
+    /// Starts the TLS endpoint of the custom domains.
+    pub(crate) fn clients(&self) -> Clients {
+        Clients::start(Arc::clone(&self.shared))
     }
 
     /// Pauses AWS: calls are neither executed nor answered before [`Proxy::resume`].

@@ -1,26 +1,83 @@
 //! What the creates and updates of one object change in others.
 
+use std::collections::BTreeSet;
+
 use super::Simulation;
+use super::shapes::as_stored;
 use crate::cloud::{Cause, Failure, OpContext};
-use crate::model::{Integration, Key, Object, Spec, TakenSubnet};
+use crate::model::{Input, Integration, InterfaceEndpoint, Key, MergeContext, Object, Ref, Spec, Subnet, TakenSubnet};
+
+fn has_ipv6(endpoint: &InterfaceEndpoint) -> bool {
+    matches!(&endpoint.settings.ip_address_type, Input::Known(Some(kind)) if kind != "ipv4")
+}
+
+/// Keeps what a spec does not manage as AWS has it.
+fn keep_unmanaged(before: &Spec, after: &mut Spec) {
+    match (before, after) {
+        (Spec::InterfaceEndpoint(before), Spec::InterfaceEndpoint(after)) => {
+            if after.settings.ip_address_type == Input::Known(None) {
+                after.settings.ip_address_type.clone_from(&before.settings.ip_address_type);
+            }
+        }
+        (Spec::DefaultSecurityGroup(before), Spec::DefaultSecurityGroup(after)) => {
+            for (before, after) in [(&before.ingress, &mut after.ingress), (&before.egress, &mut after.egress)] {
+                if *after == Input::Known(None) {
+                    after.clone_from(before);
+                }
+            }
+        }
+        _ => {}
+    }
+}
 
 impl Simulation {
-    pub(super) fn set_spec(&self, to: &Object) {
+    /// Changes what differs between two specs. The rest stays as it is, which may differ from both.
+    pub(super) fn change_spec(&self, from: &Spec, to: &Object) {
         let mut objects = self.objects();
         let object = objects.iter_mut().find(|object| object.key == to.key).expect("an updated object exists");
         if let (Some(before), Some(after)) = (Integration::of(&object.spec), Integration::of(&to.spec)) {
             assert!(before.can_become(after), "AWS does not change {} to {after:?}", to.key);
         }
-        object.spec = to.spec.clone();
+        let before = object.spec.clone();
+        let (attempted, is_deleted) = (BTreeSet::new(), |_: &Key| false);
+        let context = MergeContext { attempted: &attempted, follows: &[], is_deleted: &is_deleted };
+        let merged = to.spec.merged(from, &before, &context).spec;
+        object.spec = as_stored(&merged, Some(&before));
+        keep_unmanaged(&before, &mut object.spec);
+        self.check_ipv6(&objects, to, &before);
+    }
+
+    /// AWS gives an endpoint IPv6 addresses only in subnets with a block, and takes no block while an endpoint has an
+    /// address in it.
+    fn check_ipv6(&self, objects: &[Object], to: &Object, before: &Spec) {
+        if let (Spec::Subnet(before), Spec::Subnet(after)) = (before, &to.spec) {
+            let loses_block = before.ipv6_cidr_block != after.ipv6_cidr_block && before.ipv6_block.is_some();
+            let uses = |it: &&Object| {
+                InterfaceEndpoint::of(&it.spec)
+                    .is_some_and(|endpoint| has_ipv6(endpoint) && endpoint.subnets.contains(&Ref::Key(to.key.clone())))
+            };
+            let user = objects.iter().find(uses).filter(|_| loses_block);
+            assert!(user.is_none(), "{} loses its IPv6 block while {:?} has an address in it", to.key, user);
+        }
+        self.check_endpoint(objects, &to.spec);
+    }
+
+    pub(super) fn check_endpoint(&self, objects: &[Object], spec: &Spec) {
+        let Some(endpoint) = InterfaceEndpoint::of(spec).filter(|it| has_ipv6(it)) else { return };
+        for subnet in &endpoint.subnets {
+            let of_subnet = objects.iter().find(|it| Ref::Key(it.key.clone()) == *subnet);
+            let has_block = of_subnet.and_then(|it| Subnet::of(&it.spec)).is_some_and(|it| it.ipv6_block.is_some());
+            assert!(has_block, "an endpoint gets IPv6 addresses in {subnet:?}, which has no block");
+        }
     }
 
     /// Records the target of an object, and takes subnets from other network ACLs.
-    pub(super) fn record_effects(&self, work: &OpContext<'_>, object: &Object) {
+    pub(super) fn record_effects(&self, work: &OpContext<'_>, before: Option<&Spec>, object: &Object) {
         if let Some(id) = object.spec.target().and_then(|target| work.ids.resolve(target)) {
             self.targets.lock().unwrap().insert(object.key.clone(), id.to_string());
         }
         let Spec::DefaultNetworkAcl(acl) = &object.spec else { return };
-        let before = match work.before {
+        let before = match before {
             Some(Spec::DefaultNetworkAcl(before)) => before.taken.as_slice(),
             _ => &[],
         };

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::cloud::{Cause, Failure};
-use crate::model::keys::network::VPC;
 use crate::model::{
-    AvailabilityZone, Caller, EndpointAddresses, EndpointOffer, Entry, FlowLog, Found, Input, InterfaceEndpoint, Key,
-    Learned, Lookup, Object, Origin, Ref, Spec,
+    AvailabilityZone, Caller, DomainName, ENDPOINT_ADDRESSES, EndpointAddresses, EndpointOffer, Entry, FlowLog, Found,
+    Input, InterfaceEndpoint, Key, Learned, Lookup, MutualTls, Object, Origin, Ref, Spec,
 };
 
 /// Returns a spec as a read with this known entry does. For a known route table, a read returns only the applied
@@ -15,7 +14,7 @@ use crate::model::{
 pub(super) fn as_known(spec: &Spec, known: Option<&Entry>) -> Spec {
     let mut spec = spec.clone();
     if let Spec::LogGroup(group) = &mut spec {
-        group.skip_destroy = (group.root.slot == VPC).into();
+        group.skip_destroy = true.into();
     }
     if let (Spec::Api(_) | Spec::Authorizer(_), Some(known)) = (&spec, known) {
         // A different order is not a difference.
@@ -25,16 +24,47 @@ pub(super) fn as_known(spec: &Spec, known: Option<&Entry>) -> Spec {
     if let (Spec::Stage(stage), Some(Entry { applied: Spec::Stage(applied), .. })) = (&mut spec, known) {
         stage.keep_managed_of(applied);
     }
+    if let (Spec::DomainName(domain), Some(Entry { applied: Spec::DomainName(applied), .. })) = (&mut spec, known) {
+        domain.keep_managed_of(applied);
+    }
     if let (Spec::DefaultNetworkAcl(acl), Some(Entry { applied: Spec::DefaultNetworkAcl(applied), .. })) =
         (&mut spec, known)
     {
         acl.taken.clone_from(&applied.taken);
+    }
+    if let (Spec::InterfaceEndpoint(it), Some(Entry { applied: Spec::InterfaceEndpoint(applied), .. })) =
+        (&mut spec, known)
+    {
+        if applied.settings.ip_address_type == Input::Known(None) {
+            it.settings.ip_address_type = Input::Known(None);
+        }
+    }
+    if let (Spec::DefaultSecurityGroup(it), Some(Entry { applied: Spec::DefaultSecurityGroup(applied), .. })) =
+        (&mut spec, known)
+    {
+        for (shown, applied) in [(&mut it.ingress, &applied.ingress), (&mut it.egress, &applied.egress)] {
+            if *applied == Input::Known(None) {
+                *shown = Input::Known(None);
+            }
+        }
     }
     if let (Spec::RouteTable(table), Some(Entry { applied: Spec::RouteTable(applied), .. })) = (&mut spec, known)
         && let (Input::Known(gateways), Input::Known(ours)) =
             (&mut table.propagating_gateways, &applied.propagating_gateways)
     {
         gateways.retain(|gateway| ours.contains(gateway));
+    }
+    spec
+}
+
+/// What AWS stores when a call sets this spec. It keeps what the spec does not manage: a new domain has no mutual TLS.
+pub(super) fn as_stored(spec: &Spec, before: Option<&Spec>) -> Spec {
+    let mut spec = spec.clone();
+    if let Spec::DomainName(domain) = &mut spec
+        && domain.mutual_tls == Input::Known(None)
+    {
+        let before = before.and_then(DomainName::of).map(|before| before.mutual_tls.clone());
+        domain.mutual_tls = before.unwrap_or(Input::Known(Some(MutualTls::off())));
     }
     spec
 }
@@ -146,6 +176,11 @@ pub(super) fn learned(spec: &Spec, id: &str, ids: &BTreeMap<Key, String>) -> Lea
         _ => None,
     };
     learned.extend(address.map(|address| ("public_ip".to_string(), address)));
+    if let Spec::DomainName(DomainName { mutual_tls: Input::Known(Some(found)), .. }) = spec
+        && found.is_on()
+    {
+        learned.unexpressed.insert(DomainName::MUTUAL_TLS.to_string(), found.to_string());
+    }
     learned
 }
 
@@ -185,7 +220,8 @@ fn addresses(endpoint: &InterfaceEndpoint, id: &str, ids: &BTreeMap<Key, String>
         dns_entries: Vec::new(),
         subnets,
     };
-    Learned { endpoint: Some(addresses), ..Learned::new() }
+    let kind = endpoint.settings.ip_address_type.known().cloned().flatten().unwrap_or_else(|| "ipv4".to_string());
+    Learned { endpoint: Some(addresses), ..Learned::from([(ENDPOINT_ADDRESSES.to_string(), kind)]) }
 }
 
 /// The failure of a call that a test lets fail.

@@ -77,6 +77,13 @@ const PURPOSES: &[Purpose] = &[
     (GatewayOptions, "CustomDomain", "The custom domain and its API mapping", "no `domain_name`"),
     (
         GatewayOptions,
+        "TrustStore",
+        "Reads the trust store of mutual TLS. AWS does it with the permissions of the caller: conditions on source addresses \
+         have to except `aws:ViaAWSService`",
+        "no `mutual_tls_authentication`",
+    ),
+    (
+        GatewayOptions,
         "ServiceLinkedRole",
         "Creates the service-linked role that API Gateway needs once per account for custom domains, VPC links and access \
          logs to Firehose",
@@ -329,6 +336,24 @@ const IMPLIED: &[Implied] = &[
         PassToApiGateway,
         "`CreateIntegration` with `credentials_arn` passes that role",
         (&["CreateIntegration", "UpdateIntegration"], "credentialsArn"),
+    ),
+    (
+        GatewayOptions,
+        "TrustStore",
+        &["s3:GetObject"],
+        &["truststore"],
+        Always,
+        "`CreateDomainName` and `UpdateDomainName` with mutual TLS read the trust store",
+        (&["CreateDomainName", "UpdateDomainName"], "mutualTlsAuthentication~s3://"),
+    ),
+    (
+        GatewayOptions,
+        "TrustStore",
+        &["s3:GetObjectVersion"],
+        &["truststore"],
+        Always,
+        "The same with `truststore_version`",
+        (&["CreateDomainName", "UpdateDomainName"], "mutualTlsAuthentication~truststoreVersion"),
     ),
     (
         GatewayOptions,

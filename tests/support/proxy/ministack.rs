@@ -3,6 +3,7 @@
 
 mod acm;
 mod authorizers;
+pub(in super::super) mod domains;
 mod lambda;
 mod logs;
 mod missing_api;
@@ -23,6 +24,7 @@ use super::upstream::Upstream;
 #[derive(Debug, Default)]
 pub(super) struct Repairs {
     keys: logs::Keys,
+    pub(super) domains: domains::Domains,
     /// The quota of routes per API, if it differs from the default.
     route_quota: OnceLock<usize>,
 }
@@ -52,6 +54,9 @@ impl Repairs {
         }
         if let Some(reply) = missing_api::rejected(emulator, call, &message).await? {
             return Ok(Before::Answer(reply));
+        }
+        if ["CreateDomainName", "UpdateDomainName", "DeleteDomainName"].contains(&call.action.as_str()) {
+            return self.domains.before(emulator, call, message).await;
         }
         let answer = match call.action.as_str() {
             "DeleteAccessLogSettings" => Some(delete_access_log_settings(emulator, call, &message).await?),
@@ -126,6 +131,11 @@ impl Repairs {
         }
         let shows_tags = ["GetApi", "GetApis", "GetStage", "GetStages"].contains(&call.action.as_str());
         let reply = if shows_tags { current_tags(emulator, call, message, reply).await? } else { reply };
+        let shows_domains = ["CreateDomainName", "UpdateDomainName", "GetDomainName", "GetDomainNames"];
+        let reply = match shows_domains.contains(&call.action.as_str()) {
+            true => self.domains.after(call, reply)?,
+            false => reply,
+        };
         match call.action.as_str() {
             "GetApis" | "GetRoutes" | "GetIntegrations" | "GetAuthorizers" | "GetStages" | "GetDeployments"
             | "GetDomainNames" | "GetApiMappings" => one_page(call, reply),

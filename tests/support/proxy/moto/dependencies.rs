@@ -12,6 +12,7 @@ impl Repair for Dependencies {
             "DeleteSubnet" => of_subnet(call).await,
             "DeleteRouteTable" => of_main_table(call).await,
             "DetachInternetGateway" => of_attachment(call).await,
+            "DeleteSecurityGroup" => of_group(call).await,
             "ReleaseAddress" => of_address(call).await,
             "DeleteVpc" => of_vpc(call).await,
             _ => Ok(None),
@@ -51,6 +52,27 @@ async fn terminated_instances(call: &Request<'_>) -> Result<Vec<String>, String>
     let reservations = call.describe("DescribeInstances", &[("instance-state-name", "terminated")]).await?;
     let instances = reservations.items("reservationSet").iter().flat_map(|it| it.items("instancesSet"));
     Ok(instances.map(|it| it.text_of("instanceId").to_owned()).collect())
+}
+
+/// AWS does not delete a security group that a network interface is in, or to which a rule of another group refers.
+/// `endpoint_interfaces` counts the interfaces of endpoints.
+async fn of_group(call: &Request<'_>) -> Instead {
+    let group = call.param("GroupId");
+    let found = call.describe("DescribeNetworkInterfaces", &[]).await?;
+    let is_in = |interface: &Element| {
+        let is_of_endpoint = interface.text_of("description").starts_with("VPC Endpoint Interface");
+        !is_of_endpoint && interface.items("groupSet").iter().any(|it| it.text_of("groupId") == group)
+    };
+    let groups = call.describe("DescribeSecurityGroups", &[]).await?;
+    let refers = |other: &Element| {
+        let rules = ["ipPermissions", "ipPermissionsEgress"].into_iter().flat_map(|name| other.items(name));
+        let named = rules.flat_map(|rule| rule.items("groups")).any(|pair| pair.text_of("groupId") == group);
+        other.text_of("groupId") != group && named
+    };
+    let in_use =
+        found.items("networkInterfaceSet").iter().any(is_in) || groups.items("securityGroupInfo").iter().any(refers);
+    let text = format!("resource {group} has a dependent object");
+    call.reject_if(in_use, "DependencyViolation", &text)
 }
 
 /// AWS deletes the main route table only with its VPC.

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use super::{Answer, Done, Element, Instead, Repair, Request, async_trait, lock};
+use super::{Answer, Done, Element, Instead, Repair, Request, async_trait, ipv6, lock};
 use crate::support::proxy::lasts::{Begun, Lasts};
 
 /// What the description of such a network interface has before the ID of the endpoint.
@@ -75,6 +75,13 @@ impl Repair for EndpointInterfaces {
             let id = shown.text_of("networkInterfaceId").to_owned();
             if let Some(interface) = of_endpoints.iter().find(|it| it.id == id) {
                 complete(shown, interface);
+                if call.repairs.interface_endpoints.has_ipv6(&interface.endpoint)
+                    && let Some(block) = ipv6::of_subnet(call, &interface.subnet).await?.first()
+                {
+                    // AWS keeps the first four addresses of a block.
+                    let address = std::net::Ipv6Addr::from_bits(block.network().to_bits() + 4);
+                    set_ipv6(shown, &address.to_string());
+                }
                 self.count([id]);
             }
         }
@@ -197,6 +204,15 @@ async fn all(call: &Request<'_>) -> Result<Vec<Interface>, String> {
         })
     };
     Ok(found.items("networkInterfaceSet").iter().filter_map(of_endpoint).collect())
+}
+
+/// Sets the only IPv6 address of a network interface.
+fn set_ipv6(shown: &mut Element, address: &str) {
+    let (mut all, mut item) = (Element::leaf("ipv6AddressesSet", ""), Element::leaf("item", ""));
+    item.set("ipv6Address", address);
+    all.children.push(item);
+    shown.children.retain(|member| member.name != "ipv6AddressesSet");
+    shown.children.push(all);
 }
 
 /// Sets the members that distinguish such a network interface on AWS.

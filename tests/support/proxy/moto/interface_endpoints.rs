@@ -130,6 +130,11 @@ impl InterfaceEndpoints {
         lock(&self.0).known.get(id).is_some_and(|life| life.deleted.is_none() && life.settings.inbound_only)
     }
 
+    /// Whether the endpoint has IPv6 addresses.
+    pub(super) fn has_ipv6(&self, id: &str) -> bool {
+        lock(&self.0).known.get(id).is_some_and(|life| life.settings.ip_address_type != "ipv4")
+    }
+
     /// An endpoint was deleted in moto. On AWS, its deletion takes some time.
     pub(super) async fn deleted(&self, call: &Request<'_>, id: &str) -> Done {
         match lock(&self.0).known.get_mut(id) {

@@ -78,7 +78,10 @@ async fn of_interfaces(call: &Request<'_>) -> Instead {
     let found = call.describe("DescribeNetworkInterfaces", &[("subnet-id", &subnet)]).await?;
     let addresses = found.items("networkInterfaceSet").iter().flat_map(|it| it.items("ipv6AddressesSet"));
     let held = addresses.filter_map(|it| it.text_of("ipv6Address").parse::<std::net::Ipv6Addr>().ok());
-    let in_use = held.into_iter().any(|address| block.contains(&address));
+    let endpoints = call.repairs.endpoint_interfaces.present(call).await?;
+    let mut of_endpoints = endpoints.iter().filter(|it| it.subnet == subnet);
+    let in_use = held.into_iter().any(|address| block.contains(&address))
+        || of_endpoints.any(|it| call.repairs.interface_endpoints.has_ipv6(&it.endpoint));
     let text = format!("The subnet IPv6 CIDR block with association ID {id} has addresses in use");
     call.reject_if(in_use, "InvalidCidrBlock.InUse", &text)
 }
@@ -102,7 +105,8 @@ async fn addressing_without_range(call: &Request<'_>) -> Instead {
     call.reject_if(none, "InvalidParameterValue", &text)
 }
 
-async fn of_subnet(call: &Request<'_>, id: &str) -> Result<Vec<ipnet::Ipv6Net>, String> {
+/// The IPv6 ranges of a subnet.
+pub(super) async fn of_subnet(call: &Request<'_>, id: &str) -> Result<Vec<ipnet::Ipv6Net>, String> {
     let found = call.describe("DescribeSubnets", &[("subnet-id", id)]).await?;
     Ok(found.items("subnetSet").iter().flat_map(ranges).collect())
 }
