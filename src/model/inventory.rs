@@ -1,13 +1,13 @@
 //! The inventory: the existing objects of one topology with their AWS IDs, as stored in state.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::mem::Discriminant;
 
 use serde::{Deserialize, Serialize};
 
 use super::keys::network::{DEFAULT_ROUTE_TABLE_ID, VPC};
-use super::{Key, Learned, MergeContext, Merged, Object, Ref, Spec};
-use crate::plugin::{Input, Value};
+use super::{Ids, Key, Learned, MergeContext, Merged, Object, Ref, ResolvedObject, Spec};
+use crate::plugin::Input;
 
 /// One existing object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,9 +28,20 @@ pub struct Entry {
     /// again, an update completes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Unfinished>,
+    /// Whether an operation on it has begun since the last read, so that its current spec is unknown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unread: bool,
     /// Pending deletion: removed from the configuration, but still in use.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pending_deletion: bool,
+    /// The slot that it had before its entry got another key in the configuration. The tag `fgw:object` contains it
+    /// until an update has succeeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renamed_from: Option<String>,
+    /// Of a pending deletion: the unmanaged objects that used it when it was last read, such as `route r1`. While there
+    /// are any, no plan deletes it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub users: Vec<String>,
     /// How it came into the inventory.
     #[serde(default, skip_serializing_if = "Origin::is_applied")]
     pub origin: Origin,
@@ -55,6 +66,8 @@ pub enum Origin {
     Found,
     /// By a read, without being managed: something else built it, and an apply under `adopt` has to tag it first.
     Foreign,
+    /// By a create that found it: the topology uses it, and never changes or deletes it.
+    Used,
 }
 
 /// The difference between AWS and the last apply of an object.
@@ -78,6 +91,8 @@ pub enum Unfinished {
     Create,
     /// An update. It may have changed these units of the spec (see [`Spec::differing_units`]).
     Update(BTreeSet<String>),
+    /// Of a stage: a deployment of its API, which only an update of the stage starts again.
+    Deployment,
 }
 
 /// All existing objects of one topology.
@@ -85,24 +100,6 @@ pub enum Unfinished {
 pub struct Inventory {
     /// The objects, in the order of their creation.
     pub entries: Vec<Entry>,
-}
-
-/// The ID of an object and further values that AWS returned, for objects that refer to it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ResolvedObject {
-    /// Its AWS ID.
-    pub id: String,
-    /// Further values that AWS returned for it.
-    pub learned: Learned,
-}
-
-/// IDs by key. A plan starts with the IDs of the objects that are kept; an apply adds those of the objects that it
-/// creates.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ids {
-    objects: BTreeMap<Key, ResolvedObject>,
-    /// The objects of which AWS may return further values during the apply.
-    incomplete: BTreeSet<Key>,
 }
 
 impl Origin {
@@ -127,7 +124,10 @@ impl Entry {
             drift: Drift::None,
             ignored: false,
             unfinished: None,
+            is_unread: false,
             pending_deletion: false,
+            renamed_from: None,
+            users: Vec::new(),
             origin: Origin::Applied,
             found: None,
             learned: Learned::new(),
@@ -159,9 +159,62 @@ impl Entry {
         self.origin.is_applied()
     }
 
+    /// Whether its deletion has to wait for unmanaged objects that use it.
+    pub fn is_held(&self) -> bool {
+        self.pending_deletion && !self.users.is_empty()
+    }
+
     /// Whether something else built it, and no apply has adopted it.
     pub fn is_foreign(&self) -> bool {
         self.origin == Origin::Foreign
+    }
+
+    /// Whether its tag `fgw:object` contains another slot.
+    pub fn has_old_tag(&self) -> bool {
+        self.renamed_from.is_some() && self.applied.tags().is_some()
+    }
+
+    /// Records that it had another slot. If it returns to that of the last apply, its tag is right, unless an update
+    /// may have changed it.
+    pub fn moved_from(&mut self, slot: String) {
+        let first = self.renamed_from.take().unwrap_or(slot);
+        self.renamed_from = Some(first).filter(|first| *first != self.key.slot || self.unfinished.is_some());
+    }
+
+    /// Whether it is in this slot, or will be if its entry gets another key in the configuration.
+    pub fn can_be_in(&self, slot: &str) -> bool {
+        let identity = self.applied.identity();
+        slot == self.key.slot || [&self.key.slot, slot].into_iter().all(|slot| identity.name_in(slot).is_some())
+    }
+
+    /// The slots by which the user knows it: its own, and that of the last apply.
+    pub fn slots(&self) -> impl Iterator<Item = &str> {
+        [Some(&self.key.slot), self.renamed_from.as_ref()].into_iter().flatten().map(String::as_str)
+    }
+
+    /// Whether the topology uses it without owning it.
+    pub fn is_used(&self) -> bool {
+        self.origin == Origin::Used
+    }
+
+    /// Whether its deletion leaves it in AWS: it is not owned, or a setting keeps it.
+    pub fn stays_when_deleted(&self) -> bool {
+        self.is_used() || self.applied.stays_when_deleted()
+    }
+
+    /// Records the required spec of a used object, with the tags that it has. If its owner has changed it since, the
+    /// spec that it had remains the applied one.
+    pub fn take_required(&mut self, wanted: &Spec) {
+        if !wanted.differences_in_use(self.observed().unwrap_or(&self.applied)).is_empty() {
+            self.applied.take_unstored(wanted.as_kind());
+            return;
+        }
+        let mut applied = wanted.clone();
+        let found = self.take_observed().unwrap_or_else(|| self.applied.clone());
+        if let (Some(tags), Some(found)) = (applied.tags_mut(), found.tags()) {
+            tags.clone_from(found);
+        }
+        self.applied = applied;
     }
 
     /// The current spec, without ignored drift.
@@ -169,9 +222,10 @@ impl Entry {
         self.drifted().unwrap_or(&self.applied)
     }
 
-    /// The spec found in AWS, if it differs from `applied` and is not ignored.
+    /// The spec found in AWS, if it differs from `applied` and is not ignored. The topology does not correct what it
+    /// only uses.
     pub fn drifted(&self) -> Option<&Spec> {
-        self.observed().filter(|_| !self.ignored)
+        self.observed().filter(|_| !self.ignored && !self.is_used())
     }
 
     /// The spec of an existing object that outputs show. They show targets as they are, even if their drift is ignored.
@@ -237,7 +291,7 @@ impl Entry {
         let none = BTreeSet::new();
         let attempted = match &self.unfinished {
             Some(Unfinished::Update(units)) => units,
-            Some(Unfinished::Create) | None => &none,
+            Some(Unfinished::Create | Unfinished::Deployment) | None => &none,
         };
         let context = MergeContext { attempted, follows: wanted.follows, is_deleted };
         (wanted.spec.merged(&self.normalized(&self.applied, &wanted.spec), &found, &context), found)
@@ -247,15 +301,27 @@ impl Entry {
     pub fn begin_update(&mut self, required: &Spec) {
         let attempted = self.applied.differing_units(required);
         match self.unfinished.get_or_insert_with(|| Unfinished::Update(BTreeSet::new())) {
-            Unfinished::Create => {}
+            Unfinished::Create | Unfinished::Deployment => {}
             Unfinished::Update(units) => units.extend(attempted),
         }
+        self.is_unread = true;
         self.applied.merge(required);
     }
 
-    /// Records that AWS has not completed an operation on it, so that the next update sets every attribute.
+    /// Records that AWS has not completed an operation on it, so that the next update waits for it.
     pub fn mark_unfinished(&mut self) {
         self.unfinished.get_or_insert_with(|| Unfinished::Update(BTreeSet::new()));
+    }
+
+    /// Records that AWS has failed to deploy the changes of its API, so that the next update lets it deploy them again.
+    pub fn mark_undeployed(&mut self) {
+        self.unfinished = Some(Unfinished::Deployment);
+    }
+
+    /// Records that an operation on it has been completed, after which it has this spec.
+    pub fn complete(&mut self, spec: Spec) {
+        self.observe(spec);
+        (self.unfinished, self.is_unread) = (None, false);
     }
 
     fn normalized(&self, spec: &Spec, wanted: &Spec) -> Spec {
@@ -288,8 +354,7 @@ impl Inventory {
     /// The IDs of the objects that exist and are not pending deletion.
     pub fn ids(&self) -> Ids {
         let resolved = |entry: &Entry| ResolvedObject { id: entry.id.clone(), learned: entry.learned.clone() };
-        let objects = self.current().map(|entry| (entry.key.clone(), resolved(entry))).collect();
-        Ids { objects, incomplete: BTreeSet::new() }
+        self.current().map(|entry| (entry.key.clone(), resolved(entry))).collect()
     }
 
     /// Whether an adoption may create an object. The association of a subnet with the main route table changes nothing
@@ -328,65 +393,18 @@ impl Inventory {
         self.present().find(|entry| entry.key == *key && entry.is_foreign())
     }
 
+    /// The object in the slot of another one that cannot take over from that yet, so that both stay. One that serves
+    /// nothing itself needs no successor.
+    pub fn unready_successor(&self, entry: &Entry) -> Option<&Entry> {
+        let serves = !entry.has_failed() && entry.spec().serves(&entry.learned);
+        let is_successor = |it: &&Entry| it.key.slot == entry.key.slot && it.id != entry.id;
+        let successor = self.current().filter(|_| serves).find(is_successor)?;
+        (!successor.spec().serves(&successor.learned)).then_some(successor)
+    }
+
     /// The object with a slot, if it exists and is not pending deletion.
     pub fn at(&self, slot: &str) -> Option<&Entry> {
         self.current().find(|entry| entry.key.slot == slot)
-    }
-}
-
-impl Ids {
-    /// The ID of an object and further values.
-    pub fn get(&self, key: &Key) -> Option<&ResolvedObject> {
-        self.objects.get(key)
-    }
-
-    /// Adds or replaces an object.
-    pub fn insert(&mut self, key: Key, resolved: ResolvedObject) {
-        self.objects.insert(key, resolved);
-    }
-
-    /// Removes an object.
-    pub fn remove(&mut self, key: &Key) {
-        self.objects.remove(key);
-    }
-
-    /// Every object, by key.
-    pub fn iter(&self) -> impl Iterator<Item = (&Key, &ResolvedObject)> {
-        self.objects.iter()
-    }
-
-    /// The AWS ID of a reference; `None` if its object does not exist yet.
-    pub fn resolve<'a>(&'a self, reference: &'a Ref) -> Option<&'a str> {
-        match reference {
-            Ref::Key(key) => self.get(key).map(|resolved| resolved.id.as_str()),
-            Ref::Id(id) => Some(id),
-        }
-    }
-
-    /// The ID of an object as an output value: unknown until the object exists.
-    pub fn id(&self, key: &Key) -> Value {
-        self.get(key).map_or(Value::Unknown, |resolved| resolved.id.as_str().into())
-    }
-
-    /// Marks an object whose creation has not finished: a value that AWS has not returned yet may become known.
-    pub fn mark_incomplete(&mut self, key: &Key) {
-        self.incomplete.insert(key.clone());
-    }
-
-    /// A further value of an object as an output value: unknown until the object is complete, null if AWS did not
-    /// return the value.
-    pub fn learned(&self, key: &Key, name: &str) -> Value {
-        let value = self.get(key).map(|resolved| resolved.learned.get(name).cloned());
-        match value {
-            Some(None) if self.incomplete.contains(key) => Value::Unknown,
-            Some(value) => value.into(),
-            None => Value::Unknown,
-        }
-    }
-
-    /// The ID of an object, for a text that contains it, such as an ARN.
-    pub fn input(&self, key: &Key) -> Input<String> {
-        self.get(key).map_or(Input::Unknown, |resolved| Input::Known(resolved.id.clone()))
     }
 }
 

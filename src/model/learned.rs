@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::FoundSettings;
+use super::{FoundSettings, LeftBehind, printable};
 
 /// What is known of an object besides its ID and its inputs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,13 @@ pub struct Learned {
     /// Of an interface endpoint: its addresses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<EndpointAddresses>,
+    /// The settings that differ from those of a new object and that no input sets, or no input of this object: their
+    /// values by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unexpressed: BTreeMap<String, String>,
+    /// What AWS has remarked on the current settings, although it accepted them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// Of a stage: the settings of its routes.
     #[serde(default, skip_serializing_if = "FoundSettings::is_empty")]
     pub route_settings: Box<FoundSettings>,
@@ -71,6 +78,11 @@ impl Learned {
     /// Sets an attribute.
     pub fn insert(&mut self, name: String, value: String) {
         self.attributes.insert(name, value);
+    }
+
+    /// The settings that no input sets, none of which protects anything.
+    pub fn left_behind(&self) -> Vec<LeftBehind> {
+        self.unexpressed.iter().map(|(name, value)| LeftBehind::new(format!("{name} {}", printable(value)))).collect()
     }
 
     /// Takes over what a read returned. Attributes that it did not return stay.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{FunctionArn, RuleSource, Spec};
+use super::{FunctionArn, Learned, RuleSource, Spec};
 use crate::plugin::{AttributePath, Input};
 
 /// An object outside the topology, by the name or ID in an input.
@@ -63,7 +63,7 @@ pub struct Reference {
 }
 
 /// The result of a lookup of an [`Outside`] object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Finding {
     /// It exists.
     Exists {
@@ -73,8 +73,32 @@ pub enum Finding {
         /// prefix list its weight in rules and its family, such as `55 IPv4`, of a VPC link its status.
         detail: String,
     },
+    /// It exists, and a create may use it.
+    Usable(Box<Existing>),
     /// It does not exist. The IDs of all others of its kind in the Region, if the lookup returned them.
     Missing(Option<Vec<String>>),
+}
+
+/// An existing object that a create may use instead of failing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Existing {
+    /// Its spec as a read returns it. Its references mean nothing.
+    pub spec: Spec,
+    /// The attributes that AWS computed.
+    pub learned: Learned,
+    /// The root that its ownership tag names.
+    pub owner: Option<OwningRoot>,
+    /// Its age and its content, for messages: "created on 2026-03-01, 1024 bytes stored".
+    pub content: String,
+}
+
+/// The root that an ownership tag names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwningRoot {
+    /// Its ID.
+    pub id: String,
+    /// Whether it exists, or may exist because it cannot be read.
+    pub is_living: bool,
 }
 
 impl Reference {
@@ -107,6 +131,19 @@ impl Outside {
     /// Whether a name has to be free, instead of an object to exist.
     pub fn must_be_free(&self) -> bool {
         matches!(self, Outside::LogGroup { .. } | Outside::Domain(_) | Outside::Record { .. })
+    }
+
+    /// Whether a create may use an existing object of this name.
+    pub fn may_be_used(&self) -> bool {
+        matches!(self, Outside::LogGroup { .. })
+    }
+
+    /// The slot of the object that a create finds under this name, if `adopt` can name it.
+    pub fn slot(&self) -> Option<&str> {
+        match self {
+            Outside::LogGroup { slot, .. } => Some(slot),
+            _ => None,
+        }
     }
 
     /// Whether the same run may create an object with this name or ID although the plan knows it.

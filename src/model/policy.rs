@@ -3,7 +3,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::plugin::Check;
+use super::LeftBehind;
+use crate::plugin::{Check, Input};
 
 /// The policy that AWS attaches to an endpoint without a policy.
 pub(crate) const FULL_ACCESS: &str =
@@ -18,6 +19,14 @@ pub(crate) fn policy_document() -> Check {
             Err(error) => Err(format!("The policy is not a JSON object: {error}.")),
         }
     })
+}
+
+/// The policy of an endpoint, if that of the one in its place is another one.
+pub(crate) fn lost_policy(old: &Input<Option<String>>, new: &Input<Option<String>>) -> Option<LeftBehind> {
+    let Input::Known(Some(policy)) = old else { return None };
+    let is_same = matches!(new, Input::Known(Some(new)) if is_same_policy(policy, new));
+    let remedy = "Set this policy in the input of the endpoint: it restricts what the endpoint gives access to.";
+    (!is_same).then(|| LeftBehind::protecting(format!("policy {}", super::printable(policy)), remedy))
 }
 
 /// The policy of an endpoint as AWS returns it, or the text of the applied one if both mean the same. `None` for full

@@ -6,6 +6,8 @@ mod gateway;
 mod kind;
 mod network;
 mod phrases;
+#[cfg(test)]
+mod changes;
 mod references;
 #[cfg(test)]
 mod test;
@@ -20,7 +22,7 @@ use super::{Key, Ref};
 use crate::plugin::Input;
 
 pub use gateway::*;
-pub use kind::{Counterpart, Kind};
+pub use kind::{Counterpart, Identity, Kind, WhenInUse};
 pub use network::*;
 pub use units::{MergeContext, Merged};
 
@@ -206,6 +208,17 @@ impl Spec {
             differences.extend(phrases::differences(field, value, other));
         }
         differences
+    }
+
+    /// The differences of an existing object from this spec because of which a create does not use it: all but tags,
+    /// which it keeps, and what AWS does not store.
+    pub fn differences_in_use(&self, existing: &Spec) -> Vec<String> {
+        let mut existing = existing.clone();
+        existing.take_forms(self.as_kind());
+        if let (Some(tags), Some(own)) = (existing.tags_mut(), self.tags()) {
+            tags.clone_from(own);
+        }
+        self.differences(&existing)
     }
 
     fn fields(&self) -> serde_json::Map<String, serde_json::Value> {

@@ -25,6 +25,12 @@ pub const DNS_RECORD_AAAA: &str = "dns_record_aaaa";
 /// The start of the slots of VPC links.
 pub(crate) const VPC_LINK: &str = "vpc_link.";
 
+/// The start of the slots of authorizers, before their names.
+pub(crate) const AUTHORIZER: &str = "authorizer.";
+
+/// The start of the slots of their permissions.
+pub(crate) const AUTHORIZER_PERMISSION: &str = "authorizer_permission.";
+
 /// The name under which an API's entry stores the value of its tag `fgw:resource` in `learned`.
 pub(crate) const RESOURCE: &str = "resource";
 
@@ -69,7 +75,7 @@ pub fn permission(function: &FunctionArn) -> Key {
 
 /// `authorizer.<name>`.
 pub fn authorizer(name: &str) -> Key {
-    Key::new(format!("authorizer.{name}"))
+    Key::new(format!("{AUTHORIZER}{name}"))
 }
 
 /// The same, fixed by its type unless that is REQUEST, and by the name in AWS unless that is the same. It differs if
@@ -82,12 +88,12 @@ pub fn authorizer_in_aws(name: &str, spec: &Spec) -> Key {
     };
     let renamed = Some(name_in_aws.as_str()).filter(|it| *it != name);
     let fixed = Vec::from_iter(kind.into_iter().chain(renamed)).join(" ");
-    Key::fixed(format!("authorizer.{name}"), Input::Known(fixed))
+    Key::fixed(format!("{AUTHORIZER}{name}"), Input::Known(fixed))
 }
 
 /// The name of an authorizer in its map. `None` if this is the key of another object.
 pub fn authorizer_name(authorizer: &Key) -> Option<&str> {
-    authorizer.slot.strip_prefix("authorizer.")
+    authorizer.slot.strip_prefix(AUTHORIZER)
 }
 
 /// `authorizer_permission.<name>`, fixed by function and qualifier, and by the name of the authorizer in AWS if that
@@ -104,7 +110,7 @@ pub fn authorizer_permission_of(authorizer: &Key, function: &str, qualifier: Opt
         true => function.clone(),
         false => format!("{function} {name}"),
     });
-    Key::fixed(format!("authorizer_permission.{name}"), fixed)
+    Key::fixed(format!("{AUTHORIZER_PERMISSION}{name}"), fixed)
 }
 
 /// `log_subscription`, fixed by the group's name.

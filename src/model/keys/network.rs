@@ -1,6 +1,6 @@
 //! The keys of a network's objects. The doc comment of each function states the slot and the immutable inputs.
 
-use crate::model::{FlowLog, Ipv6Source, Key, Ref, Tier};
+use crate::model::{Ipv6Source, Key, Ref, Tier};
 use crate::plugin::Input;
 
 /// The slot of the VPC, the root of a network.
@@ -207,9 +207,9 @@ pub fn vpc_endpoint(service: EndpointService, service_name: &Input<String>) -> K
     Key::fixed(format!("vpc_endpoint.{}", service.slot()), service_name.clone())
 }
 
-/// `flow_log.<name>`, fixed by everything except tags.
-pub fn flow_log(name: &str, log: &FlowLog) -> Key {
-    Key::fixed(format!("{FLOW_LOG}{name}"), log.fixed())
+/// `flow_log.<name>`, fixed by everything except tags ([`FlowLog::fixed`](crate::model::FlowLog::fixed)).
+pub fn flow_log(name: &str, fixed: Input<String>) -> Key {
+    Key::fixed(format!("{FLOW_LOG}{name}"), fixed)
 }
 
 /// `log_group.flow_log.<name>`, fixed by the name of the group.

@@ -3,7 +3,8 @@
 use std::any::Any;
 use std::collections::BTreeSet;
 
-use crate::model::{Claim, Key, Learned, Need, Ref, Tags};
+use crate::model::{Claim, Key, Learned, LeftBehind, Need, Ref, Tags};
+use crate::plugin::Input;
 
 /// The entry of a kind in the guide on objects: its description, and the resource of the provider hashicorp/aws that
 /// manages such an object.
@@ -20,6 +21,65 @@ pub struct Counterpart {
     pub attributes: &'static [(&'static str, &'static [&'static str])],
 }
 
+/// How an object is recognized after the entry that requires it got another key in the configuration. Such a key is
+/// free text, and the slot of the object consists of `slots` and this key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Identity {
+    /// No user chooses its key freely, for this reason: a clause such as "a network has one".
+    Key(&'static str),
+    /// By the immutable inputs in its key.
+    Fixed {
+        /// The start of its slots.
+        slots: &'static str,
+        /// The name of the map.
+        input: &'static str,
+    },
+    /// By inputs that can change in place.
+    Inputs {
+        /// The start of its slots.
+        slots: &'static str,
+        /// The name of the map.
+        input: &'static str,
+        /// The inputs as one text.
+        inputs: Input<String>,
+    },
+    /// It belongs to the object of the same entry, whose slot has another start, and follows it.
+    Entry {
+        /// The start of its slots.
+        slots: &'static str,
+        /// The start of the slots of that object.
+        leader: &'static str,
+    },
+}
+
+impl Identity {
+    /// The key of the entry that requires the object in a slot. `None` if no user chooses it freely.
+    pub fn name_in<'a>(&self, slot: &'a str) -> Option<&'a str> {
+        slot.strip_prefix(self.slots()?)
+    }
+
+    /// The start of the slots of such objects.
+    pub fn slots(&self) -> Option<&'static str> {
+        match self {
+            Identity::Key(_) => None,
+            Identity::Fixed { slots, .. } | Identity::Inputs { slots, .. } | Identity::Entry { slots, .. } => {
+                Some(slots)
+            }
+        }
+    }
+}
+
+/// What an update does if AWS rejects the deletion of an object, at once or later, because others use it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenInUse {
+    /// Nothing: AWS deletes it although others use it, or others cannot use it.
+    Deleted,
+    /// It becomes a pending deletion, because Terraform changes those that use its ID only after this resource.
+    Deferred,
+    /// It reports an error.
+    Error,
+}
+
 /// What a kind of object is. The file of the kind implements it; a default is the answer of most kinds.
 ///
 /// A `Spec` dereferences to the kind that it holds.
@@ -27,11 +87,37 @@ pub trait Kind: Any {
     /// The kind as shown in messages, such as `NAT gateway`.
     fn kind(&self) -> &'static str;
 
+    /// How it is recognized under another key.
+    fn identity(&self) -> Identity;
+
+    /// Its key after a move to another slot. `key` is the current one.
+    fn key_in(&self, key: &Key, slot: String) -> Key {
+        Key { slot, ..key.clone() }
+    }
+
     /// Its description, and its counterpart in the provider hashicorp/aws.
     fn counterpart(&self) -> Counterpart;
 
+    /// What an update does if AWS rejects its deletion because others use it.
+    fn when_in_use(&self) -> WhenInUse;
+
     /// The dependencies of this object, with the order of their deletions.
     fn needs(&self) -> Vec<Need>;
+
+    /// The settings of this object in AWS that the object in its place does not get, because no input of `new`
+    /// expresses them. `learned` contains what a read has found of them.
+    fn left_behind(&self, learned: &Learned, new: &dyn Kind) -> Vec<LeftBehind>;
+
+    /// What protects this object, whose drift is ignored, and not `new`, which takes its place.
+    fn weakened_by(&self, _new: &dyn Kind) -> Option<LeftBehind> {
+        None
+    }
+
+    /// Whether the object can have settings that protect it, and that [`Kind::left_behind`] or [`Kind::weakened_by`]
+    /// then returns.
+    fn is_protected_by_settings(&self) -> bool {
+        false
+    }
 
     /// The object whose deletion in AWS also deletes this one, so that no separate call is needed.
     fn parent(&self) -> Option<&Key> {
@@ -115,6 +201,12 @@ pub trait Kind: Any {
         self.is_adopted()
     }
 
+    /// Whether a create with this spec uses an existing object that it finds in its place, without owning it. `None` if
+    /// no create of this kind does.
+    fn uses_existing(&self) -> Option<bool> {
+        None
+    }
+
     /// Whether a create needs only the IDs of the dependencies at first: it does not use them, or waits itself until
     /// they are usable.
     fn needs_only_ids(&self) -> bool {
@@ -134,6 +226,12 @@ pub trait Kind: Any {
     /// What AWS reports against it although it exists, for a warning of a refresh: a clause after its name.
     fn fault(&self, _learned: &Learned) -> Option<String> {
         None
+    }
+
+    /// Whether it can take over from the object that it replaces, as far as AWS reports. One that waits for its
+    /// acceptance cannot.
+    fn serves(&self, _learned: &Learned) -> bool {
+        true
     }
 
     /// Whether it can contain unmanaged network interfaces. AWS rejects its deletion while it does, and the removal of
@@ -188,6 +286,11 @@ pub trait Kind: Any {
         false
     }
 
+    /// Whether an update from another spec to this one changes values that AWS returned for the object.
+    fn changes_learned(&self, _before: &dyn Kind) -> bool {
+        false
+    }
+
     /// Takes over the parts of `before` that depend on the attachment of unmanaged objects. Without `before`, removes
     /// such parts.
     fn take_attached_parts_of(&mut self, _before: Option<&dyn Kind>) {}
@@ -226,6 +329,10 @@ pub trait Kind: Any {
     /// Replaces texts by those of another spec that mean the same, and what AWS does not store, so that they do not
     /// count as a difference.
     fn take_forms(&mut self, _other: &dyn Kind) {}
+
+    /// Takes over from an earlier spec of this object what AWS does not store. A read without that spec returns the
+    /// values that lose nothing.
+    fn take_unstored(&mut self, _earlier: &dyn Kind) {}
 
     /// Corrects a spec that was merged from others: AWS accepts some values only together.
     fn make_consistent(&mut self) {}

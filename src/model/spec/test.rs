@@ -90,7 +90,7 @@ impl InterfaceEndpoint {
         InterfaceEndpoint {
             vpc: vpc(),
             service_name: text("com.amazonaws.us-east-1.kms"),
-            offered_in: None,
+            offer: None,
             subnets: vec![Ref::Key(Key::new("subnet.private_app.0"))],
             security_groups: Input::Known(vec![Ref::Id("sg-1".into())]),
             private_dns_enabled: Input::Known(true),
@@ -212,7 +212,14 @@ impl NetworkAclRule {
 
 impl DefaultSecurityGroup {
     pub(crate) fn test() -> DefaultSecurityGroup {
-        DefaultSecurityGroup { vpc: vpc(), ingress: Input::default(), egress: Input::default(), tags: Input::default() }
+        DefaultSecurityGroup {
+            vpc: vpc(),
+            ingress: Input::default(),
+            egress: Input::default(),
+            left_ingress: Vec::new(),
+            left_egress: Vec::new(),
+            tags: Input::default(),
+        }
     }
 }
 
@@ -365,6 +372,7 @@ impl DomainName {
             endpoint_type: DomainName::REGIONAL.into(),
             security_policy: DomainName::TLS_1_2.into(),
             ip_address_type: text(Api::IPV4),
+            mutual_tls: Input::default(),
             tags: Input::default(),
         }
     }
@@ -388,7 +396,6 @@ impl DnsRecord {
             name: text("api.example.com"),
             target: Ref::Key(Key::new("domain")),
             record_type: DnsRecord::A.into(),
-            evaluate_target_health: false,
         }
     }
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::in_order;
-use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
-use crate::model::{Need, Tags};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, of, tagged};
+use crate::model::{Learned, LeftBehind, Need, Tags};
 use crate::plugin::Input;
 
 /// An HTTP API, the root of a gateway. Key `api`.
@@ -50,6 +50,10 @@ impl Kind for Api {
         "HTTP API"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("a gateway has one")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "The HTTP API, to which all other objects belong. It is created first and alone.",
@@ -65,6 +69,17 @@ impl Kind for Api {
                 ("tags", &["tags"]),
             ],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        // An update never deletes the root.
+        WhenInUse::Error
+    }
+
+    /// The plan lists the unmanaged routes, stages and authorizers that AWS deletes with an API. Its other settings
+    /// belong to WebSocket APIs.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
     }
 
     fn needs(&self) -> Vec<Need> {

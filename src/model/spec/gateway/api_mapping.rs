@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind};
-use crate::model::{Claim, Key, Need, Ref};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse};
+use crate::model::{Claim, Key, Learned, LeftBehind, Need, Ref};
 
 /// The mapping of the root path of a custom domain to a stage. Key `api_mapping`, fixed by the domain's name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +24,10 @@ impl Kind for ApiMapping {
         "API mapping"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("a gateway has one")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "Maps requests to the custom domain to the stage.",
@@ -36,6 +40,15 @@ impl Kind for ApiMapping {
                 ("mapping_key", &["api_mapping_key"]),
             ],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        WhenInUse::Deleted
+    }
+
+    /// A mapping consists of its path and its target.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Authorization;
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, of};
-use crate::model::{Claim, Key, Need, Ref, RouteKey};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, of};
+use crate::model::{Claim, Key, Learned, LeftBehind, Need, Ref, RouteKey, printable};
 
 /// A route of an API. Key `route.<route key>`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,10 @@ impl Kind for ApiRoute {
         "route"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("its route key, which is its identity in AWS, is its key")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "A method and a path, with the integration that handles its requests and the authorizer \
@@ -39,6 +43,30 @@ impl Kind for ApiRoute {
                 ("authorization", &["authorization_type", "authorizer_id", "authorization_scopes"]),
             ],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        WhenInUse::Deleted
+    }
+
+    /// The name of the operation.
+    fn left_behind(&self, learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        learned.left_behind()
+    }
+
+    fn weakened_by(&self, new: &dyn Kind) -> Option<LeftBehind> {
+        let new = of::<ApiRoute>(new).filter(|new| new.authorization.is_weaker_than(&self.authorization))?;
+        let (old, weaker) = (self.authorization.to_string(), new.authorization.to_string());
+        let remedy = format!(
+            "Set this authorization in route_config[{:?}]: {} accepts requests that it rejects.",
+            printable(&new.route_key),
+            printable(&weaker)
+        );
+        Some(LeftBehind::protecting(format!("authorization {}", printable(&old)), remedy))
+    }
+
+    fn is_protected_by_settings(&self) -> bool {
+        true
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::in_order;
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, of};
-use crate::model::{Key, Need, Spec};
+use crate::model::keys::gateway;
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, of};
+use crate::model::{Key, Learned, LeftBehind, Need, Spec};
 use crate::plugin::Input;
 
 /// A REQUEST authorizer. Key `authorizer.<name>`.
@@ -34,6 +35,16 @@ impl Kind for Authorizer {
         "authorizer"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Inputs { slots: gateway::AUTHORIZER, input: "faas_authorizers", inputs: self.authorizer_uri.clone() }
+    }
+
+    /// It keeps its name in AWS.
+    fn key_in(&self, _: &Key, slot: String) -> Key {
+        let name = slot.strip_prefix(gateway::AUTHORIZER).unwrap_or(&slot);
+        gateway::authorizer_in_aws(name, &self.clone().into())
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "Calls a function that decides which requests are allowed.",
@@ -50,6 +61,17 @@ impl Kind for Authorizer {
                 ("credentials_arn", &["authorizer_credentials_arn"]),
             ],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        // A read returns the unmanaged routes that use it, and then it stays in AWS. Only a route that was created
+        // since is an error, and the next plan leaves the object.
+        WhenInUse::Error
+    }
+
+    /// Inputs express all settings of a request authorizer.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
     }
 
     fn needs(&self) -> Vec<Need> {

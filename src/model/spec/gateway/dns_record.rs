@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind};
-use crate::model::{Api, Claim, Need, Ref};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse};
+use crate::model::{Api, Claim, Learned, LeftBehind, Need, Ref};
 use crate::plugin::Input;
 
 /// An alias record in Route 53. Key `dns_record` or `dns_record_aaaa`, fixed by zone and name. Its ID is
@@ -20,13 +20,15 @@ pub struct DnsRecord {
     /// [`DnsRecord::A`] or [`DnsRecord::AAAA`].
     #[serde(default = "DnsRecord::a")]
     pub record_type: String,
-    /// Whether Route 53 evaluates the health of the target; always false in a blueprint.
-    pub evaluate_target_health: bool,
 }
 
 impl Kind for DnsRecord {
     fn kind(&self) -> &'static str {
         "DNS record"
+    }
+
+    fn identity(&self) -> Identity {
+        Identity::Key("its type is its key")
     }
 
     fn counterpart(&self) -> Counterpart {
@@ -40,9 +42,17 @@ impl Kind for DnsRecord {
                 ("name", &["name"]),
                 ("record_type", &["type"]),
                 ("target", &["alias.name", "alias.zone_id"]),
-                ("evaluate_target_health", &["alias.evaluate_target_health"]),
             ],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        WhenInUse::Deleted
+    }
+
+    /// Whether Route 53 evaluates the health of the target.
+    fn left_behind(&self, learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        learned.left_behind()
     }
 
     fn needs(&self) -> Vec<Need> {

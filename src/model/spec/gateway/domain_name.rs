@@ -1,14 +1,15 @@
 //! Custom domains.
 
 use std::collections::BTreeSet;
+use std::fmt::{self, Display, Formatter};
 
 use serde::{Deserialize, Serialize};
 
 use super::Api;
 use crate::model::OnDelete::Restrict;
 use crate::model::keys::gateway::DNS_RECORD_AAAA;
-use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
-use crate::model::{Claim, Key, Need, Tags};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, of, tagged};
+use crate::model::{Claim, Key, Learned, LeftBehind, Need, Tags, printable};
 use crate::plugin::Input;
 
 /// A custom domain, regional and with TLS 1.2. Key `domain`, fixed by its name, which is its ID.
@@ -27,13 +28,60 @@ pub struct DomainName {
     /// [`Api::IPV4`] or [`Api::DUALSTACK`].
     #[serde(default = "Api::ipv4")]
     pub ip_address_type: Input<String>,
+    /// Mutual TLS; `None` if it is not managed.
+    #[serde(default)]
+    pub mutual_tls: Input<Option<MutualTls>>,
     /// Tags.
     pub tags: Tags,
+}
+
+/// Whether a domain asks clients for a certificate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MutualTls {
+    /// The object in S3 with the certificates of the issuers, such as `s3://bucket/key`. Empty if mutual TLS is off.
+    pub truststore_uri: String,
+    /// The version of that object; `None` if it is not managed. AWS then takes the version that is current when the
+    /// URI is set.
+    pub truststore_version: Option<String>,
+}
+
+impl MutualTls {
+    /// No client needs a certificate.
+    pub fn off() -> MutualTls {
+        MutualTls { truststore_uri: String::new(), truststore_version: None }
+    }
+
+    /// Whether clients need a certificate.
+    pub fn is_on(&self) -> bool {
+        !self.truststore_uri.is_empty()
+    }
+
+    /// This setting as found in AWS, without a version that `wanted` does not manage.
+    #[must_use]
+    pub fn managed_by(self, wanted: &MutualTls) -> MutualTls {
+        let is_managed = wanted.truststore_version.is_some() || self.truststore_uri != wanted.truststore_uri;
+        MutualTls { truststore_version: self.truststore_version.filter(|_| is_managed), ..self }
+    }
+}
+
+/// As in a configuration.
+impl Display for MutualTls {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        write!(out, "{{ truststore_uri = {:?}", printable(&self.truststore_uri))?;
+        if let Some(version) = &self.truststore_version {
+            write!(out, ", truststore_version = {:?}", printable(version))?;
+        }
+        out.write_str(" }")
+    }
 }
 
 impl Kind for DomainName {
     fn kind(&self) -> &'static str {
         "custom domain"
+    }
+
+    fn identity(&self) -> Identity {
+        Identity::Key("a gateway has one")
     }
 
     fn counterpart(&self) -> Counterpart {
@@ -48,12 +96,45 @@ impl Kind for DomainName {
                 ("endpoint_type", &["domain_name_configuration.endpoint_type"]),
                 ("security_policy", &["domain_name_configuration.security_policy"]),
                 ("ip_address_type", &["domain_name_configuration.ip_address_type"]),
+                (
+                    "mutual_tls",
+                    &["mutual_tls_authentication.truststore_uri", "mutual_tls_authentication.truststore_version"],
+                ),
                 ("tags", &["tags"]),
             ],
         }
     }
 
+    /// Mutual TLS, the routing mode and the certificate that verifies the ownership.
+    fn left_behind(&self, learned: &Learned, new: &dyn Kind) -> Vec<LeftBehind> {
+        let mut others = learned.clone();
+        let found = others.unexpressed.remove(DomainName::MUTUAL_TLS);
+        let is_expressed = of::<DomainName>(new).is_none_or(|new| new.mutual_tls != Input::Known(None));
+        let found = found.filter(|_| !is_expressed);
+        let protection = found.map(|found| {
+            let remedy = format!("Set {} = {found}.", DomainName::MUTUAL_TLS);
+            LeftBehind::protecting(format!("{} {found}", DomainName::MUTUAL_TLS), remedy)
+        });
+        protection.into_iter().chain(others.left_behind()).collect()
+    }
+
+    fn weakened_by(&self, new: &dyn Kind) -> Option<LeftBehind> {
+        let new = of::<DomainName>(new)?.mutual_tls.known()?.as_ref()?;
+        let found = self.mutual_tls.known()?.as_ref().filter(|it| it.is_on() && *it != new)?;
+        let remedy = format!("Set {} = {found}.", DomainName::MUTUAL_TLS);
+        Some(LeftBehind::protecting(format!("{} {found}", DomainName::MUTUAL_TLS), remedy))
+    }
+
+    fn is_protected_by_settings(&self) -> bool {
+        true
+    }
+
     /// AWS rejects the deletion of an API to which a path of a domain is mapped, and there may be unmanaged mappings.
+    fn when_in_use(&self) -> WhenInUse {
+        // AWS would delete the mappings of other APIs with it, so the provider refuses that itself.
+        WhenInUse::Error
+    }
+
     fn needs(&self) -> Vec<Need> {
         vec![Need::of_id(&self.api, Restrict)]
     }
@@ -75,12 +156,29 @@ impl Kind for DomainName {
     fn holds_api_mappings(&self) -> bool {
         true
     }
+
+    fn mask_unowned(&mut self, wanted: &dyn Kind) {
+        if let Some(wanted) = of::<DomainName>(wanted) {
+            self.keep_managed_of(wanted);
+        }
+    }
 }
 
 impl DomainName {
+    /// The input for mutual TLS, and the name of the setting in `unexpressed`.
+    pub const MUTUAL_TLS: &'static str = "mutual_tls_authentication";
     /// The only endpoint type that HTTP APIs support.
     pub const REGIONAL: &'static str = "REGIONAL";
     /// The only security policy that domains of HTTP APIs support. It accepts TLS 1.2 and 1.3. API Gateway does not map
     /// HTTP APIs to domains with one of its newer policies, whose names begin with `SecurityPolicy_`.
     pub const TLS_1_2: &'static str = "TLS_1_2";
+
+    /// Removes the settings that another spec does not manage.
+    pub fn keep_managed_of(&mut self, other: &DomainName) {
+        let (Input::Known(found), Input::Known(wanted)) = (&mut self.mutual_tls, &other.mutual_tls) else { return };
+        *found = match wanted {
+            Some(wanted) => found.take().map(|found| found.managed_by(wanted)),
+            None => None,
+        };
+    }
 }

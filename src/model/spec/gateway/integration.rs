@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind};
-use crate::model::{FunctionArn, Key, Need, Ref, check_role};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse};
+use crate::model::{FunctionArn, Key, Learned, LeftBehind, Need, Ref, check_role};
 use crate::plugin::Input;
 
 /// An integration. Key `integration.<name>`, where the name is the key of its first route when it was created.
@@ -175,6 +175,10 @@ impl Kind for Integration {
         "integration"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("it keeps the key of the first route that used it")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "The settings for calling a function, an HTTP endpoint or an AWS service. New routes with the \
@@ -198,6 +202,16 @@ impl Kind for Integration {
                 },
             },
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        // The same as for an authorizer.
+        WhenInUse::Error
+    }
+
+    /// Inputs express all settings of an integration of an HTTP API.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
     }
 
     fn needs(&self) -> Vec<Need> {

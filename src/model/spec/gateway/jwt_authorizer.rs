@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind};
-use crate::model::{Key, Need};
+use crate::model::keys::gateway;
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse};
+use crate::model::{Key, Learned, LeftBehind, Need};
 use crate::plugin::Input;
 
 /// A JWT authorizer. Key `authorizer.<name>`, fixed by its type.
@@ -29,6 +30,23 @@ impl Kind for JwtAuthorizer {
         "JWT authorizer"
     }
 
+    fn identity(&self) -> Identity {
+        let inputs = match (&self.issuer, &self.audience) {
+            (Input::Known(issuer), Input::Known(audience)) => {
+                let all: Vec<&str> = std::iter::once(issuer).chain(audience).map(String::as_str).collect();
+                Input::Known(all.join("\n"))
+            }
+            (Input::Unknown, _) | (_, Input::Unknown) => Input::Unknown,
+        };
+        Identity::Inputs { slots: gateway::AUTHORIZER, input: "jwt_authorizers", inputs }
+    }
+
+    /// It keeps its name in AWS.
+    fn key_in(&self, _: &Key, slot: String) -> Key {
+        let name = slot.strip_prefix(gateway::AUTHORIZER).unwrap_or(&slot);
+        gateway::authorizer_in_aws(name, &self.clone().into())
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "Accepts requests with a token of an issuer.",
@@ -42,6 +60,16 @@ impl Kind for JwtAuthorizer {
                 ("identity_source", &["identity_sources"]),
             ],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        // The same as for an authorizer with a function.
+        WhenInUse::Error
+    }
+
+    /// Inputs express all settings of a JWT authorizer.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
     }
 
     fn needs(&self) -> Vec<Need> {

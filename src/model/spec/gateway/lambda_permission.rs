@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::{DeleteAfter, NoAction};
-use crate::model::spec::kind::{Counterpart, Kind};
-use crate::model::{Caller, Claim, Key, Need};
+use crate::model::keys::gateway;
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse};
+use crate::model::{Caller, Claim, Key, Learned, LeftBehind, Need};
 use crate::plugin::Input;
 
 /// A statement in a function's policy that allows an AWS service to call it. Key `permission.<function>.<hash>`,
@@ -25,6 +26,30 @@ pub struct LambdaPermission {
 impl Kind for LambdaPermission {
     fn kind(&self) -> &'static str {
         "Lambda permission"
+    }
+
+    fn identity(&self) -> Identity {
+        match &self.caller {
+            Caller::Authorizer(_) => {
+                Identity::Entry { slots: gateway::AUTHORIZER_PERMISSION, leader: gateway::AUTHORIZER }
+            }
+            Caller::Routes | Caller::LogGroup(_) => Identity::Key("its function is its key"),
+        }
+    }
+
+    /// Its caller has the new key already.
+    fn key_in(&self, key: &Key, slot: String) -> Key {
+        let moved = Key { slot, ..key.clone() };
+        match (&self.caller, &self.function_arn, &self.qualifier, key.fixed.known()) {
+            // The key of a statement without effect is fixed by its ID instead.
+            (Caller::Authorizer(authorizer), Input::Known(function), Input::Known(qualifier), Some(fixed))
+                if fixed.starts_with(function.as_str()) =>
+            {
+                let fixed = gateway::authorizer_permission_of(authorizer, function, qualifier.as_deref()).fixed;
+                Key { fixed, ..moved }
+            }
+            _ => moved,
+        }
     }
 
     fn counterpart(&self) -> Counterpart {
@@ -49,6 +74,15 @@ impl Kind for LambdaPermission {
                 ("caller", &["principal", "source_arn"]),
             ],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        WhenInUse::Deleted
+    }
+
+    /// The statement follows from the function and its caller.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::NoAction;
-use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
-use crate::model::{Claim, Key, Learned, Need, Tags, only};
+use crate::model::keys::network;
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, of, tagged};
+use crate::model::{Claim, Key, Learned, LeftBehind, Need, Tags, only, printable};
 use crate::plugin::{Check, Input, Number, Value};
 
 /// The log group of access logs or of a flow log. Key `log_group` or `log_group.flow_log.<name>`, fixed by name.
@@ -26,6 +27,9 @@ pub struct LogGroup {
 }
 
 impl LogGroup {
+    /// The name of the setting in `unexpressed` for a policy that masks personal data in new events.
+    pub const DATA_PROTECTION: &'static str = "data_protection_status";
+
     /// The retention periods that CloudWatch Logs supports, in days, and 0 for events that never expire, as in
     /// hashicorp/aws.
     const RETENTIONS: [i64; 23] =
@@ -82,6 +86,10 @@ impl Kind for LogGroup {
         "log group"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Fixed { slots: network::FLOW_LOG_GROUP, input: "flow_logs" }
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "The destination of access logs or of a flow log.",
@@ -96,6 +104,25 @@ impl Kind for LogGroup {
                 ("tags", &["tags"]),
             ],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        WhenInUse::Deleted
+    }
+
+    /// Its class, its metric filters and its protection of personal data, which the events in a new group lack.
+    fn left_behind(&self, learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        let mut others = learned.clone();
+        let protection = others.unexpressed.remove(LogGroup::DATA_PROTECTION).map(|status| {
+            let remedy = "Create the new group with its policy outside this resource, and set the input of an existing \
+                          destination to its ARN, in place of the name of a group.";
+            LeftBehind::protecting(format!("{} {}", LogGroup::DATA_PROTECTION, printable(&status)), remedy)
+        });
+        protection.into_iter().chain(others.left_behind()).collect()
+    }
+
+    fn is_protected_by_settings(&self) -> bool {
+        true
     }
 
     fn needs(&self) -> Vec<Need> {
@@ -120,10 +147,20 @@ impl Kind for LogGroup {
         self.is_irrecoverable().then(|| "its log events are lost".to_string())
     }
 
-    /// AWS does not store whether the group is kept.
+    /// One that the configuration keeps can be used again: its events stay, and nothing else of it changes.
+    fn uses_existing(&self) -> Option<bool> {
+        Some(self.stays_when_deleted())
+    }
+
     fn take_forms(&mut self, other: &dyn Kind) {
-        if let Some(other) = of::<LogGroup>(other) {
-            self.skip_destroy = other.skip_destroy.clone();
+        self.take_unstored(other);
+    }
+
+    /// Its root, and whether it is kept.
+    fn take_unstored(&mut self, earlier: &dyn Kind) {
+        if let Some(earlier) = of::<LogGroup>(earlier).filter(|earlier| earlier.name == self.name) {
+            self.root = earlier.root.clone();
+            self.skip_destroy = earlier.skip_destroy.clone();
         }
     }
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, of};
-use crate::model::{Claim, Key, Need};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, of};
+use crate::model::{Claim, Key, Learned, LeftBehind, Need};
 use crate::plugin::Input;
 
 /// The subscription filter of the log group. Key `log_subscription`, fixed by the group's name. Its ID is
@@ -30,6 +30,10 @@ impl Kind for LogSubscription {
         "subscription filter"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("a gateway has one")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "Forwards log events to a function or a stream.",
@@ -44,6 +48,15 @@ impl Kind for LogSubscription {
                 ("permission", &[]),
             ],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        WhenInUse::Deleted
+    }
+
+    /// Inputs express all settings of the filter that the provider creates.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
     }
 
     fn needs(&self) -> Vec<Need> {

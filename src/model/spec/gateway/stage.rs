@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LogGroup, RouteSettings};
+use super::{FoundSettings, LogGroup, RouteSettings};
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
-use crate::model::{Claim, Key, Learned, Need, Ref, Tags, is_same_format};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, of, tagged};
+use crate::model::{Claim, Key, Learned, LeftBehind, Need, Ref, Tags, is_same_format, printable};
 use crate::plugin::{Check, Input};
 
 /// A stage, deployed automatically. Key `stage`, fixed by its name unless that is `$default`.
@@ -57,6 +57,10 @@ impl Kind for Stage {
         "stage"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("a gateway has one")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "The deployment that serves requests. AWS deploys each change of a route to it.",
@@ -75,6 +79,22 @@ impl Kind for Stage {
                 ("tags", &["tags"]),
             ],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        // Mappings of unmanaged domains to it block its deletion.
+        WhenInUse::Deferred
+    }
+
+    /// The description, the throttling and the metrics that no input sets.
+    fn left_behind(&self, learned: &Learned, new: &dyn Kind) -> Vec<LeftBehind> {
+        let Some(new) = of::<Stage>(new) else { return Vec::new() };
+        let mut left = learned.clone();
+        if new.description != Input::Known(None) {
+            left.unexpressed.remove("description");
+        }
+        let settings = self.unmanaged_settings(&learned.route_settings).into_iter().map(LeftBehind::new);
+        left.left_behind().into_iter().chain(settings).collect()
     }
 
     fn needs(&self) -> Vec<Need> {
@@ -178,6 +198,18 @@ impl Stage {
         format!(
             "aws apigatewayv2 delete-route-settings --api-id {api_id} --stage-name '{name}' --route-key '{route_key}'"
         )
+    }
+
+    /// The settings found in AWS that this spec does not contain, a phrase for each.
+    pub fn unmanaged_settings(&self, found: &FoundSettings) -> Vec<String> {
+        let default = found.default.without(&self.default_settings);
+        let routes = found.routes.iter().map(|(key, settings)| {
+            let managed = self.route_settings.get(key);
+            (key.as_str(), managed.map_or_else(|| settings.clone(), |managed| settings.without(managed)))
+        });
+        let all = [("default_route_settings", default)].into_iter().chain(routes);
+        let left = all.filter(|(_, settings)| !settings.is_empty());
+        left.map(|(key, settings)| format!("{} ({})", printable(key), settings.phrase())).collect()
     }
 
     /// Removes the description and the settings that another spec does not contain.

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::NoAction;
-use crate::model::spec::kind::{Counterpart, Kind, tagged};
-use crate::model::{Key, Need, Tags};
+use crate::model::keys::gateway;
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, tagged};
+use crate::model::{Key, Learned, LeftBehind, Need, Tags};
 use crate::plugin::Input;
 
 /// A VPC link. Key `vpc_link.<name>`, fixed by its subnets and security groups.
@@ -29,6 +30,10 @@ impl Kind for VpcLink {
         "VPC link"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Fixed { slots: gateway::VPC_LINK, input: "vpc_links" }
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "Network interfaces through which API Gateway reaches private endpoints in a VPC.",
@@ -42,6 +47,16 @@ impl Kind for VpcLink {
                 ("tags", &["tags"]),
             ],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        // Routes of other APIs block its deletion.
+        WhenInUse::Deferred
+    }
+
+    /// Inputs express all settings of a VPC link.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::vpc_ipv6_block::VpcIpv6Block;
 use crate::model::OnDelete::{NoAction, Restrict};
-use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
-use crate::model::{Key, Need, Tags};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, of, tagged};
+use crate::model::{Key, Learned, LeftBehind, Need, Tags};
 use crate::plugin::Input;
 
 /// The VPC's default network ACL, adopted. Key `default_network_acl`, ID of the ACL.
@@ -56,6 +56,10 @@ impl Kind for DefaultNetworkAcl {
         "default network ACL"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("a VPC has one; the keys of its rules are in no object")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "The packet filter of the subnets. AWS creates it with the VPC; the provider manages its \
@@ -72,7 +76,17 @@ impl Kind for DefaultNetworkAcl {
         }
     }
 
+    /// Inputs express all rules of the default network ACL. A VPC without them has the rules of AWS, and the plan of
+    /// its replacement shows the inputs.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
+    }
+
     /// The list only records associations, so the subnets are deleted in any order.
+    fn when_in_use(&self) -> WhenInUse {
+        WhenInUse::Deleted
+    }
+
     fn needs(&self) -> Vec<Need> {
         let mut needs = vec![Need::new(&self.vpc, Restrict)];
         needs.extend(self.taken.iter().map(|taken| Need::new(&taken.subnet, NoAction)));

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::vpc_ipv6_block::VpcIpv6Block;
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
-use crate::model::{Key, Need, Tags};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, of, tagged};
+use crate::model::{Key, Learned, LeftBehind, Need, Tags};
 use crate::plugin::Input;
 
 /// The VPC's default security group, adopted. Key `default_security_group`, ID of the group.
@@ -18,6 +18,12 @@ pub struct DefaultSecurityGroup {
     pub ingress: Input<Option<Vec<SecurityGroupRule>>>,
     /// Outbound rules, sorted, one per destination; `None` leaves the existing rules unchanged.
     pub egress: Input<Option<Vec<SecurityGroupRule>>>,
+    /// The inbound rules that this resource had set before it left them unchanged. A release revokes them.
+    #[serde(default)]
+    pub left_ingress: Vec<SecurityGroupRule>,
+    /// The same for outbound rules.
+    #[serde(default)]
+    pub left_egress: Vec<SecurityGroupRule>,
     /// Tags.
     pub tags: Tags,
 }
@@ -58,6 +64,10 @@ impl Kind for DefaultSecurityGroup {
         "default security group"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("a VPC has one; the keys of its rules are in no object")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "The security group of resources that have no other. AWS creates it with the VPC; the \
@@ -68,9 +78,21 @@ impl Kind for DefaultSecurityGroup {
                 ("vpc", &["vpc_id"]),
                 ("ingress", &["ingress"]),
                 ("egress", &["egress"]),
+                ("left_ingress", &[]),
+                ("left_egress", &[]),
                 ("tags", &["tags"]),
             ],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        WhenInUse::Deleted
+    }
+
+    /// Inputs express all rules of the default security group. A VPC without them has the rules of AWS, and the plan of
+    /// its replacement shows the inputs.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
     }
 
     fn needs(&self) -> Vec<Need> {
@@ -115,6 +137,8 @@ impl Kind for DefaultSecurityGroup {
         if wanted.egress == Input::Known(None) {
             self.egress = Input::Known(None);
         }
+        self.left_ingress.clone_from(&wanted.left_ingress);
+        self.left_egress.clone_from(&wanted.left_egress);
     }
 }
 
@@ -128,13 +152,27 @@ impl DefaultSecurityGroup {
     pub fn revoked_rules(&self, found: Option<&DefaultSecurityGroup>) -> [Vec<SecurityGroupRule>; 2] {
         let rules =
             |rules: &Input<Option<Vec<SecurityGroupRule>>>| rules.known().cloned().flatten().unwrap_or_default();
-        let revoked = |applied: &Input<Option<Vec<SecurityGroupRule>>>, found: Option<Vec<SecurityGroupRule>>| {
+        let revoked = |set: Vec<SecurityGroupRule>, found: Option<Vec<SecurityGroupRule>>| {
             let was_there = |rule: &SecurityGroupRule| found.iter().flatten().any(|it| it.allows_the_same(rule));
-            rules(applied).into_iter().filter(|rule| !was_there(rule)).collect()
+            set.into_iter().filter(|rule| !was_there(rule)).collect()
         };
         let [ingress, egress] = [found.map(|it| rules(&it.ingress)), found.map(|it| rules(&it.egress))];
-        [revoked(&self.ingress, ingress), revoked(&self.egress, egress)]
+        let [set_ingress, set_egress] = self.set_rules();
+        [revoked(set_ingress, ingress), revoked(set_egress, egress)]
     }
+
+    /// The rules of each direction that this resource has set, inbound first, also if it has left them since.
+    pub fn set_rules(&self) -> [Vec<SecurityGroupRule>; 2] {
+        [left_with(&self.ingress, &self.left_ingress), left_with(&self.egress, &self.left_egress)]
+    }
+}
+
+/// The rules of a direction, with those that were left before.
+fn left_with(rules: &Input<Option<Vec<SecurityGroupRule>>>, left: &[SecurityGroupRule]) -> Vec<SecurityGroupRule> {
+    let mut all: Vec<SecurityGroupRule> = rules.known().cloned().flatten().unwrap_or_default();
+    all.extend(left.iter().filter(|rule| !all.contains(rule)).cloned().collect::<Vec<_>>());
+    all.sort();
+    all
 }
 
 impl SecurityGroupRule {
@@ -171,6 +209,14 @@ mod tests {
 
     fn group(ingress: Option<Vec<SecurityGroupRule>>) -> DefaultSecurityGroup {
         DefaultSecurityGroup { ingress: Input::Known(ingress), ..DefaultSecurityGroup::test() }
+    }
+
+    #[test]
+    fn rules_that_were_left_are_revoked_with_the_others() {
+        let range = |cidr: &str| allow("-1", RuleSource::CidrIpv4(cidr.into()));
+        let left = DefaultSecurityGroup { left_ingress: vec![range("10.0.0.0/8")], ..group(None) };
+        assert_eq!(left.revoked_rules(None), [vec![range("10.0.0.0/8")], vec![]]);
+        assert_eq!(left.revoked_rules(Some(&group(Some(vec![range("10.0.0.0/8")])))), [vec![], vec![]]);
     }
 
     #[test]

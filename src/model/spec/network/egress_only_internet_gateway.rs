@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
-use crate::model::{Claim, Key, Need, Tags};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, of, tagged};
+use crate::model::{Claim, Key, Learned, LeftBehind, Need, Tags};
 
 /// An egress-only internet gateway. AWS attaches it to its VPC when it creates it. Key `egress_only_internet_gateway`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,10 @@ impl Kind for EgressOnlyInternetGateway {
         "egress-only internet gateway"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("a network has one")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "Connects resources in private subnets to the internet over IPv6, and accepts no connections \
@@ -31,6 +35,15 @@ impl Kind for EgressOnlyInternetGateway {
             import_id: "GATEWAY_ID",
             attributes: &[("vpc", &["vpc_id"]), ("ipv6_block", &[]), ("tags", &["tags"])],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        WhenInUse::Deferred
+    }
+
+    /// An egress-only internet gateway has only tags.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, tagged};
-use crate::model::{Key, Learned, Need, Tags};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, tagged};
+use crate::model::{Key, Learned, LeftBehind, Need, Tags};
 
 /// An Elastic IP address. Key `eip.<index>`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,10 @@ impl Kind for Eip {
         "Elastic IP address"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("its number follows from the layout of the NAT gateways")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "A public address of a NAT gateway, which partners can add to their allow lists.",
@@ -28,6 +32,16 @@ impl Kind for Eip {
             import_id: "ALLOCATION_ID",
             attributes: &[("vpc", &[]), ("tags", &["tags"])],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        // It is released so that it no longer costs anything, and nothing refers to its ID.
+        WhenInUse::Error
+    }
+
+    /// The name in reverse DNS belongs to the address, whose loss the plan names.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, tagged};
-use crate::model::{Claim, Key, Learned, Need, Tags, only, role};
+use crate::model::keys::network;
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, tagged};
+use crate::model::{Claim, Key, Learned, LeftBehind, Need, Tags, only, role};
 use crate::plugin::{Check, Encode, Input, Number, PlanEffect, Value};
 
 /// The format of AWS (VPC user guide).
@@ -143,6 +144,10 @@ impl Kind for FlowLog {
         "flow log"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Fixed { slots: network::FLOW_LOG, input: "flow_logs" }
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "Records the traffic of the VPC in a log group, bucket or delivery stream.",
@@ -164,7 +169,16 @@ impl Kind for FlowLog {
         }
     }
 
+    /// Inputs express all settings of a flow log.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
+    }
+
     /// A log group that AWS finds missing when it delivers records is created by AWS, without a retention period.
+    fn when_in_use(&self) -> WhenInUse {
+        WhenInUse::Deleted
+    }
+
     fn needs(&self) -> Vec<Need> {
         let group = self.log_group.as_ref().map(|group| Need::of_id(group, Restrict));
         [Need::new(&self.vpc, Restrict)].into_iter().chain(group).collect()

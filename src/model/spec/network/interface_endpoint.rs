@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
-use crate::model::{Claim, Key, Learned, Need, Ref, Tags, policy_document};
+use crate::model::keys::network;
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, of, tagged};
+use crate::model::{Claim, EndpointOffer, Key, Learned, LeftBehind, Need, Ref, Tags, lost_policy, policy_document};
 use crate::plugin::{Check, Input, PlanEffect, Value};
 
 /// An interface endpoint. Key `interface_endpoint.<name>`, fixed by the name and the Region of the service.
@@ -16,8 +17,9 @@ pub struct InterfaceEndpoint {
     pub vpc: Key,
     /// The full name of the service.
     pub service_name: Input<String>,
-    /// The names of the AZs in which AWS offers the service, as far as a plan has looked them up.
-    pub offered_in: Option<Vec<String>>,
+    /// What AWS offers of the service, as far as a plan has looked it up. Values that follow from it return when
+    /// another input no longer forces others.
+    pub offer: Option<EndpointOffer>,
     /// The subnets with its network interfaces, sorted, at most one per AZ.
     pub subnets: Vec<Ref>,
     /// The security groups of its network interfaces, sorted.
@@ -42,7 +44,7 @@ crate::attributes! {
         service_region: Input<Option<String>>
             = optional().only_if_set("service_name").change(InterfaceEndpoint::REPLACED).remark(crate::model::NOT_YET_RUN),
         /// Addresses of the endpoint: `ipv4`, `dualstack` or `ipv6`. By default AWS chooses, and the addresses are not
-        /// managed.
+        /// managed: an endpoint keeps those that it has, until its tier has no IPv6 any more.
         ip_address_type: Input<Option<String>>
             = optional().check(Check::one_of(&["ipv4", "dualstack", "ipv6"])).in_place(),
         /// Records that AWS creates for the endpoint: `ipv4`, `dualstack`, `ipv6` or `service-defined`. By default AWS
@@ -75,6 +77,10 @@ impl Kind for InterfaceEndpoint {
         "interface endpoint"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Fixed { slots: network::INTERFACE_ENDPOINT, input: "interface_endpoints" }
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "Makes a service reachable at private addresses in subnets. AWS charges for each of them by \
@@ -84,7 +90,7 @@ impl Kind for InterfaceEndpoint {
             attributes: &[
                 ("vpc", &["vpc_id"]),
                 ("service_name", &["service_name"]),
-                ("offered_in", &[]),
+                ("offer", &[]),
                 ("subnets", &["subnet_ids"]),
                 ("security_groups", &["security_group_ids"]),
                 ("private_dns_enabled", &["private_dns_enabled"]),
@@ -100,6 +106,31 @@ impl Kind for InterfaceEndpoint {
                 ("tags", &["tags"]),
             ],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        WhenInUse::Deferred
+    }
+
+    /// The addresses and records that AWS or a person has chosen.
+    fn left_behind(&self, learned: &Learned, new: &dyn Kind) -> Vec<LeftBehind> {
+        let new = of::<InterfaceEndpoint>(new);
+        let is_expressed = |name: &str| match (name, new) {
+            ("ip_address_type", Some(new)) => new.settings.ip_address_type != Input::Known(None),
+            ("dns_record_ip_type", Some(new)) => new.settings.dns_record_ip_type != Input::Known(None),
+            _ => false,
+        };
+        let mut found = learned.clone();
+        found.unexpressed.retain(|name, _| !is_expressed(name));
+        found.left_behind()
+    }
+
+    fn weakened_by(&self, new: &dyn Kind) -> Option<LeftBehind> {
+        lost_policy(&self.settings.policy, &of::<InterfaceEndpoint>(new)?.settings.policy)
+    }
+
+    fn is_protected_by_settings(&self) -> bool {
+        true
     }
 
     fn needs(&self) -> Vec<Need> {
@@ -126,6 +157,11 @@ impl Kind for InterfaceEndpoint {
         self.subnets.iter_mut().chain(groups).collect()
     }
 
+    fn changes_learned(&self, before: &dyn Kind) -> bool {
+        let created = |it: &InterfaceEndpoint| (it.subnets.clone(), it.private_dns_enabled.clone());
+        of::<InterfaceEndpoint>(before).is_none_or(|before| created(before) != created(self))
+    }
+
     fn leave(&mut self, keys: &BTreeSet<Key>) {
         self.subnets.retain(|subnet| !matches!(subnet, Ref::Key(key) if keys.contains(key)));
     }
@@ -140,13 +176,33 @@ impl Kind for InterfaceEndpoint {
             "failed" => {
                 format!("has failed, so that {service} is not reachable through it. The next apply replaces it")
             }
-            state @ ("rejected" | "expired" | "partial") => {
-                format!(
-                    "is {state}, so that {service} is not or not fully reachable through it. Ask its owner, or replace the endpoint"
-                )
-            }
+            state @ ("rejected" | "expired" | "partial") => format!(
+                "is {state}, so that {service} is not or not fully reachable through it. Ask its owner to accept it. If \
+                 that is not possible, remove the entry, apply, and add it again"
+            ),
             _ => return None,
         })
+    }
+
+    /// What AWS chooses is not managed, and AWS returns neither its offer nor the gateway endpoint.
+    fn serves(&self, learned: &Learned) -> bool {
+        !learned.get(ENDPOINT_STATE).is_some_and(|state| is_unaccepted(state))
+    }
+
+    /// What an interrupted update has set is managed until the next one, which may not set it.
+    fn merge_owned(&mut self, other: &dyn Kind) {
+        let Some(other) = of::<InterfaceEndpoint>(other) else { return };
+        let merge = |own: &mut Input<Option<String>>, other: &Input<Option<String>>| {
+            if *own == Input::Known(None) {
+                own.clone_from(other);
+            }
+        };
+        merge(&mut self.settings.ip_address_type, &other.settings.ip_address_type);
+        merge(&mut self.settings.dns_record_ip_type, &other.settings.dns_record_ip_type);
+        if self.private_dns_only_for_inbound_resolver_endpoint == Input::Known(None) {
+            self.private_dns_only_for_inbound_resolver_endpoint =
+                other.private_dns_only_for_inbound_resolver_endpoint.clone();
+        }
     }
 
     /// What AWS chooses is not managed, and AWS returns neither where it offers the service nor the gateway endpoint.
@@ -162,7 +218,7 @@ impl Kind for InterfaceEndpoint {
         if wanted.private_dns_only_for_inbound_resolver_endpoint == Input::Known(None) {
             self.private_dns_only_for_inbound_resolver_endpoint = Input::Known(None);
         }
-        self.offered_in.clone_from(&wanted.offered_in);
+        self.offer.clone_from(&wanted.offer);
         self.gateway_endpoint.clone_from(&wanted.gateway_endpoint);
     }
 }
@@ -179,6 +235,9 @@ pub fn service_label<'a>(full_name: &'a str, region: &str) -> Option<&'a str> {
 
 /// The name of the learned value with the state of an interface endpoint, in lower case.
 pub const ENDPOINT_STATE: &str = "state";
+
+/// The name of the learned value with the addresses of an interface endpoint, such as `dualstack`.
+pub const ENDPOINT_ADDRESSES: &str = "ip_address_type";
 
 /// The state of an endpoint that the owner of the service has neither accepted nor rejected yet.
 pub const PENDING_ACCEPTANCE: &str = "pendingacceptance";

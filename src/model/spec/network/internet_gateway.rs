@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, tagged};
-use crate::model::{Claim, Key, Need, Tags};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, tagged};
+use crate::model::{Claim, Key, Learned, LeftBehind, Need, Tags};
 
 /// An internet gateway, attached to its VPC. Key `internet_gateway`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +20,10 @@ impl Kind for InternetGateway {
         "internet gateway"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("a network has one")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "Connects resources that have public addresses to the internet.",
@@ -27,6 +31,17 @@ impl Kind for InternetGateway {
             import_id: "GATEWAY_ID",
             attributes: &[("vpc", &["vpc_id"]), ("tags", &["tags"])],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        // A plan refuses to detach it while public addresses are mapped through it. Without it, subnets that stay have
+        // routes to nowhere, which must not look like a success.
+        WhenInUse::Error
+    }
+
+    /// An internet gateway has only tags.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
-use crate::model::{Claim, Key, Need, Ref, Tags};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, of, tagged};
+use crate::model::{Claim, Key, Learned, LeftBehind, Need, Ref, Tags};
 use crate::plugin::Input;
 
 /// A NAT gateway. Key `nat_gateway.<index>`, fixed by subnet and address, or `private_nat_gateway.<index>`, fixed by
@@ -28,6 +28,10 @@ impl Kind for NatGateway {
         "NAT gateway"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("its number follows from the layout of the subnets")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "Lets resources without public addresses open outbound connections, from its own address.",
@@ -41,6 +45,16 @@ impl Kind for NatGateway {
                 ("tags", &["tags"]),
             ],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        // AWS deletes it although routes lead to it. Any other answer is unexpected.
+        WhenInUse::Error
+    }
+
+    /// Inputs express all addresses of a NAT gateway.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::{NoAction, Restrict};
-use crate::model::spec::kind::{Counterpart, Kind};
-use crate::model::{Claim, Key, Need, Ref};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse};
+use crate::model::{Claim, Key, Learned, LeftBehind, Need, Ref};
 
 /// A managed route. Key `route.<table>.<ipv4|ipv6>`, ID `<route table ID>_<destination>`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,10 @@ impl Kind for Route {
         "route"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("its table and its destination are its key")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "The default route of a route table, to the internet gateway, the egress-only one or a NAT gateway.",
@@ -35,7 +39,16 @@ impl Kind for Route {
         }
     }
 
+    /// A route consists of its destination and its target.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
+    }
+
     /// AWS allows deleting the target first and keeps the route as a blackhole.
+    fn when_in_use(&self) -> WhenInUse {
+        WhenInUse::Deleted
+    }
+
     fn needs(&self) -> Vec<Need> {
         let mut needs = vec![Need::new(&self.route_table, Restrict)];
         needs.extend(Need::of(&self.target, NoAction));

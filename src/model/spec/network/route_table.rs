@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
-use crate::model::{Key, Learned, Need, Tags};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, of, tagged};
+use crate::model::{Key, Learned, LeftBehind, Need, Tags};
 use crate::plugin::Input;
 
 /// A route table. Key `route_table.<tier>.<index>`, or `route_table.public` if one table serves all public subnets.
@@ -24,6 +24,10 @@ impl Kind for RouteTable {
         "route table"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("its tier and the index of its AZ are its key")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "The routes for traffic from its subnets.",
@@ -31,6 +35,17 @@ impl Kind for RouteTable {
             import_id: "TABLE_ID",
             attributes: &[("vpc", &["vpc_id"]), ("propagating_gateways", &["propagating_vgws"]), ("tags", &["tags"])],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        // A gateway that is associated with it blocks its deletion. Associated subnets do too, but if a read returns
+        // them, it stays in AWS.
+        WhenInUse::Deferred
+    }
+
+    /// The plan names its unmanaged routes as lost (`lost_when_deleted`). Propagation from unmanaged gateways ends too.
+    fn left_behind(&self, learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        learned.left_behind()
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, of};
-use crate::model::{Claim, Key, Need, Ref};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, of};
+use crate::model::{Claim, Key, Learned, LeftBehind, Need, Ref};
 
 /// A subnet's explicit route table. Key `route_table_association.<tier>.<index>`, fixed like its subnet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +20,10 @@ impl Kind for RouteTableAssociation {
         "route table association"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("its subnet is its key")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "Associates a subnet with its route table, after the default route of the table exists.",
@@ -27,6 +31,15 @@ impl Kind for RouteTableAssociation {
             import_id: "SUBNET_ID/TABLE_ID",
             attributes: &[("subnet", &["subnet_id"]), ("route_table", &["route_table_id"])],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        WhenInUse::Deleted
+    }
+
+    /// An association has no settings.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
     }
 
     fn needs(&self) -> Vec<Need> {

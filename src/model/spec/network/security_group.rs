@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::default_security_group::SecurityGroupRule;
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, tagged};
-use crate::model::{Key, Need, Tags};
+use crate::model::keys::network;
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, tagged};
+use crate::model::{Key, Learned, LeftBehind, Need, Tags};
 use crate::plugin::Input;
 
 /// A security group. Key `security_group.<use>`. AWS cannot change its name, so that depends only on the slot.
@@ -26,6 +27,10 @@ impl Kind for SecurityGroup {
         "security group"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Entry { slots: network::ENDPOINT_GROUP, leader: network::INTERFACE_ENDPOINT }
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "Decides who can reach the interface endpoints.",
@@ -38,6 +43,16 @@ impl Kind for SecurityGroup {
                 ("tags", &["tags"]),
             ],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        // Network interfaces in it, and rules of other groups that refer to it, block its deletion.
+        WhenInUse::Deferred
+    }
+
+    /// Inputs express all rules of the group.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
-use crate::model::{Claim, Key, Need, Tags};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, of, tagged};
+use crate::model::{Claim, Key, Learned, LeftBehind, Need, Tags, printable};
 use crate::plugin::Input;
 
 /// The tier of a subnet.
@@ -53,6 +53,10 @@ impl Kind for Subnet {
         "subnet"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("its tier and the index of its AZ are its key")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "A block of addresses in one availability zone, for instances, functions and load balancers.",
@@ -73,6 +77,17 @@ impl Kind for Subnet {
                 ("tags", &["tags"]),
             ],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        // Network interfaces in it block its deletion.
+        WhenInUse::Deferred
+    }
+
+    /// Its network ACL, and how instances get names and IPv4 addresses.
+    fn left_behind(&self, learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        let acl = learned.network_acl_id.iter().map(|acl| LeftBehind::new(format!("network ACL {}", printable(acl))));
+        acl.chain(learned.left_behind()).collect()
     }
 
     fn needs(&self) -> Vec<Need> {

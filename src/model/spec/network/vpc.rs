@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
-use crate::model::{Need, Tags};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, of, tagged};
+use crate::model::{Learned, LeftBehind, Need, Tags};
 use crate::plugin::Input;
 
 /// A VPC, the root of a network. Key `vpc`, fixed by primary CIDR and tenancy.
@@ -35,6 +35,10 @@ impl Kind for Vpc {
         "VPC"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("a network has one")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "The network: an address range that contains all other objects. It is created first and \
@@ -55,6 +59,17 @@ impl Kind for Vpc {
         }
     }
 
+    fn when_in_use(&self) -> WhenInUse {
+        // An update never deletes the root.
+        WhenInUse::Error
+    }
+
+    /// The set of DHCP options, which a new VPC has only if it is the default one of the Region.
+    fn left_behind(&self, learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        let is_default = "unless it is the default of the Region";
+        learned.left_behind().into_iter().map(|it| LeftBehind::new(format!("{}, {is_default}", it.setting))).collect()
+    }
+
     fn needs(&self) -> Vec<Need> {
         Vec::new()
     }
@@ -67,11 +82,16 @@ impl Kind for Vpc {
 
     /// AWS does not return the pool of a range.
     fn mask_unowned(&mut self, wanted: &dyn Kind) {
-        let Some(wanted) = of::<Vpc>(wanted) else { return };
+        self.take_unstored(wanted);
+    }
+
+    /// The pool of its range.
+    fn take_unstored(&mut self, earlier: &dyn Kind) {
+        let Some(earlier) = of::<Vpc>(earlier) else { return };
         if self.ipv4_ipam_pool_id == Input::Known(None) {
-            self.ipv4_ipam_pool_id = wanted.ipv4_ipam_pool_id.clone();
-            self.ipv4_netmask_length = wanted.ipv4_netmask_length.clone();
-            if wanted.cidr_block == Input::Known(None) {
+            self.ipv4_ipam_pool_id = earlier.ipv4_ipam_pool_id.clone();
+            self.ipv4_netmask_length = earlier.ipv4_netmask_length.clone();
+            if earlier.cidr_block == Input::Known(None) {
                 self.cidr_block = Input::Known(None);
             }
         }

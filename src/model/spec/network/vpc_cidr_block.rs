@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind};
-use crate::model::{Key, Need};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse};
+use crate::model::{Key, Learned, LeftBehind, Need};
 
 /// A secondary IPv4 range of the VPC. Key `cidr_block.<range>`. Its ID is that of the association.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +20,10 @@ impl Kind for VpcCidrBlock {
         "secondary CIDR block"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("its range is its key")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "A further IPv4 range of the VPC. Its key contains the range.",
@@ -27,6 +31,16 @@ impl Kind for VpcCidrBlock {
             import_id: "ASSOCIATION_ID",
             attributes: &[("vpc", &["vpc_id"]), ("cidr_block", &["cidr_block"])],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        // Unmanaged subnets in it block its removal.
+        WhenInUse::Deferred
+    }
+
+    /// AWS stores the range alone.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
-use crate::model::spec::kind::{Counterpart, Kind, of, tagged};
-use crate::model::{Claim, Key, Need, Ref, Tags};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, of, tagged};
+use crate::model::{Claim, Key, Learned, LeftBehind, Need, Ref, Tags, lost_policy};
 use crate::plugin::Input;
 
 /// A gateway endpoint. Key `vpc_endpoint.<objectstore|keyvalue>`, fixed by service name.
@@ -29,6 +29,10 @@ impl Kind for VpcEndpoint {
         "VPC endpoint"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("its service is its key")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "Routes traffic to S3 or DynamoDB without the internet and the NAT gateways, at no charge.",
@@ -42,6 +46,24 @@ impl Kind for VpcEndpoint {
                 ("tags", &["tags"]),
             ],
         }
+    }
+
+    fn when_in_use(&self) -> WhenInUse {
+        // An interface endpoint with private names for inbound resolvers only blocks its deletion.
+        WhenInUse::Deferred
+    }
+
+    /// Inputs express all settings of a gateway endpoint.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
+    }
+
+    fn weakened_by(&self, new: &dyn Kind) -> Option<LeftBehind> {
+        lost_policy(&self.policy, &of::<VpcEndpoint>(new)?.policy)
+    }
+
+    fn is_protected_by_settings(&self) -> bool {
+        true
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::{DeleteAfter, Restrict};
-use crate::model::spec::kind::{Counterpart, Kind, of};
-use crate::model::{Key, Need};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, of};
+use crate::model::{Key, Learned, LeftBehind, Need};
 use crate::plugin::Input;
 
 /// The VPC's IPv6 range. Key `ipv6_cidr_block`, fixed by its source. Its ID is that of the association, and the range
@@ -42,6 +42,10 @@ impl Kind for VpcIpv6Block {
         "IPv6 CIDR block"
     }
 
+    fn identity(&self) -> Identity {
+        Identity::Key("a network has one")
+    }
+
     fn counterpart(&self) -> Counterpart {
         Counterpart {
             description: "The IPv6 range of the VPC, from Amazon or an IPAM pool.",
@@ -62,7 +66,17 @@ impl Kind for VpcIpv6Block {
         }
     }
 
+    /// AWS stores the range and its source, which inputs express.
+    fn left_behind(&self, _learned: &Learned, _new: &dyn Kind) -> Vec<LeftBehind> {
+        Vec::new()
+    }
+
     /// A pool releases the range after the deletion of the VPC, so the wait for it comes last.
+    fn when_in_use(&self) -> WhenInUse {
+        // Unmanaged subnets with a part of it block its removal.
+        WhenInUse::Deferred
+    }
+
     fn needs(&self) -> Vec<Need> {
         let on_delete = if self.is_of_pool() { DeleteAfter } else { Restrict };
         vec![Need::new(&self.vpc, on_delete)]
@@ -73,13 +87,17 @@ impl Kind for VpcIpv6Block {
         (!self.is_of_pool()).then_some(&self.vpc)
     }
 
-    /// AWS does not return the pool of a range.
     fn mask_unowned(&mut self, wanted: &dyn Kind) {
-        let Some(wanted) = of::<VpcIpv6Block>(wanted) else { return };
+        self.take_unstored(wanted);
+    }
+
+    /// The pool of the range.
+    fn take_unstored(&mut self, earlier: &dyn Kind) {
+        let Some(earlier) = of::<VpcIpv6Block>(earlier) else { return };
         if let (Ipv6Source::Pool { pool_id: Input::Known(None), .. }, Ipv6Source::Pool { .. }) =
-            (&self.source, &wanted.source)
+            (&self.source, &earlier.source)
         {
-            self.source = wanted.source.clone();
+            self.source = earlier.source.clone();
         }
     }
 }
