@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use ipnet::IpNet;
 use tokio_util::sync::CancellationToken;
 
-use crate::model::{Entry, Ids, Key, Learned, Object, Spec, TopologyKind};
+use crate::model::{Entry, Ids, Key, Learned, Object, Spec, TopologyKind, Unfinished};
 use crate::model::{Facts, GuardDutyObjects, Lookup, Scope, TagSettings, Timeouts};
 
 mod cases;
@@ -65,12 +65,14 @@ pub trait Cloud: Send + Sync + 'static {
     /// create was lost, a second one finds the object by its natural key or by the tag of the request.
     async fn create(&self, work: &OpContext<'_>, object: &Object, record: &Recorder<'_>) -> Result<(), Failure>;
 
-    /// Updates an object in place. `from` is `None` if the current spec is uncertain. Then every attribute is set.
+    /// Updates an object in place. `from` is its spec as it was last read or applied. Sends what differs from that, and
+    /// of the rest only what a call requires. If an earlier operation has not been completed, waits for its effects
+    /// too.
     async fn update(
         &self,
         work: &OpContext<'_>,
         id: &str,
-        from: Option<&Spec>,
+        from: &Spec,
         to: &Object,
         record: &Recorder<'_>,
     ) -> Result<(), Failure>;
@@ -78,6 +80,10 @@ pub trait Cloud: Send + Sync + 'static {
     /// Sets the ownership tags of a foreign object, and those tags of `to` that it does not have.
     /// Sends at most one call, and none for a kind without tags. `from` is the current spec.
     async fn adopt(&self, work: &OpContext<'_>, id: &str, from: &Spec, to: &Object) -> Result<(), Failure>;
+
+    /// Sets the tag `fgw:object` of an object whose entry got another key in the configuration. Sends one call. The
+    /// kind has tags.
+    async fn rename(&self, work: &OpContext<'_>, id: &str, to: &Object) -> Result<(), Failure>;
 
     /// Deletes an object and waits until the deletion has finished. A missing object is a success.
     async fn delete(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure>;
@@ -132,9 +138,8 @@ pub struct OpContext<'a> {
     pub root_id: Option<&'a str>,
     /// The ids of the object's dependencies.
     pub ids: &'a Ids,
-    /// The spec last applied to the object, if it exists. Values in it that are no longer required are removed, even if
-    /// it is uncertain that all of them were set.
-    pub before: Option<&'a Spec>,
+    /// Of an update: the earlier operation on the object that has not been completed, if any.
+    pub unfinished: Option<Unfinished>,
     /// The ids of all objects in state. An untagged object that is not among them may be from a killed run.
     pub known: BTreeSet<String>,
     /// The ids of the objects in state that AWS deploys after a change.
@@ -257,7 +262,7 @@ pub struct Observed {
 }
 
 /// The part of a topology in which dependents are listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DependentScope<'a> {
     /// The whole topology.
     Root,
@@ -271,6 +276,10 @@ pub enum DependentScope<'a> {
     Addresses(&'a [&'a str], &'a [IpNet]),
     /// These custom domains, by their names.
     Domains(&'a [&'a str]),
+    /// Everything that uses these objects, wherever it is.
+    Objects(&'a [&'a Entry]),
+    /// The mappings of unmanaged custom domains to these stages, by their names.
+    Stages(&'a [&'a str]),
 }
 
 /// The unmanaged objects in a topology, as far as they could be listed.

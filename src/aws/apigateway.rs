@@ -14,6 +14,7 @@ pub(crate) mod domain_name;
 pub(crate) mod integration;
 pub(crate) mod jwt_authorizer;
 mod landscape;
+mod link_users;
 mod missing_api;
 pub(crate) mod read;
 #[cfg(test)]

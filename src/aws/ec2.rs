@@ -52,6 +52,11 @@ pub(crate) use pollers::Pollers;
 pub(crate) use read::{discover, read};
 pub(crate) use vpc::{mark_root, namesakes, roots};
 
+/// Whether a VPC exists.
+pub(crate) async fn exists(session: &Session, vpc_id: &str) -> Result<bool, Failure> {
+    Ok(!vpc::with_id(session, vpc_id).await?.is_empty())
+}
+
 /// The objects among `objects` that exist with the tags of this network, of the kinds that not every read looks for.
 pub(crate) async fn leftovers(
     session: &Session,

@@ -21,6 +21,8 @@ mod lookups;
 mod route53;
 
 #[cfg(test)]
+mod failed_updates;
+#[cfg(test)]
 mod foreign_answers;
 #[cfg(test)]
 mod recorded;

@@ -41,6 +41,8 @@ pub(crate) struct Recorded {
 #[derive(Debug, Default)]
 struct Tape {
     answers: Vec<(String, Answer)>,
+    /// Whether calls without a response are denied. Otherwise, they panic.
+    denies_others: bool,
     requests: Vec<RecordedRequest>,
 }
 
@@ -56,6 +58,10 @@ enum Protocol {
 
 /// The deadline of an operation, which is longer than every timeout of the code under test.
 const LIMIT: Duration = Duration::from_secs(2 * 3600);
+
+/// The response of EC2 to a call without permission.
+const DENIED: &str = "<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>not you</Message></Error>\
+                      </Errors><RequestID>req-1</RequestID></Response>";
 
 /// A response of AWS.
 #[derive(Clone, Debug)]
@@ -97,6 +103,12 @@ impl Recorded {
     /// Adds a response to a call, such as `POST /v2/apis` or `CreateLogGroup`.
     pub(crate) fn on(self, call: &str, answer: Answer) -> Recorded {
         self.tape.lock().unwrap().answers.push((call.to_string(), answer));
+        self
+    }
+
+    /// Denies every call that has no response.
+    pub(crate) fn denying_others(self) -> Recorded {
+        self.tape.lock().unwrap().denies_others = true;
         self
     }
 
@@ -210,7 +222,7 @@ where
         owner: OWNER,
         root_id: Some("api1"),
         ids: &all,
-        before: None,
+        unfinished: None,
         known: Default::default(),
         deployed: ["$default".to_string()].into(),
         new_inputs: &Default::default(),
@@ -240,7 +252,11 @@ impl HttpConnector for Recorded {
                 }
                 answer
             });
-            (answer, tape.requests.len() - 1)
+            let denied = || match protocol {
+                Protocol::Query => Answer::Xml(403, DENIED.to_string()),
+                Protocol::Target | Protocol::Rest => Answer::Error(403, "AccessDeniedException", "not you"),
+            };
+            (answer.or_else(|| tape.denies_others.then(denied)), tape.requests.len() - 1)
         };
         let tape = self.tape.clone();
         HttpConnectorFuture::new(async move {

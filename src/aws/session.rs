@@ -66,6 +66,23 @@ macro_rules! in_file_of_kind {
     };
 }
 
+/// Adds tags to an existing object with one call.
+async fn add_tags(
+    operation: &Operation<'_>,
+    id: &str,
+    to: &Object,
+    tags: BTreeMap<String, String>,
+) -> Result<(), Failure> {
+    match &to.spec {
+        Spec::Api(_) => apigateway::api::add_tags(operation, id, tags).await,
+        Spec::Stage(stage) => apigateway::stage::add_tags(operation, operation.id(&stage.api)?, id, tags).await,
+        Spec::DomainName(_) => apigateway::domain_name::add_tags(operation, id, tags).await,
+        Spec::LogGroup(_) => logs::group::add_tags(operation, id, tags).await,
+        Spec::VpcLink(_) => apigateway::vpc_link::add_tags(operation, id, tags).await,
+        _ => ec2::tags::set(operation, id, &tags).await,
+    }
+}
+
 #[async_trait]
 impl Cloud for Session {
     fn scope(&self) -> &Scope {
@@ -122,14 +139,15 @@ impl Cloud for Session {
         &self,
         work: &OpContext<'_>,
         id: &str,
-        from: Option<&Spec>,
+        from: &Spec,
         to: &Object,
         record: &Recorder<'_>,
     ) -> Result<(), Failure> {
         let operation = Operation { session: self, work, key: &to.key, routes: &to.routes, record: Some(record) };
         in_file_of_kind!(&to.spec, |to, file, Kind| {
             // The kind of a key never changes.
-            Box::pin(file::update(&operation, id, from.and_then(Kind::of), to)).await
+            let from = operation.of_its_kind(Kind::of(from))?;
+            Box::pin(file::update(&operation, id, from, to)).await
         })
     }
 
@@ -142,14 +160,12 @@ impl Cloud for Session {
             }
             _ => ownership::tags_on_adopt(&operation, from, own)?,
         };
-        match &to.spec {
-            Spec::Api(_) => apigateway::api::add_tags(&operation, id, tags).await,
-            Spec::Stage(stage) => apigateway::stage::add_tags(&operation, operation.id(&stage.api)?, id, tags).await,
-            Spec::DomainName(_) => apigateway::domain_name::add_tags(&operation, id, tags).await,
-            Spec::LogGroup(_) => logs::group::add_tags(&operation, id, tags).await,
-            Spec::VpcLink(_) => apigateway::vpc_link::add_tags(&operation, id, tags).await,
-            _ => ec2::tags::set(&operation, id, &tags).await,
-        }
+        add_tags(&operation, id, to, tags).await
+    }
+
+    async fn rename(&self, work: &OpContext<'_>, id: &str, to: &Object) -> Result<(), Failure> {
+        let operation = Operation { session: self, work, key: &to.key, routes: &to.routes, record: None };
+        add_tags(&operation, id, to, ownership::tags_on_rename(&operation)).await
     }
 
     async fn delete(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {

@@ -101,7 +101,7 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
         &self,
         work: &OpContext<'_>,
         id: &str,
-        from: Option<&Spec>,
+        from: &Spec,
         to: &Object,
         record: &Recorder<'_>,
     ) -> Result<(), Failure> {
@@ -116,6 +116,13 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
         let adopted = self.account.adopt(work, id, from, to).await;
         self.at("after", "adopt", &to.key.slot);
         adopted
+    }
+
+    async fn rename(&self, work: &OpContext<'_>, id: &str, to: &Object) -> Result<(), Failure> {
+        self.at("before", "rename", &to.key.slot);
+        let renamed = self.account.rename(work, id, to).await;
+        self.at("after", "rename", &to.key.slot);
+        renamed
     }
 
     async fn delete(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {

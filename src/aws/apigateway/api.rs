@@ -20,6 +20,11 @@ use crate::model::TopologyKind;
 use crate::model::keys::gateway::RESOURCE;
 use crate::model::{Api, Cors, Entry, Key, Learned, Spec};
 
+/// Whether an API exists.
+pub(crate) async fn exists(session: &Session, api_id: &str) -> Result<bool, Failure> {
+    Ok(get(session, api_id).await?.is_some())
+}
+
 /// Reads an API. `None` only if AWS reports that it does not exist.
 pub(super) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>, Failure> {
     let answer = client(session).await.get_api().api_id(api_id).send().await;
@@ -130,52 +135,32 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Api) -> Result<(), 
     Ok(())
 }
 
-/// Updates an API to match its spec. An empty string clears a text. An empty CORS object has no effect, so a separate
-/// call deletes the CORS configuration.
-pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Api>, to: &Api) -> Result<(), Failure> {
+/// Sends the members that differ. An empty string clears a text. An empty CORS object has no effect, so a separate call
+/// deletes the CORS configuration.
+pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: &Api, to: &Api) -> Result<(), Failure> {
     let session = operation.session;
     let (_lock, change) = change(operation, id, "UpdateApi").await;
     let name = operation.known(&to.name)?;
-    let wanted_cors = operation.known(&to.cors)?.as_ref();
-    let unchanged = from.is_some_and(|from| {
-        (&from.name, &from.description, &from.version) == (&to.name, &to.description, &to.version)
-            && (from.cors == to.cors || wanted_cors.is_none())
-    });
-    let disable = *operation.known(&to.disable_endpoint)?;
-    let disable = from.is_none_or(|from| from.disable_endpoint != to.disable_endpoint).then_some(disable);
-    let ip_address_type = operation.known(&to.ip_address_type)?.as_str();
-    let ip_address_type = from.is_none_or(|from| from.ip_address_type != to.ip_address_type).then_some(ip_address_type);
-    if !unchanged || disable.is_some() || ip_address_type.is_some() {
-        let description = operation.known(&to.description)?.clone().unwrap_or_default();
-        let version = operation.known(&to.version)?.clone().unwrap_or_default();
-        // AWS documents no way to remove the maximum age alone, and may keep the old value if it is omitted. With 0,
-        // browsers do not cache; without a value, they cache for some seconds.
-        let had_max_age = from.is_none_or(|from| match &from.cors {
-            Input::Known(cors) => cors.as_ref().is_some_and(|cors| cors.max_age.is_some()),
-            Input::Unknown => true,
-        });
-        let wanted_cors = wanted_cors.map(|wanted| {
-            let max_age = wanted.max_age.or(had_max_age.then_some(0));
-            cors(&Cors { max_age, ..wanted.clone() })
-        });
+    let changed = Changed::between(operation, from, to)?;
+    if changed.is_sent() {
         change
             .send(|| async {
                 client(session)
                     .await
                     .update_api()
                     .api_id(id)
-                    .name(name)
-                    .description(&description)
-                    .version(&version)
-                    .set_cors_configuration(wanted_cors.clone())
-                    .set_disable_execute_api_endpoint(disable)
-                    .set_ip_address_type(ip_address_type.map(IpAddressType::from))
+                    .set_name(changed.name.map(str::to_string))
+                    .set_description(changed.description.clone())
+                    .set_version(changed.version.clone())
+                    .set_cors_configuration(changed.cors.clone())
+                    .set_disable_execute_api_endpoint(changed.disable_endpoint)
+                    .set_ip_address_type(changed.ip_address_type.clone())
                     .send()
                     .await
             })
             .await?;
     }
-    if wanted_cors.is_none() && from.is_none_or(|from| from.cors != Input::Known(None)) {
+    if from.cors != to.cors && changed.cors.is_none() {
         let change = Mutation { action: "DeleteCorsConfiguration", ..change };
         let answer =
             change.send(|| async { client(session).await.delete_cors_configuration().api_id(id).send().await }).await;
@@ -189,12 +174,59 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ap
         }
     }
     let arn = api_arn(&session.scope, id);
-    let mut tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
-    if from.is_none_or(|from| from.name != to.name) {
-        tags.set.insert(ownership::RESOURCE.into(), ownership::resource(operation.work.owner, name));
+    let mut tags = TagChanges::between(operation, &from.tags, &to.tags)?;
+    let resource = ownership::resource(operation.work.owner, name);
+    if from.name != to.name || (operation.is_resumed() && !has_resource(session, id, &resource).await?) {
+        tags.set.insert(ownership::RESOURCE.into(), resource);
     }
     tag(session, &arn, tags.set, &Mutation { action: "TagResource", ..change }).await?;
     untag(session, &arn, tags.remove, &Mutation { action: "UntagResource", ..change }).await
+}
+
+/// The members to send.
+struct Changed<'a> {
+    name: Option<&'a str>,
+    description: Option<String>,
+    version: Option<String>,
+    cors: Option<ShownCors>,
+    disable_endpoint: Option<bool>,
+    ip_address_type: Option<IpAddressType>,
+}
+
+impl<'a> Changed<'a> {
+    fn between(operation: &Operation<'_>, from: &Api, to: &'a Api) -> Result<Changed<'a>, Failure> {
+        let text = |from: &Input<Option<String>>, to: &Input<Option<String>>| match from == to {
+            true => Ok(None),
+            false => operation.known(to).map(|text| Some(text.clone().unwrap_or_default())),
+        };
+        let name = operation.known(&to.name)?.as_str();
+        let disable_endpoint = *operation.known(&to.disable_endpoint)?;
+        let ip_address_type = operation.known(&to.ip_address_type)?.as_str();
+        let wanted = operation.known(&to.cors)?.as_ref().filter(|_| from.cors != to.cors);
+        // AWS documents no way to remove the maximum age alone, and may keep the old value if it is omitted. With 0,
+        // browsers do not cache; without a value, they cache for some seconds.
+        let had_max_age = operation.known(&from.cors)?.as_ref().is_some_and(|cors| cors.max_age.is_some());
+        let with_age = |wanted: &Cors| Cors { max_age: wanted.max_age.or(had_max_age.then_some(0)), ..wanted.clone() };
+        Ok(Changed {
+            name: (from.name != to.name).then_some(name),
+            description: text(&from.description, &to.description)?,
+            version: text(&from.version, &to.version)?,
+            cors: wanted.map(|wanted| cors(&with_age(wanted))),
+            disable_endpoint: (from.disable_endpoint != to.disable_endpoint).then_some(disable_endpoint),
+            ip_address_type: (from.ip_address_type != to.ip_address_type).then(|| ip_address_type.into()),
+        })
+    }
+
+    fn is_sent(&self) -> bool {
+        let has_text = self.name.is_some() || self.description.is_some() || self.version.is_some();
+        has_text || self.cors.is_some() || self.disable_endpoint.is_some() || self.ip_address_type.is_some()
+    }
+}
+
+/// Whether the ownership tag has this value. An interrupted update may have changed the name of the API alone.
+async fn has_resource(session: &Session, id: &str, resource: &str) -> Result<bool, Failure> {
+    let tags = get(session, id).await?.and_then(|api| api.tags).unwrap_or_default();
+    Ok(tags.get(ownership::RESOURCE).is_some_and(|value| value == resource))
 }
 
 /// Adds tags to an API.
@@ -271,7 +303,8 @@ fn learned(endpoint: Option<String>) -> Learned {
     endpoint.into_iter().map(|endpoint| ("api_endpoint".to_string(), endpoint)).collect()
 }
 
-async fn all(session: &Session) -> Result<Vec<Shown>, Failure> {
+/// Lists the APIs of the account in the Region.
+pub(super) async fn all(session: &Session) -> Result<Vec<Shown>, Failure> {
     pages(|token| async move {
         let answer = client(session).await.get_apis().max_results(PAGE).set_next_token(token).send().await;
         let answer = answer.or_failure("GetApis")?;

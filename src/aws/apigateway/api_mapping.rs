@@ -101,21 +101,25 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &ApiMapping) -> Resu
     Ok(())
 }
 
-/// Updates a mapping to match its spec. One that moves to another stage waits until that serves the API.
+/// Sends what differs, with the API, which the call requires. A mapping that moves to another stage waits until that
+/// serves the API.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
-    from: Option<&ApiMapping>,
+    from: &ApiMapping,
     to: &ApiMapping,
 ) -> Result<(), Failure> {
+    if from == to {
+        return Ok(());
+    }
     let session = operation.session;
     let (api_id, stage) = (operation.id(&to.api)?, operation.resolve(&to.stage)?);
     let domain = operation.id(&to.domain)?;
-    let leaves_stage = from.is_none_or(|from| from.stage != to.stage);
+    let leaves_stage = from.stage != to.stage;
     if leaves_stage {
         before_move(operation, api_id, stage).await?;
     }
-    let moved = from.is_some_and(|from| from.mapping_key != to.mapping_key);
+    let moved = from.mapping_key != to.mapping_key;
     let (_locks, change) = locked_change(operation, api_id, domain, "UpdateApiMapping").await;
     change
         .send(|| async {
@@ -125,7 +129,7 @@ pub(crate) async fn update(
                 .domain_name(domain)
                 .api_mapping_id(id)
                 .api_id(api_id)
-                .stage(stage)
+                .set_stage(leaves_stage.then(|| stage.to_string()))
                 .set_api_mapping_key(moved.then(|| to.mapping_key.clone()))
                 .send()
                 .await
@@ -295,13 +299,13 @@ mod tests {
         let difference = Spec::ApiMapping(spec()).differences(&Spec::ApiMapping(elsewhere.clone()));
         assert_eq!(difference, ["stage is api2/prod instead of stage"]);
         let key = keys::api_mapping(&domain());
-        run(&session, &key, &ids(), async |it| update(it, "m1", Some(&elsewhere), &spec()).await).await.0.unwrap();
+        run(&session, &key, &ids(), async |it| update(it, "m1", &elsewhere, &spec()).await).await.0.unwrap();
         assert_eq!(aws.body(&patch), json!({ "apiId": "api1", "stage": "$default" }));
 
         let aws = Recorded::default().on(&patch, Answer::Json(200, json!({})));
         let session = aws.session("mapping-moved");
         let moved = shown("api1", Stage::DEFAULT, "v2");
-        run(&session, &key, &ids(), async |it| update(it, "m1", Some(&moved), &spec()).await).await.0.unwrap();
+        run(&session, &key, &ids(), async |it| update(it, "m1", &moved, &spec()).await).await.0.unwrap();
         assert_eq!(aws.body(&patch)["apiMappingKey"], "");
     }
 
@@ -327,7 +331,7 @@ mod tests {
             let to = ApiMapping { stage: Ref::Key(keys::stage("prod")), ..spec() };
             let ids = [(keys::api(), "api1"), (keys::stage("prod"), "prod"), (domain(), "api.example.com")];
             let key = keys::api_mapping(&domain());
-            let moved = run(&session, &key, &ids, async |it| update(it, "m1", Some(&spec()), &to).await).await.0;
+            let moved = run(&session, &key, &ids, async |it| update(it, "m1", &spec(), &to).await).await.0;
             assert_eq!(moved.is_ok(), is_moved, "{moved:?}");
             assert_eq!(aws.calls().contains(&patch), is_moved, "{:?}", aws.calls());
         }

@@ -133,19 +133,26 @@ where
     }
 }
 
-/// Updates an authorizer to match its spec. All fields are sent: an empty string clears the credentials, an empty list
-/// the identity sources, and a TTL of 0 disables caching. The name is sent only if it was changed outside Terraform.
+/// Sends the fields that differ. An empty string clears the credentials, an empty list the identity sources, and a TTL
+/// of 0 disables caching.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
-    from: Option<&Authorizer>,
+    from: &Authorizer,
     to: &Authorizer,
 ) -> Result<(), Failure> {
+    if from == to {
+        return Ok(());
+    }
     let api_id = operation.id(&to.api)?;
-    let wanted = WantedAuthorizer::of(operation, to)?;
-    let had_simple_responses = from.is_none_or(|from| from.enable_simple_responses != Input::Known(false));
-    let simple_responses = wanted.simple_responses().or(had_simple_responses.then_some(false));
-    let name = from.filter(|from| from.name != to.name).map(|_| to.name.clone());
+    let (before, wanted) = (WantedAuthorizer::of(operation, from)?, WantedAuthorizer::of(operation, to)?);
+    let name = (from.name != to.name).then(|| to.name.clone());
+    let uri = Some(wanted.uri).filter(|uri| *uri != before.uri);
+    let version = Some(wanted.payload_format_version).filter(|it| *it != before.payload_format_version);
+    let sources = Some(wanted.identity_sources).filter(|sources| *sources != before.identity_sources);
+    let ttl = Some(wanted.ttl).filter(|ttl| *ttl != before.ttl);
+    let simple_responses = Some(wanted.enable_simple_responses).filter(|it| *it != before.enable_simple_responses);
+    let credentials = Some(wanted.credentials_arn).filter(|it| *it != before.credentials_arn);
     let (_lock, change) = change(operation, api_id, "UpdateAuthorizer").await;
     let update = || async {
         client(operation.session)
@@ -154,13 +161,12 @@ pub(crate) async fn update(
             .api_id(api_id)
             .authorizer_id(id)
             .set_name(name.clone())
-            .authorizer_type(AuthorizerType::Request)
-            .authorizer_uri(wanted.uri)
-            .authorizer_payload_format_version(wanted.payload_format_version)
-            .set_identity_source(Some(wanted.identity_sources.to_vec()))
-            .authorizer_result_ttl_in_seconds(wanted.ttl)
+            .set_authorizer_uri(uri.map(str::to_string))
+            .set_authorizer_payload_format_version(version.map(str::to_string))
+            .set_identity_source(sources.map(<[String]>::to_vec))
+            .set_authorizer_result_ttl_in_seconds(ttl)
             .set_enable_simple_responses(simple_responses)
-            .authorizer_credentials_arn(wanted.credentials_arn.unwrap_or_default())
+            .set_authorizer_credentials_arn(credentials.map(|arn| arn.unwrap_or_default().to_string()))
             .send()
             .await
     };
@@ -313,8 +319,7 @@ mod tests {
         let session = aws.session("authorizer-taken");
         let from = Authorizer { name: "theirs".into(), ..spec() };
         let created = run(&session, &Key::new("a"), &ids(), async |it| create(it, &spec()).await).await;
-        let updated =
-            run(&session, &Key::new("a"), &ids(), async |it| update(it, "a1", Some(&from), &spec()).await).await;
+        let updated = run(&session, &Key::new("a"), &ids(), async |it| update(it, "a1", &from, &spec()).await).await;
         for ((answer, reported), action) in [(created, "CreateAuthorizer"), (updated, "UpdateAuthorizer")] {
             let failure = answer.unwrap_err();
             assert_eq!((failure.cause, failure.action.as_str()), (Cause::Exists, action));
@@ -374,12 +379,10 @@ mod tests {
             ..spec()
         };
         let session = aws.session("authorizer-update");
-        run(&session, &Key::new("a"), &ids(), async |it| update(it, "a1", Some(&from), &spec()).await).await.0.unwrap();
+        run(&session, &Key::new("a"), &ids(), async |it| update(it, "a1", &from, &spec()).await).await.0.unwrap();
         assert_eq!(
             aws.body(patch),
-            json!({ "authorizerType": "REQUEST", "authorizerUri": "arn:aws:apigateway:uri",
-                "authorizerPayloadFormatVersion": "1.0", "identitySource": [], "authorizerResultTtlInSeconds": 0,
-                "authorizerCredentialsArn": "" })
+            json!({ "identitySource": [], "authorizerResultTtlInSeconds": 0, "authorizerCredentialsArn": "" })
         );
     }
 

@@ -2,15 +2,17 @@
 
 use std::collections::HashSet;
 
+use aws_sdk_apigatewayv2::types::ApiMapping;
 use futures::future::join_all;
 
-use super::{api_mapping, authorizer, route, stage, text};
+use super::{api_mapping, authorizer, domain_name, link_users, route, stage, text};
 use crate::aws::Session;
-use crate::cloud::{Dependent, DependentScope, Dependents, Failure};
+use crate::cloud::{Cause, Dependent, DependentScope, Dependents, Failure};
 use crate::model::{Entry, Spec};
 
 /// Finds the unmanaged routes, stages and authorizers of an API and the unmanaged mappings of its domain. All of them
-/// are deleted with the API or domain, except mappings to other APIs, which block the deletion of the domain.
+/// are deleted with the API or domain, except mappings to other APIs, which block the deletion of the domain, and
+/// mappings to the API on unmanaged domains, which block the deletion of their stage.
 /// Integrations only serve routes and are not reported. Failed list calls are reported in addition to the results of
 /// the others.
 pub(crate) async fn dependents(
@@ -19,11 +21,18 @@ pub(crate) async fn dependents(
     within: DependentScope<'_>,
     known: &[Entry],
 ) -> Dependents {
+    if let DependentScope::Objects(entries) = within {
+        let is_known = |id: &str| known.iter().any(|entry| entry.id == id);
+        return link_users::of_links(session, api_id, entries, &is_known).await;
+    }
     let is_meant = |entry: &&Entry| match within {
         DependentScope::Root => true,
         DependentScope::Domains(names) => names.contains(&entry.id.as_str()),
         _ => false,
     };
+    if let DependentScope::Stages(stages) = within {
+        return Dependents::of([mappings_elsewhere(session, api_id, known, |stage| stages.contains(&stage)).await]);
+    }
     let domains = known.iter().filter(|entry| matches!(entry.applied, Spec::DomainName(_)) && entry.is_present());
     let paths = join_all(domains.filter(is_meant).map(|entry| paths(session, api_id, &entry.id, known)));
     if !matches!(within, DependentScope::Root) {
@@ -43,11 +52,12 @@ pub(crate) async fn dependents(
             guardduty: Vec::new(),
         })
     };
-    let (routes, stages, authorizers, paths) = tokio::join!(
+    let (routes, stages, authorizers, paths, elsewhere) = tokio::join!(
         route::list(session, api_id),
         stage::list(session, api_id),
         authorizer::list(session, api_id),
-        paths
+        paths,
+        mappings_elsewhere(session, api_id, known, |_| true)
     );
     let routes = routes.map(|all| {
         let found = all.into_iter().filter_map(|it| unmanaged("route", it.route_id, it.route_key));
@@ -61,7 +71,52 @@ pub(crate) async fn dependents(
         let found = all.into_iter().filter_map(|it| unmanaged("authorizer", it.authorizer_id, it.name));
         found.collect()
     });
-    Dependents::of([routes, stages, authorizers].into_iter().chain(paths))
+    Dependents::of([routes, stages, authorizers, elsewhere].into_iter().chain(paths))
+}
+
+/// Lists the mappings to stages of the API on the domains that are not in state. A role may have access to its own
+/// domain only.
+async fn mappings_elsewhere(
+    session: &Session,
+    api_id: &str,
+    known: &[Entry],
+    is_meant: impl Fn(&str) -> bool,
+) -> Result<Vec<Dependent>, Failure> {
+    let skipped = |failure: &Failure| {
+        tracing::warn!("Skipping the search for API mappings on other custom domains: {failure}");
+    };
+    let domains = match domain_name::list(session).await {
+        Err(failure) if failure.cause == Cause::Denied => {
+            skipped(&failure);
+            return Ok(Vec::new());
+        }
+        listed => listed?,
+    };
+    let is_ours = |name: &str| known.iter().any(|it| matches!(it.applied, Spec::DomainName(_)) && it.id == name);
+    let names: Vec<String> = domains.into_iter().filter_map(|it| it.domain_name).filter(|it| !is_ours(it)).collect();
+    let mut found = Vec::new();
+    for (name, mappings) in names.iter().zip(join_all(names.iter().map(|it| api_mapping::list(session, it))).await) {
+        let mappings = match mappings {
+            Err(failure) if failure.cause == Cause::Denied => {
+                skipped(&failure);
+                continue;
+            }
+            mappings => mappings?,
+        };
+        let leads_here = |it: &ApiMapping| it.api_id() == Some(api_id) && it.stage().is_some_and(&is_meant);
+        found.extend(mappings.iter().filter(|it| leads_here(it)).filter_map(|shown| {
+            Some(Dependent {
+                kind: "API mapping",
+                id: shown.api_mapping_id.clone()?,
+                description: format!("{name}/{}", api_mapping::path(shown)),
+                further: format!("to {}", api_mapping::target(shown)),
+                owner: None,
+                holds: shown.stage.clone().into_iter().collect(),
+                guardduty: Vec::new(),
+            })
+        }));
+    }
+    Ok(found)
 }
 
 /// Lists the unmanaged mappings of a domain.
@@ -114,6 +169,7 @@ mod tests {
                 "GET /v2/apis/api1/routes?nextToken=n",
                 Answer::Json(200, json!({ "items": [{ "routeId": "r0", "routeKey": "$default" }] })),
             )
+            .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
             .on(
                 "GET /v2/apis/api1/stages",
                 Answer::Json(
@@ -139,7 +195,7 @@ mod tests {
                 ["authorizer", "a9", "jwt"],
             ]
         );
-        assert_eq!((found.unseen, aws.calls().len()), (vec![], 4));
+        assert_eq!((found.unseen, aws.calls().len()), (vec![], 5));
     }
 
     #[tokio::test(start_paused = true)]
@@ -157,6 +213,7 @@ mod tests {
         let aws = ["routes", "stages", "authorizers"]
             .iter()
             .fold(Recorded::default(), |aws, list| aws.on(&format!("GET /v2/apis/api1/{list}"), none()))
+            .on("GET /v2/domainnames", none())
             .on(list, Answer::Json(200, items));
         let session = aws.session("paths");
         let found = dependents(&session, "api1", DependentScope::Root, &known).await;
@@ -185,5 +242,30 @@ mod tests {
         let found = dependents(&aws.session("hidden"), "api1", DependentScope::Root, &known()).await;
         let unseen: Vec<(&str, Cause)> = found.unseen.iter().map(|it| (it.action.as_str(), it.cause)).collect();
         assert_eq!((unseen, found.objects.len()), (vec![("GetAuthorizers", Cause::Denied)], 3));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn mappings_of_the_api_on_other_domains_are_reported() {
+        let domains = json!({ "items": [
+            { "domainName": "api.example.com" }, { "domainName": "theirs.example.com" }, { "domainName": "closed.example.com" },
+        ] });
+        let item = |id: &str, api: &str, stage: &str| json!({ "apiMappingId": id, "apiId": api, "stage": stage, "apiMappingKey": "v1" });
+        let theirs = [item("m1", "api1", "$default"), item("m2", "api2", "$default"), item("m3", "api1", "beta")];
+        let name = Input::Known("api.example.com".to_string());
+        let known = [Entry::new(keys::domain(&name), "api.example.com", Spec::DomainName(DomainName::test()))];
+        let mappings = |domain: &str| format!("GET /v2/domainnames/{domain}/apimappings");
+        let found_by = async |scope| {
+            let aws = Recorded::default()
+                .on("GET /v2/domainnames", Answer::Json(200, domains.clone()))
+                .on(&mappings("theirs.example.com"), Answer::Json(200, json!({ "items": theirs })))
+                .on(&mappings("closed.example.com"), Answer::Error(403, "AccessDeniedException", "not you"));
+            let found = dependents(&aws.session("elsewhere"), "api1", scope, &known).await;
+            let of = |it: &Dependent| (it.id.clone(), it.description.clone(), it.holds.concat());
+            (found.objects.iter().map(of).collect::<Vec<_>>(), found.unseen)
+        };
+        let found = |id: &str, stage: &str| (id.to_string(), "theirs.example.com/v1".to_string(), stage.to_string());
+        assert_eq!(found_by(DependentScope::Stages(&["$default"])).await, (vec![found("m1", "$default")], vec![]));
+        let all = vec![found("m1", "$default"), found("m3", "beta")];
+        assert_eq!(found_by(DependentScope::Stages(&["$default", "beta"])).await, (all, vec![]));
     }
 }

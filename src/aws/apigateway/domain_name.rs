@@ -2,16 +2,17 @@
 //! `throttle_domain_call`. The calls take no idempotency token, so after a lost answer a domain is recognized by the
 //! tag of the request.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use aws_sdk_apigatewayv2::types::{
-    DomainName as Shown, DomainNameConfiguration, DomainNameStatus, EndpointType, IpAddressType, SecurityPolicy,
+    DomainName as Shown, DomainNameConfiguration, DomainNameStatus, EndpointType, IpAddressType,
+    MutualTlsAuthenticationInput, RoutingMode, SecurityPolicy,
 };
 use tokio::sync::OwnedMutexGuard;
 
 use super::{
-    PAGE, api, api_mapping, client, deleted, domain_lock, is_absent, is_busy, note_unmapped, pages, tag,
+    PAGE, api, api_mapping, client, deleted, domain_lock, is_absent, is_busy, note_unmapped, pages, tag, text,
     throttle_domain_call, untag,
 };
 use crate::aws::Session;
@@ -28,7 +29,7 @@ use crate::aws::route53::record;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::Scope;
-use crate::model::{Api, DomainName, Entry, Key, Learned, Spec};
+use crate::model::{Api, DomainName, Entry, Key, Learned, MutualTls, Spec, Unfinished};
 
 /// How long AWS may take to set up a new domain.
 const SET_UP: Duration = Duration::from_secs(10 * 60);
@@ -36,11 +37,24 @@ const SET_UP: Duration = Duration::from_secs(10 * 60);
 /// How long AWS may take to change a domain, such as to another certificate.
 const CHANGED: Duration = Duration::from_secs(60 * 60);
 
+/// A domain as each of three calls returns it, in another type.
+macro_rules! shown {
+    ($name:expr, $answer:expr) => {
+        Shown::builder()
+            .domain_name($name)
+            .set_domain_name_configurations($answer.domain_name_configurations)
+            .set_mutual_tls_authentication($answer.mutual_tls_authentication)
+            .set_routing_mode($answer.routing_mode)
+            .set_tags($answer.tags)
+            .build()
+    };
+}
+
 /// Reads a domain by its name. `None` if it does not exist.
 pub(super) async fn get(session: &Session, name: &str) -> Result<Option<Shown>, Failure> {
     let answer = client(session).await.get_domain_name().domain_name(name).send().await;
     match answer.or_failure("GetDomainName") {
-        Ok(it) => Ok(Some(shown(name, it.domain_name_configurations, it.tags))),
+        Ok(it) => Ok(Some(shown!(name, it))),
         Err(failure) if is_absent(&failure) => Ok(None),
         Err(failure) => Err(failure),
     }
@@ -77,12 +91,12 @@ async fn list_all(session: &Session) -> Result<Vec<Shown>, Failure> {
 }
 
 /// Converts a domain that AWS returned to an observation. An omitted endpoint type or security policy counts as the one
-/// that this provider sets.
-pub(super) fn read(shown: &Shown, api: Key, key: Key) -> Option<Observed> {
+/// that this provider sets. `applied` is the spec of the last apply, if there was one.
+pub(super) fn read(shown: &Shown, api: Key, key: Key, applied: Option<&DomainName>) -> Option<Observed> {
     let name = shown.domain_name.clone()?;
     let configuration = configuration(shown);
     let or = |text: Option<&str>, default: &str| text.unwrap_or(default).to_string();
-    let spec = DomainName {
+    let mut spec = DomainName {
         api,
         domain_name: Input::Known(name.clone()),
         certificate_arn: Input::Known(configuration.and_then(|it| it.certificate_arn.clone()).unwrap_or_default()),
@@ -92,8 +106,12 @@ pub(super) fn read(shown: &Shown, api: Key, key: Key) -> Option<Observed> {
             DomainName::TLS_1_2,
         ),
         ip_address_type: api::read_ip_address_type(configuration.and_then(|it| it.ip_address_type.as_ref())),
+        mutual_tls: Input::Known(Some(mutual_tls(shown))),
         tags: tag_changes::shown(shown.tags.iter().flatten()),
     };
+    if let Some(applied) = applied {
+        spec.keep_managed_of(applied);
+    }
     Some(Observed { id: name, key, spec: Spec::DomainName(spec), learned: learned(shown) })
 }
 
@@ -102,14 +120,39 @@ pub(super) fn endpoint_type(shown: &Shown) -> &str {
     configuration(shown).and_then(|it| it.endpoint_type.as_ref()).map_or(DomainName::REGIONAL, EndpointType::as_str)
 }
 
-/// The target of a DNS record for the domain: `target_domain_name` and `target_hosted_zone_id`.
+/// The target of a DNS record for the domain, `target_domain_name` and `target_hosted_zone_id`, and the settings that a
+/// new domain does not have.
 pub(super) fn learned(shown: &Shown) -> Learned {
     let Some(configuration) = configuration(shown) else { return Learned::new() };
     let target = [
         ("target_domain_name", &configuration.api_gateway_domain_name),
         ("target_hosted_zone_id", &configuration.hosted_zone_id),
     ];
-    target.into_iter().filter_map(|(name, value)| Some((name.to_string(), value.clone()?))).collect()
+    let target: Learned =
+        target.into_iter().filter_map(|(name, value)| Some((name.to_string(), value.clone()?))).collect();
+    let settings = [
+        (DomainName::MUTUAL_TLS, Some(mutual_tls(shown)).filter(MutualTls::is_on).map(|it| it.to_string())),
+        (
+            "routing_mode",
+            shown.routing_mode().filter(|it| **it != RoutingMode::ApiMappingOnly).map(|it| it.to_string()),
+        ),
+        ("ownership_verification_certificate_arn", configuration.ownership_verification_certificate_arn.clone()),
+    ];
+    let unexpressed = settings.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect();
+    let remarks = shown.mutual_tls_authentication().map(|it| it.truststore_warnings().to_vec()).unwrap_or_default();
+    Learned { unexpressed, remarks, ..target }
+}
+
+/// Mutual TLS of a domain. AWS may return an empty URI for a domain without it.
+fn mutual_tls(shown: &Shown) -> MutualTls {
+    let found = shown.mutual_tls_authentication();
+    match found.and_then(|it| it.truststore_uri()).filter(|uri| !uri.is_empty()) {
+        Some(uri) => MutualTls {
+            truststore_uri: uri.to_string(),
+            truststore_version: found.and_then(|it| text(it.truststore_version())),
+        },
+        None => MutualTls::off(),
+    }
 }
 
 /// Whether the tags of a domain name this root and key as its owner.
@@ -118,9 +161,8 @@ pub(super) fn is_tagged(shown: &Shown, resource: &str, slot: &str) -> bool {
     tag(ownership::RESOURCE) == Some(resource) && tag(ownership::OBJECT) == Some(slot)
 }
 
-/// Whether a domain is the one for which these values were learned. A domain that was deleted and created again has
-/// another target, because AWS generates it. Where a value is unknown, the name alone identifies a domain. Tags make no
-/// difference, because anyone may copy them.
+/// Whether a domain is the one for which these values were learned. One that was created again has another target.
+/// Where a value is unknown, the name alone identifies it. Tags make no difference, because anyone may copy them.
 pub(super) fn is_the_same(shown: &Shown, known: &Learned) -> bool {
     learned(shown).attributes.iter().all(|(name, value)| known.get(name).is_none_or(|known| known == value))
 }
@@ -132,6 +174,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DomainName) -> Resu
     let mut tags = ownership::tags_on_create(operation, &spec.tags)?;
     let request = ownership::add_request(&mut tags);
     let wanted = wanted(operation, spec)?;
+    let mutual_tls = operation.known(&spec.mutual_tls)?.as_ref().filter(|it| it.is_on()).map(sent);
     let find_created = || async {
         match get(session, name).await? {
             Some(found) if ownership::is_of_request(found.tags.as_ref(), &request) => Ok(Some(found)),
@@ -149,12 +192,13 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DomainName) -> Resu
                         .create_domain_name()
                         .domain_name(name)
                         .domain_name_configurations(wanted.clone())
+                        .set_mutual_tls_authentication(mutual_tls.clone())
                         .set_tags(Some(tags.clone().into_iter().collect()))
                         .customize()
                         .config_override(session.once_apigateway())
                         .send()
                         .await?;
-                    Ok(shown(name, answer.domain_name_configurations, answer.tags))
+                    Ok(shown!(name, answer))
                 },
                 Ok,
                 find_created,
@@ -174,46 +218,79 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DomainName) -> Resu
 
 /// Updates a domain to match its spec.
 ///
-/// `UpdateDomainName` receives a whole configuration, and AWS does not document whether it resets omitted members. The
-/// members that the spec does not contain are therefore sent back as AWS returns them. Mutual TLS and the routing mode
-/// are not part of the configuration, and a request without them keeps them.
+/// `UpdateDomainName` requires a whole configuration, and AWS does not document whether it resets omitted members. The
+/// members that the spec does not contain are therefore sent back as AWS returns them. A request without mutual TLS and
+/// the routing mode keeps them. With a URI, AWS takes the current version of the object, so only a change is sent.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     name: &str,
-    from: Option<&DomainName>,
+    from: &DomainName,
     to: &DomainName,
 ) -> Result<(), Failure> {
     let session = operation.session;
-    let settings = |spec: &DomainName| {
-        let addresses = spec.ip_address_type.clone();
-        (spec.certificate_arn.clone(), spec.endpoint_type.clone(), spec.security_policy.clone(), addresses)
-    };
-    if from.is_none_or(|from| settings(from) != settings(to)) {
-        if to.ip_address_type == Input::Known(Api::IPV4.to_string()) {
-            record::until_forgotten(operation, name).await?;
-        }
+    if settings(from) != settings(to) {
         let found = wait_until_idle(operation, name).await?;
-        let wanted = with_unmanaged(wanted(operation, to)?, found.as_ref());
-        let (lock, change) = change(operation, name, "UpdateDomainName").await?;
-        change
-            .send(|| async {
-                client(session)
-                    .await
-                    .update_domain_name()
-                    .domain_name(name)
-                    .domain_name_configurations(wanted.clone())
-                    .send()
-                    .await
-            })
-            .await?;
-        drop(lock);
-        wait_until_available(operation, name, None, CHANGED).await?;
+        let now = found.as_ref().and_then(|it| current(it, to));
+        // An earlier call whose answer was lost may have set everything.
+        let is_set = now.as_ref().is_some_and(|now| settings(now) == settings(to));
+        let answer = match is_set {
+            true => found,
+            false => {
+                send_settings(operation, name, found.as_ref(), (now.as_ref(), to)).await?;
+                None
+            }
+        };
+        wait_until_available(operation, name, answer, CHANGED).await?;
+    } else if operation.work.unfinished == Some(Unfinished::Create) {
+        wait_until_available(operation, name, None, SET_UP).await?;
     }
     let arn = arn(&session.scope, name);
-    let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
+    let tags = TagChanges::between(operation, &from.tags, &to.tags)?;
     let (_lock, change) = change_of_tags(operation, name).await;
     tag(session, &arn, tags.set, &change).await?;
     untag(session, &arn, tags.remove, &Mutation { action: "UntagResource", ..change }).await
+}
+
+/// The settings that `UpdateDomainName` changes.
+fn settings(spec: &DomainName) -> impl PartialEq + use<> {
+    let DomainName { certificate_arn, endpoint_type, security_policy, ip_address_type, mutual_tls, .. } = spec.clone();
+    (certificate_arn, endpoint_type, security_policy, ip_address_type, mutual_tls)
+}
+
+/// A domain as it is, without what `wanted` does not manage.
+fn current(shown: &Shown, wanted: &DomainName) -> Option<DomainName> {
+    let observed = read(shown, wanted.api.clone(), Key::new(""), Some(wanted))?;
+    DomainName::of(&observed.spec).cloned()
+}
+
+/// Sends the settings of a spec in one call, because AWS accepts the next one only when a change is complete.
+async fn send_settings(
+    operation: &Operation<'_>,
+    name: &str,
+    found: Option<&Shown>,
+    (now, to): (Option<&DomainName>, &DomainName),
+) -> Result<(), Failure> {
+    if to.ip_address_type == Input::Known(Api::IPV4.to_string()) {
+        record::until_forgotten(operation, name).await?;
+    }
+    let wanted = with_unmanaged(wanted(operation, to)?, found);
+    let is_same = now.is_some_and(|now| now.mutual_tls == to.mutual_tls);
+    let mutual_tls = operation.known(&to.mutual_tls)?.as_ref().filter(|_| !is_same).map(sent);
+    let (_lock, change) = change(operation, name, "UpdateDomainName").await?;
+    let call = || async {
+        let client = client(operation.session).await;
+        let request = client.update_domain_name().domain_name(name).domain_name_configurations(wanted.clone());
+        request.set_mutual_tls_authentication(mutual_tls.clone()).send().await
+    };
+    change.send(call).await.map(|_| ())
+}
+
+/// Mutual TLS in a request. An empty URI turns it off.
+fn sent(wanted: &MutualTls) -> MutualTlsAuthenticationInput {
+    MutualTlsAuthenticationInput::builder()
+        .truststore_uri(&wanted.truststore_uri)
+        .set_truststore_version(wanted.truststore_version.clone())
+        .build()
 }
 
 /// Adds tags to a domain.
@@ -224,6 +301,9 @@ pub(crate) async fn add_tags(
 ) -> Result<(), Failure> {
     let session = operation.session;
     let (_lock, change) = change_of_tags(operation, name).await;
+    if let Some(existing) = get(session, name).await?.and_then(|it| it.tags) {
+        ownership::check_adoption(operation, name, &existing)?;
+    }
     tag(session, &arn(&session.scope, name), tags, &change).await
 }
 
@@ -384,14 +464,6 @@ fn with_unmanaged(mut wanted: DomainNameConfiguration, found: Option<&Shown>) ->
     wanted.ownership_verification_certificate_arn =
         found.and_then(|it| it.ownership_verification_certificate_arn.clone());
     wanted
-}
-
-fn shown(
-    name: &str,
-    configurations: Option<Vec<DomainNameConfiguration>>,
-    tags: Option<HashMap<String, String>>,
-) -> Shown {
-    Shown::builder().domain_name(name).set_domain_name_configurations(configurations).set_tags(tags).build()
 }
 
 /// The name may be in use in another account or Region, which this account cannot query.

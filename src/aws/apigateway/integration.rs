@@ -175,38 +175,41 @@ where
     })
 }
 
-/// Updates an integration to match its spec. Every call must include the type. An empty string clears a description and
+/// Sends what differs, with the type, which every call must include. An empty string clears a description and
 /// a parameter of requests, and a status code without parameters removes it.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
-    from: Option<&Integration>,
+    from: &Integration,
     to: &Integration,
 ) -> Result<(), Failure> {
     let wanted = Members::of(operation, to)?;
     let api_id = operation.id(&to.api)?;
-    let from = match from {
-        Some(from) => Some(Members::of(operation, from)?),
-        None => {
-            let all = list(operation.session, api_id).await?;
-            all.iter().find(|it| it.integration_id.as_deref() == Some(id)).and_then(Members::shown)
-        }
-    };
-    if from.as_ref() == Some(&wanted) {
+    let from = Members::of(operation, from)?;
+    if from == wanted {
         // Only the permission has changed, which is not an attribute of the integration in AWS.
         return Ok(());
     }
-    let (mut request, mut response) = (wanted.request.clone(), wanted.response.clone());
-    for name in from.iter().flat_map(|from| from.request.keys()) {
-        request.entry(name.clone()).or_default();
-    }
-    for code in from.iter().flat_map(|from| from.response.keys()) {
-        response.entry(code.clone()).or_default();
-    }
+    let new = |from: &Option<String>, to: &Option<String>| to.clone().filter(|_| from != to);
+    let (request, response) = (wanted.changed_request(&from), wanted.changed_response(&from));
+    let description = wanted.description.clone().unwrap_or_default();
     let send = || async {
-        let call = client(operation.session).await.update_integration().api_id(api_id).integration_id(id);
-        with_members!(call, wanted)
-            .description(wanted.description.clone().unwrap_or_default())
+        client(operation.session)
+            .await
+            .update_integration()
+            .api_id(api_id)
+            .integration_id(id)
+            .integration_type(wanted.kind.clone())
+            .set_integration_subtype(new(&from.subtype, &wanted.subtype))
+            .set_integration_method(new(&from.method, &wanted.method))
+            .set_integration_uri(new(&from.uri, &wanted.uri))
+            .set_credentials_arn(new(&from.role, &wanted.role))
+            .set_connection_type(wanted.connection_type().filter(|_| from.link != wanted.link))
+            .set_connection_id(new(&from.link, &wanted.link))
+            .set_tls_config(wanted.tls_config().filter(|_| from.server_name != wanted.server_name))
+            .set_payload_format_version(Some(wanted.payload.clone()).filter(|payload| *payload != from.payload))
+            .set_timeout_in_millis(Some(wanted.timeout).filter(|timeout| *timeout != from.timeout))
+            .set_description((from.description != wanted.description).then(|| description.clone()))
             .set_request_parameters(all(&request))
             .set_response_parameters(by_code(&response))
             .send()
@@ -334,6 +337,20 @@ impl Members {
             request: given(shown.request_parameters.as_ref()),
             response: changing(shown.response_parameters.as_ref()),
         })
+    }
+
+    /// The parameters of requests, and the removed ones, if any differs: some actions of AWS services require all.
+    fn changed_request(&self, from: &Members) -> Parameters {
+        let removed = from.request.keys().map(|name| (name.clone(), String::new()));
+        let all = removed.chain(self.request.clone());
+        all.filter(|_| self.request != from.request).collect()
+    }
+
+    /// The same for the parameters of responses, by status code.
+    fn changed_response(&self, from: &Members) -> BTreeMap<String, Parameters> {
+        let removed = from.response.keys().map(|code| (code.clone(), Parameters::new()));
+        let all = removed.chain(self.response.clone());
+        all.filter(|_| self.response != from.response).collect()
     }
 
     fn connection_type(&self) -> Option<ConnectionType> {

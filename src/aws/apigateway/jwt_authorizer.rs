@@ -65,17 +65,23 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &JwtAuthorizer) -> R
     Ok(())
 }
 
-/// Updates an authorizer to match its spec. Issuer and audience are always sent together, because they are one member.
+/// Sends what differs. Issuer and audience are sent together, because they are one member.
 /// If AWS cannot reach the issuer, the authorizer stays as it was.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
-    from: Option<&JwtAuthorizer>,
+    from: &JwtAuthorizer,
     to: &JwtAuthorizer,
 ) -> Result<(), Failure> {
+    if from == to {
+        return Ok(());
+    }
     let api_id = operation.id(&to.api)?;
     let wanted = WantedAuthorizer::of(operation, to)?;
-    let name = from.filter(|from| from.name != to.name).map(|_| to.name.clone());
+    let name = (from.name != to.name).then(|| to.name.clone());
+    let source = (from.identity_source != to.identity_source).then(|| wanted.identity_source.to_string());
+    let differs = (&from.issuer, &from.audience) != (&to.issuer, &to.audience);
+    let configuration = differs.then(|| wanted.configuration());
     let update = || async {
         let (_lock, change) = change(operation, api_id, "UpdateAuthorizer").await;
         let update = || async {
@@ -85,8 +91,8 @@ pub(crate) async fn update(
                 .api_id(api_id)
                 .authorizer_id(id)
                 .set_name(name.clone())
-                .identity_source(wanted.identity_source)
-                .jwt_configuration(wanted.configuration())
+                .set_identity_source(source.clone().map(|source| vec![source]))
+                .set_jwt_configuration(configuration.clone())
                 .send()
                 .await
         };
@@ -199,11 +205,8 @@ mod tests {
                 "jwtConfiguration": configuration })
         );
         let from = JwtAuthorizer { issuer: Input::Known("https://old.example.com".into()), ..spec() };
-        run(&session, &Key::new("a"), &ids(), async |it| update(it, "a1", Some(&from), &spec()).await).await.0.unwrap();
-        assert_eq!(
-            aws.body(PATCH),
-            json!({ "identitySource": ["$request.header.Authorization"], "jwtConfiguration": configuration })
-        );
+        run(&session, &Key::new("a"), &ids(), async |it| update(it, "a1", &from, &spec()).await).await.0.unwrap();
+        assert_eq!(aws.body(PATCH), json!({ "jwtConfiguration": configuration }));
     }
 
     #[tokio::test(start_paused = true)]

@@ -67,7 +67,8 @@ mod tests {
         let aws = Recorded::default().on(ROUTES, busy()).on(ROUTE, busy()).on(API, missing());
         let created = on(&aws, async |it| route::create(it, &spec()).await).await.unwrap_err();
         assert_eq!(aws.calls(), [ROUTES, ROUTES, ROUTES, API]);
-        let updated = on(&aws, async |it| route::update(it, "r1", None, &spec()).await).await.unwrap_err();
+        let untargeted = ApiRoute { integration: None, ..spec() };
+        let updated = on(&aws, async |it| route::update(it, "r1", &untargeted, &spec()).await).await.unwrap_err();
         for (failure, action) in [(created, "CreateRoute"), (updated, "UpdateRoute")] {
             assert_eq!((failure.cause, failure.code.as_deref()), (Cause::NotFound, Some("NotFoundException")));
             assert!(failure.message.contains("Invalid API identifier specified 123456789012:api1"), "{failure}");

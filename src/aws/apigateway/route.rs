@@ -38,7 +38,9 @@ pub(super) fn read(shown: &Shown, api: Key, key: Key, ours: &BTreeMap<String, Ke
         integration: integration_id(shown).map(reference),
         authorization: Authorization { authorizer: authorizer_id(shown).map(reference), ..authorization },
     };
-    Some(Observed { id: shown.route_id.clone()?, key, spec: Spec::ApiRoute(spec), learned: Learned::new() })
+    let operation = shown.operation_name.iter().map(|name| ("operation_name".to_string(), name.clone()));
+    let learned = Learned { unexpressed: operation.collect(), ..Learned::new() };
+    Some(Observed { id: shown.route_id.clone()?, key, spec: Spec::ApiRoute(spec), learned })
 }
 
 /// Creates a route, or adopts an existing one with the same route key, target and authorizer.
@@ -91,22 +93,21 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &ApiRoute) -> Result
     Ok(())
 }
 
-/// Updates a route in place, without an interruption of requests. Type, authorizer and scopes of its authorization are
-/// always sent together, because AWS keeps each of them that is omitted. An empty authorizer ID removes the authorizer,
-/// and an empty list the scopes.
-pub(crate) async fn update(
-    operation: &Operation<'_>,
-    id: &str,
-    from: Option<&ApiRoute>,
-    to: &ApiRoute,
-) -> Result<(), Failure> {
+/// Updates a route in place, without an interruption of requests, and sends what differs. Type, authorizer and scopes
+/// of an authorization are sent together, because AWS keeps each of them that is omitted, also one that is not in use.
+/// An empty authorizer ID removes the authorizer, and an empty list the scopes.
+pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: &ApiRoute, to: &ApiRoute) -> Result<(), Failure> {
+    if from == to {
+        return Ok(());
+    }
     let api_id = operation.id(&to.api)?;
     let wanted = WantedRoute::of(operation, to)?;
-    let route_key = from.is_none_or(|from| from.route_key != to.route_key).then(|| to.route_key.clone());
-    let old_key = operation.work.before.and_then(ApiRoute::of).map(|before| before.route_key.as_str());
-    if let Some(old_key) = old_key.filter(|old_key| *old_key != to.route_key) {
-        settings::forget(operation, api_id, old_key).await?;
+    let route_key = (from.route_key != to.route_key).then(|| to.route_key.clone());
+    if route_key.is_some() {
+        settings::forget(operation, api_id, &from.route_key).await?;
     }
+    let target = wanted.target.clone().filter(|_| from.integration != to.integration);
+    let protects = from.authorization != to.authorization;
     let (_lock, change) = change(operation, api_id, "UpdateRoute").await;
     change
         .send(|| async {
@@ -116,10 +117,10 @@ pub(crate) async fn update(
                 .api_id(api_id)
                 .route_id(id)
                 .set_route_key(route_key.clone())
-                .set_target(wanted.target.clone())
-                .authorization_type(wanted.authorization_type())
-                .authorizer_id(wanted.authorizer_id.unwrap_or_default())
-                .set_authorization_scopes(Some(wanted.scopes()))
+                .set_target(target.clone())
+                .set_authorization_type(protects.then(|| wanted.authorization_type()))
+                .set_authorizer_id(protects.then(|| wanted.authorizer_id.unwrap_or_default().to_string()))
+                .set_authorization_scopes(protects.then(|| wanted.scopes()))
                 .send()
                 .await
         })
@@ -366,12 +367,11 @@ mod tests {
         let patch = "PATCH /v2/apis/api1/routes/r1";
         let aws = Recorded::default().on(patch, Answer::Json(200, json!({})));
         let open = ApiRoute { authorization: Authorization::default(), ..spec() };
-        let (answer, _) = on(&aws, "route-open", async |it| update(it, "r1", Some(&spec()), &open).await).await;
+        let (answer, _) = on(&aws, "route-open", async |it| update(it, "r1", &spec(), &open).await).await;
         answer.unwrap();
         assert_eq!(
             aws.body(patch),
-            json!({ "target": "integrations/int1", "authorizationType": "NONE", "authorizerId": "",
-                "authorizationScopes": [] })
+            json!({ "authorizationType": "NONE", "authorizerId": "", "authorizationScopes": [] })
         );
     }
 
@@ -414,11 +414,13 @@ mod tests {
             let read = read(&shown, Key::new("api"), Key::new("route.GET /orders"), &ours).unwrap();
             let Spec::ApiRoute(spec) = &read.spec else { unreachable!() };
             let aws = Recorded::default().on(patch, Answer::Json(200, json!({})));
-            on(&aws, "route-again", async |it| update(it, "r1", Some(spec), spec).await).await.0.unwrap();
+            on(&aws, "route-again", async |it| update(it, "r1", spec, spec).await).await.0.unwrap();
+            assert_eq!(aws.calls(), [""; 0]);
+            let other = ApiRoute { authorization: Authorization::custom(Ref::Id("auth9".into())), ..spec.clone() };
+            on(&aws, "route-again", async |it| update(it, "r1", &other, spec).await).await.0.unwrap();
             assert_eq!(
                 aws.body(patch),
-                json!({ "target": "integrations/int1", "authorizationType": kind, "authorizerId": id,
-                    "authorizationScopes": scopes })
+                json!({ "authorizationType": kind, "authorizerId": id, "authorizationScopes": scopes })
             );
         }
     }

@@ -27,7 +27,7 @@ use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
 use crate::cloud::{Case, Cause, Failure, Observed};
 use crate::model::Input;
-use crate::model::{AccessLog, Entry, Key, Learned, Ref, Spec, Stage};
+use crate::model::{AccessLog, Entry, Key, Learned, Ref, Spec, Stage, Unfinished};
 
 pub(super) use shown::{get, list};
 
@@ -67,7 +67,9 @@ pub(super) fn read(
         Some(applied) => settings::keep_known(&mut spec, applied),
         None => settings::keep_effective(&mut spec),
     }
-    let learned = Learned { route_settings: found.into(), ..Learned::new() };
+    let description = text(shown.description.as_deref()).filter(|_| spec.description == Input::Known(None));
+    let unexpressed = description.map(|text| ("description".to_string(), text)).into_iter().collect();
+    let learned = Learned { route_settings: found.into(), unexpressed, ..Learned::new() };
     Observed { id: name, key, spec: Spec::Stage(spec), learned }
 }
 
@@ -127,34 +129,30 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Stage) -> Result<()
     Ok(())
 }
 
-/// Updates the stage to match its spec. A separate call disables access logs, because AWS keeps them enabled if the
+/// Sends what differs. A separate call disables access logs, because AWS keeps them enabled if the
 /// settings are omitted or empty.
-pub(crate) async fn update(
-    operation: &Operation<'_>,
-    name: &str,
-    from: Option<&Stage>,
-    to: &Stage,
-) -> Result<(), Failure> {
+pub(crate) async fn update(operation: &Operation<'_>, name: &str, from: &Stage, to: &Stage) -> Result<(), Failure> {
     let session = operation.session;
     let api_id = operation.id(&to.api)?;
-    let wanted = access_log(operation, to)?;
+    let logs_differ = from.access_log != to.access_log;
+    let wanted = if logs_differ { access_log(operation, to)? } else { None };
     let settings = settings::Changes::of(operation, (api_id, name), from, to).await?;
     let description = operation.known(&to.description)?;
-    let sets_description = description.is_some() && from.is_none_or(|from| from.description != to.description);
+    let sets_description = description.is_some() && from.description != to.description;
     let variables = changed_variables(operation, from, to)?;
-    if !to.auto_deploy && from.is_none_or(|from| from.auto_deploy) {
+    if from.auto_deploy && !to.auto_deploy {
         before_suspension(operation, api_id).await?;
     }
     for key in &settings.deleted {
         settings::delete(operation, (api_id, name), key).await?;
     }
     let (_lock, change) = change(operation, api_id, "UpdateStage").await;
-    let logs_differ = from.is_none_or(|from| from.access_log != to.access_log);
     // After a failed deployment the stage is updated even without a change, so that AWS deploys again.
     let deployment = |spec: &Stage| (spec.auto_deploy, spec.deployment_failure.clone());
-    let deployment_differs = from.is_none_or(|from| deployment(from) != deployment(to));
+    let must_deploy = operation.work.unfinished == Some(Unfinished::Deployment) && to.auto_deploy;
+    let deployment_differs = deployment(from) != deployment(to) || must_deploy;
     let sets_texts = sets_description || !variables.is_empty();
-    if deployment_differs || (logs_differ && wanted.is_some()) || settings.are_sent() || sets_texts {
+    if deployment_differs || wanted.is_some() || settings.are_sent() || sets_texts {
         change
             .send(|| async {
                 client(session)
@@ -164,7 +162,7 @@ pub(crate) async fn update(
                     .stage_name(name)
                     .set_description(description.clone().filter(|_| sets_description))
                     .set_stage_variables(Some(variables.clone()).filter(|variables| !variables.is_empty()))
-                    .auto_deploy(to.auto_deploy)
+                    .set_auto_deploy(deployment_differs.then_some(to.auto_deploy))
                     .set_access_log_settings(wanted.clone())
                     .set_default_route_settings(settings.default.clone())
                     .set_route_settings(settings.routes.clone())
@@ -178,7 +176,7 @@ pub(crate) async fn update(
     if deployment_differs && to.auto_deploy {
         session.process.deployed_changes.add(&session.scope.region, api_id, false, None);
     }
-    if wanted.is_none() && from.is_none_or(|from| from.access_log.is_some()) {
+    if logs_differ && to.access_log.is_none() {
         // Without settings AWS returns NotFound, which is success here and must not be retried.
         let change = Mutation { action: "DeleteAccessLogSettings", unknown_until: None, ..change };
         let answer = change
@@ -198,7 +196,7 @@ pub(crate) async fn update(
         settings::learn(operation, (api_id, name)).await?;
     }
     let arn = arn(session, api_id, name);
-    let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
+    let tags = TagChanges::between(operation, &from.tags, &to.tags)?;
     tag(session, &arn, tags.set, &Mutation { action: "TagResource", ..change }).await?;
     untag(session, &arn, tags.remove, &Mutation { action: "UntagResource", ..change }).await
 }
@@ -244,15 +242,9 @@ fn record_id(operation: &Operation<'_>, api_id: &str, name: &str) {
 }
 
 /// The stage variables to send: an empty value removes one.
-fn changed_variables(
-    operation: &Operation<'_>,
-    from: Option<&Stage>,
-    to: &Stage,
-) -> Result<HashMap<String, String>, Failure> {
-    let wanted = operation.own_tags(&to.variables)?;
-    let before = operation.work.before.and_then(Stage::of).or(from);
-    let before = before.map(|before| operation.own_tags(&before.variables)).transpose()?.unwrap_or_default();
-    let is_set = |name: &String, value: &String| from.is_some() && before.get(name) == Some(value);
+fn changed_variables(operation: &Operation<'_>, from: &Stage, to: &Stage) -> Result<HashMap<String, String>, Failure> {
+    let (before, wanted) = (operation.own_tags(&from.variables)?, operation.own_tags(&to.variables)?);
+    let is_set = |name: &String, value: &String| before.get(name) == Some(value);
     let removed = before.keys().filter(|name| !wanted.contains_key(*name)).map(|name| (name.clone(), String::new()));
     let set = wanted.iter().filter(|(name, value)| !is_set(name, value));
     Ok(set.map(|(name, value)| (name.clone(), value.clone())).chain(removed).collect())

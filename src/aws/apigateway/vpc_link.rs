@@ -3,14 +3,16 @@
 //! by the tag of the request.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use aws_sdk_apigatewayv2::types::{VpcLink as Shown, VpcLinkStatus};
 
 use super::deployment::before_deletion;
 use super::{
-    PAGE, client, deleted, is_absent, is_busy, is_unclear, limit_key, no_id, none_if_absent, pages, root_id, tag,
-    untag, with_quota_advice,
+    PAGE, client, deleted, is_absent, is_busy, is_unclear, limit_key, link_users, no_id, none_if_absent, pages,
+    root_id, tag, untag, with_quota_advice,
 };
 use crate::aws::Session;
 use crate::aws::calls::codes::is_object_quota;
@@ -134,7 +136,10 @@ pub(super) async fn leftovers(
     };
     let all = list(session).await?;
     let own = all.iter().filter_map(|shown| own(shown, resource, api));
-    Ok(own.filter(|found| links.iter().any(|object| object.key == found.key)).collect())
+    // The key of an entry is free text, so the tag may contain another one.
+    let is_required =
+        |found: &Observed| links.iter().any(|object| object.key.fixed == found.key.fixed && !found.key.has_failed);
+    Ok(own.filter(is_required).collect())
 }
 
 /// Creates a link, and waits until integrations can use it.
@@ -190,20 +195,15 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcLink) -> Result<
 }
 
 /// Updates the name and the tags of a link. AWS changes nothing else.
-pub(crate) async fn update(
-    operation: &Operation<'_>,
-    id: &str,
-    from: Option<&VpcLink>,
-    to: &VpcLink,
-) -> Result<(), Failure> {
+pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: &VpcLink, to: &VpcLink) -> Result<(), Failure> {
     let session = operation.session;
-    if from.is_none_or(|from| from.name != to.name) {
+    if from.name != to.name {
         let name = operation.known(&to.name)?;
         let call = || async { client(session).await.update_vpc_link().vpc_link_id(id).name(name).send().await };
         mutation(operation, "UpdateVpcLink").send(call).await?;
     }
     let arn = arn(&session.scope, id);
-    let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
+    let tags = TagChanges::between(operation, &from.tags, &to.tags)?;
     tag(session, &arn, tags.set, &mutation(operation, "TagResource")).await?;
     untag(session, &arn, tags.remove, &mutation(operation, "UntagResource")).await
 }
@@ -215,18 +215,50 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     before_deletion(operation, root_id(operation)?, Awaited::CreatesAndUpdates, entry).await?;
     let delete = || async { client(session).await.delete_vpc_link().vpc_link_id(id).send().await };
     let exists = || async { Ok(get(session, id).await?.is_some()) };
-    wait::retry_while_in_use(&operation.deadlines(REFERENCE_LAG), || async {
-        throttle(operation, "DeleteVpcLink", DELETES).await?;
-        deleted(mutation(operation, "DeleteVpcLink").delete(delete, is_unclear, exists).await)
-    })
-    .await?;
-    wait::until(&format!("VPC link {id}"), &operation.deadlines(SETTLED), wait::MINUTES, || async {
-        match get(session, id).await? {
-            None => Ok(Poll::Done(())),
-            Some(shown) => Ok(Poll::Pending(status(&shown))),
+    let deadlines = operation.deadlines(REFERENCE_LAG);
+    let is_update = operation.work.deadlines.in_use_until < operation.work.deadlines.deadline;
+    let refused = OnceLock::new();
+    let sent = wait::retry_while_in_use(&deadlines, || async {
+        // AWS accepts so few calls that the wait for the next one may last longer than that for the users.
+        throttle(operation, "DeleteVpcLink", DELETES).await.map_err(|ended| refused.get().cloned().unwrap_or(ended))?;
+        let sent = deleted(mutation(operation, "DeleteVpcLink").delete(delete, is_unclear, exists).await);
+        match sent {
+            Err(failure) if failure.cause == Cause::InUse => {
+                refused.get_or_init(|| failure.clone());
+                let has_users = is_update && has_other_users(operation, entry).await;
+                // Terraform changes them only after this update, so nothing is waited for.
+                Err(Failure { cause: if has_users { Cause::Other } else { Cause::InUse }, ..failure })
+            }
+            sent => sent,
         }
+    });
+    sent.await.map_err(|failure| match refused.get().is_some_and(|refused| refused.code == failure.code) {
+        true => Failure { cause: Cause::InUse, ..failure },
+        false => failure,
+    })?;
+    let was_deleting = AtomicBool::new(false);
+    wait::until(&format!("VPC link {id}"), &operation.deadlines(SETTLED), wait::MINUTES, || async {
+        let Some(shown) = get(session, id).await? else { return Ok(Poll::Done(())) };
+        match &shown.vpc_link_status {
+            Some(VpcLinkStatus::Deleting) => was_deleting.store(true, Relaxed),
+            // A read may still return the status from before the deletion.
+            Some(VpcLinkStatus::Failed) if was_deleting.load(Relaxed) || !entry.has_failed() => {
+                let message = shown.vpc_link_status_message.as_deref().unwrap_or("AWS returns no reason");
+                let message = format!("AWS accepted the deletion of VPC link {id}, which then failed: {message}");
+                return Err(Failure::new(Cause::InUse, "DeleteVpcLink", message));
+            }
+            _ => {}
+        }
+        Ok(Poll::Pending(status(&shown)))
     })
     .await
+}
+
+/// Whether routes use a link that this resource does not manage.
+async fn has_other_users(operation: &Operation<'_>, entry: &Entry) -> bool {
+    let Ok(api_id) = root_id(operation) else { return false };
+    let is_known = |id: &str| operation.work.known.contains(id);
+    !link_users::of_links(operation.session, api_id, &[entry], &is_known).await.objects.is_empty()
 }
 
 /// Adds tags to a link.
@@ -236,6 +268,9 @@ pub(crate) async fn add_tags(
     tags: BTreeMap<String, String>,
 ) -> Result<(), Failure> {
     let session = operation.session;
+    if let Some(existing) = get(session, id).await?.and_then(|it| it.tags) {
+        ownership::check_adoption(operation, id, &existing)?;
+    }
     tag(session, &arn(&session.scope, id), tags, &mutation(operation, "TagResource")).await
 }
 
@@ -388,5 +423,18 @@ mod tests {
         let session = aws.session("vpc-link-deleted");
         run(&session, &entry.key, &ids(), async |it| delete(it, &entry).await).await.0.unwrap();
         assert_eq!(aws.calls(), [DELETE, DELETE, GET, GET]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_deletion_that_fails_later_means_that_the_link_is_in_use() {
+        let aws = Recorded::default()
+            .on(DELETE, Answer::Json(202, Value::Null))
+            .on(GET, shown("AVAILABLE"))
+            .on(GET, shown("DELETING"))
+            .on(GET, shown("FAILED"));
+        let entry = Entry::new(Key::new("vpc_link.main"), "l1", Spec::VpcLink(VpcLink::test()));
+        let session = aws.session("vpc-link-undeletable");
+        let failure = run(&session, &entry.key, &ids(), async |it| delete(it, &entry).await).await.0.unwrap_err();
+        assert_eq!((failure.cause, failure.message.contains("then failed: no addresses")), (Cause::InUse, true));
     }
 }

@@ -116,6 +116,11 @@ impl Operation<'_> {
         retry_while(&self.deadlines(rest), &mut Backoff::new(SECONDS), is_invisible, call).await
     }
 
+    /// Whether an earlier operation on the object has not been completed, so that AWS may still carry it out.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.work.unfinished.is_some()
+    }
+
     /// The deadlines of a wait that should take no longer than `at_most`.
     pub(crate) fn deadlines(&self, at_most: Duration) -> Deadlines {
         self.work.deadlines.at_most(at_most)

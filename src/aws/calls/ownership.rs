@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use crate::aws::calls::Operation;
-use crate::cloud::{Failure, Root, RootState};
+use crate::cloud::{Cause, Failure, Root, RootState};
 use crate::model::Input;
 pub(crate) use crate::model::RESOURCE;
 use crate::model::Tags;
@@ -69,6 +69,15 @@ pub(crate) fn owner(tags: &HashMap<String, String>) -> Option<String> {
     Some(root_id.to_string())
 }
 
+/// The kind and the ID of the root to which an object with these tags belongs. The kind is `None` if this version does
+/// not know it.
+pub(crate) fn owning_root(tags: &HashMap<String, String>) -> Option<(Option<TopologyKind>, String)> {
+    let resource = tags.get(RESOURCE)?;
+    let (kind, root_id) = resource.split_once('/').unwrap_or(("", resource));
+    let kinds = [TopologyKind::FourTierVpc, TopologyKind::HttpGateway];
+    Some((kinds.into_iter().find(|it| it.name() == kind), root_id.to_string()))
+}
+
 /// The root with these tags. `None` if it is not a root of this kind that this provider created.
 pub(crate) fn root(owner: TopologyKind, id: &str, mut tags: BTreeMap<String, String>) -> Option<Root> {
     let name = tags.get(RESOURCE)?.strip_prefix(&resource(owner, ""))?.to_string();
@@ -100,6 +109,29 @@ pub(crate) fn tags_on_create(operation: &Operation<'_>, own: &Tags) -> Result<BT
     tags.insert(RESOURCE.into(), resource(operation.work.owner, operation.root_id()?));
     tags.insert(OBJECT.into(), operation.key.slot.clone());
     Ok(tags)
+}
+
+/// The tags to set on an object whose entry got another key.
+pub(crate) fn tags_on_rename(operation: &Operation<'_>) -> BTreeMap<String, String> {
+    [(OBJECT.to_string(), operation.key.slot.clone())].into()
+}
+
+/// Fails if an object that an adoption is about to tag belongs to another resource by now: both have read it without a
+/// tag. Otherwise the destroy of one would delete what the other one owns.
+pub(crate) fn check_adoption(
+    operation: &Operation<'_>,
+    id: &str,
+    tags: &HashMap<String, String>,
+) -> Result<(), Failure> {
+    let resource = resource(operation.work.owner, operation.root_id()?);
+    match tags.get(RESOURCE).filter(|owner| **owner != resource) {
+        None => Ok(()),
+        Some(owner) => {
+            let message = format!("{id} belongs to {owner} by now (tag fgw:resource), so it was not adopted");
+            let advice = "Remove it from adopt, and use it as an existing object, without owning it.";
+            Err(Failure::new(Cause::Exists, operation.key.slot.clone(), message).with_advice(advice, []))
+        }
+    }
 }
 
 /// The tags that an adoption adds to an object below the root: the ownership tags, and the wanted tags whose keys the

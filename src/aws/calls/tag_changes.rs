@@ -18,19 +18,10 @@ pub(crate) struct TagChanges {
 }
 
 impl TagChanges {
-    /// The changes from the tags that were set to the configured ones. `from` is `None` if it is uncertain which tags
-    /// were set. Then all configured tags are set, and all others that may have been set are removed.
-    pub(crate) fn between(operation: &Operation<'_>, from: Option<&Tags>, to: &Tags) -> Result<TagChanges, Failure> {
-        let wanted = operation.own_tags(to)?;
-        let before = match from {
-            Some(tags) => operation.own_tags(tags)?,
-            None => BTreeMap::new(),
-        };
-        let owned = match (from, operation.work.before.and_then(|before| before.tags())) {
-            (None, Some(tags)) => operation.own_tags(tags)?,
-            _ => before.clone(),
-        };
-        let remove = owned.keys().filter(|key| !wanted.contains_key(*key)).cloned().collect();
+    /// The changes from the current tags, without unmanaged ones, to the configured ones.
+    pub(crate) fn between(operation: &Operation<'_>, from: &Tags, to: &Tags) -> Result<TagChanges, Failure> {
+        let (before, wanted) = (operation.own_tags(from)?, operation.own_tags(to)?);
+        let remove = before.keys().filter(|key| !wanted.contains_key(*key)).cloned().collect();
         let set = wanted.into_iter().filter(|(key, value)| before.get(key) != Some(value)).collect();
         Ok(TagChanges { set, remove })
     }

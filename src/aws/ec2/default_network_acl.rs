@@ -1,5 +1,7 @@
 //! The default network ACL of a VPC. AWS creates and deletes it with the VPC; the provider adopts it.
 
+use std::collections::BTreeMap;
+
 use aws_sdk_ec2::types::{Filter, NetworkAcl, Tag, VpcCidrBlockStateCode};
 
 use super::claims::{Claims, Evidence, Ours};
@@ -85,30 +87,23 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DefaultNetworkAcl) 
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
-    from: Option<&DefaultNetworkAcl>,
+    from: &DefaultNetworkAcl,
     to: &DefaultNetworkAcl,
 ) -> Result<(), Failure> {
     let (ingress, egress) = (operation.known(&to.ingress)?, operation.known(&to.egress)?);
-    match from {
-        Some(from) => {
-            rules::apply(operation, id, false, operation.known(&from.ingress)?, ingress).await?;
-            rules::apply(operation, id, true, operation.known(&from.egress)?, egress).await?;
-        }
-        None => {
-            let found = describe(operation.session, [filter("network-acl-id", id)]).await?;
-            let missing = || Failure::new(Cause::NotFound, "DescribeNetworkAcls", format!("{id} does not exist"));
-            apply(operation, id, found.first().ok_or_else(missing)?, ingress, egress).await?;
-        }
-    }
-    // After a failed update, only the current rules and tags are uncertain. Subnets of the last apply that have another
-    // ACL got it outside Terraform.
-    let before = match (from, operation.work.before) {
-        (Some(from), _) | (None, Some(Spec::DefaultNetworkAcl(from))) => from.taken.as_slice(),
-        _ => &[],
-    };
-    let new: Vec<TakenSubnet> = to.taken.iter().filter(|taken| !before.contains(taken)).cloned().collect();
+    rules::apply(operation, id, false, operation.known(&from.ingress)?, ingress).await?;
+    rules::apply(operation, id, true, operation.known(&from.egress)?, egress).await?;
+    // Subnets of the last apply that have another ACL got it outside Terraform.
+    let new: Vec<TakenSubnet> = to.taken.iter().filter(|taken| !from.taken.contains(taken)).cloned().collect();
     take(operation, id, operation.id(&to.vpc)?, &new).await?;
-    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+    let ownership = match operation.is_resumed() {
+        true => {
+            let found = describe(operation.session, [filter("network-acl-id", id)]).await?;
+            tags::missing_ownership(operation, found.iter().flat_map(|acl| acl.tags()))?
+        }
+        false => BTreeMap::new(),
+    };
+    tags::update_with(operation, id, &from.tags, &to.tags, ownership).await
 }
 
 /// Releases the ACL: restores the rules that it had when it was found or, if a create has set them, AWS's original
@@ -268,8 +263,8 @@ mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
     use crate::model::Key;
-    use crate::model::Tier;
     use crate::model::keys::network as keys;
+    use crate::model::{Tier, Unfinished};
 
     const DONE: &str = "<return>true</return>";
 
@@ -377,9 +372,7 @@ mod tests {
             .fail("ReplaceNetworkAclAssociation", 400, "InvalidAssociationID.NotFound", "does not exist")
             .on("ReplaceNetworkAclAssociation", "<newAssociationId>aclassoc-3</newAssociationId>");
         let (from, to) = (spec(vec![], &[0]), spec(vec![], &[1]));
-        run(&aws, &Notes::default(), async |operation| update(operation, "acl-1", Some(&from), &to).await)
-            .await
-            .unwrap();
+        run(&aws, &Notes::default(), async |operation| update(operation, "acl-1", &from, &to).await).await.unwrap();
         let calls = aws.calls("ReplaceNetworkAclAssociation");
         let tried: Vec<&str> = calls.iter().map(|call| call["AssociationId"].as_str()).collect();
         assert_eq!(tried, ["aclassoc-1", "aclassoc-2"], "the removed subnet keeps its ACL");
@@ -391,7 +384,7 @@ mod tests {
         let third = acl("acl-8", &[], &[("aclassoc-1", "subnet-1")]);
         let aws = Recorded::default().on("DescribeNetworkAcls", &set(&[other, third]));
         let (from, to) = (spec(vec![], &[]), spec(vec![], &[0, 1]));
-        let call = async |operation: &Operation<'_>| update(operation, "acl-1", Some(&from), &to).await;
+        let call = async |operation: &Operation<'_>| update(operation, "acl-1", &from, &to).await;
         let failure = run(&aws, &Notes::default(), call).await.unwrap_err();
         assert!(failure.message.contains("subnet-1 now has the network ACL acl-8, and the plan showed acl-9"));
         assert_eq!(aws.actions(), ["DescribeNetworkAcls"]);
@@ -401,26 +394,26 @@ mod tests {
     async fn one_changed_rule_takes_one_call_and_no_read() {
         let aws = Recorded::default().on("ReplaceNetworkAclEntry", DONE);
         let (from, to) = (spec(vec![rule(100, "0.0.0.0/0")], &[0]), spec(vec![rule(100, "10.0.0.0/8")], &[0]));
-        run(&aws, &Notes::default(), async |operation| update(operation, "acl-1", Some(&from), &to).await)
-            .await
-            .unwrap();
+        run(&aws, &Notes::default(), async |operation| update(operation, "acl-1", &from, &to).await).await.unwrap();
         assert_eq!(aws.actions(), ["ReplaceNetworkAclEntry"]);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn update_without_a_known_state_reads_the_acl_first() {
-        let existing = acl("acl-1", &allow_all(), &[("aclassoc-0", "subnet-0")]);
-        let aws = Recorded::default()
-            .on("DescribeNetworkAcls", &set(&[existing]))
-            .on("CreateTags", DONE)
-            .on("CreateNetworkAclEntry", DONE);
-        let to = spec(vec![rule(50, "10.0.0.0/8"), rule(100, "0.0.0.0/0")], &[0]);
-        run(&aws, &Notes::default(), async |operation| update(operation, "acl-1", None, &to).await).await.unwrap();
-        assert_eq!(
-            aws.actions(),
-            ["DescribeNetworkAcls", "CreateNetworkAclEntry", "DescribeNetworkAcls", "CreateTags"]
-        );
-        assert_eq!(aws.calls("CreateNetworkAclEntry")[0]["RuleNumber"], "50");
+    async fn an_interrupted_adoption_sets_the_ownership_tags_that_are_missing() {
+        let tag = "<tagSet><item><key>fgw:resource</key><value>four_tier_vpc/vpc-9</value></item></tagSet>";
+        let tagged = acl("acl-1", &allow_all(), &[]).replace("</item>", &format!("{tag}</item>"));
+        let untagged = acl("acl-1", &allow_all(), &[]);
+        for (found, expected) in [(untagged, &["fgw:object", "fgw:resource"][..]), (tagged, &["fgw:object"][..])] {
+            let aws = Recorded::default().on("DescribeNetworkAcls", &set(&[found])).on("CreateTags", DONE);
+            let notes = Notes { unfinished: Some(Unfinished::Create), ..Notes::default() };
+            let same = spec(vec![rule(100, "0.0.0.0/0")], &[]);
+            run(&aws, &notes, async |operation| update(operation, "acl-1", &same, &same).await).await.unwrap();
+            assert_eq!(aws.actions(), ["DescribeNetworkAcls", "CreateTags"]);
+            let keys = aws.calls("CreateTags")[0].clone();
+            let keys: Vec<String> =
+                keys.into_iter().filter(|(name, _)| name.ends_with(".Key")).map(|it| it.1).collect();
+            assert_eq!(keys, expected, "a tag that names another root stays");
+        }
     }
 
     #[tokio::test(start_paused = true)]
@@ -432,10 +425,9 @@ mod tests {
             .on("CreateNetworkAclEntry", DONE)
             .on("CreateTags", DONE)
             .on("ReplaceNetworkAclAssociation", "<newAssociationId>aclassoc-7</newAssociationId>");
-        let before = Spec::DefaultNetworkAcl(spec(vec![], &[0]));
-        let notes = Notes { before: Some(before), ..Notes::default() };
-        let to = spec(vec![rule(100, "0.0.0.0/0")], &[0, 1]);
-        run(&aws, &notes, async |operation| update(operation, "acl-1", None, &to).await).await.unwrap();
+        let notes = Notes { unfinished: Some(Unfinished::Update(Default::default())), ..Notes::default() };
+        let (from, to) = (spec(vec![], &[0]), spec(vec![rule(100, "0.0.0.0/0")], &[0, 1]));
+        run(&aws, &notes, async |operation| update(operation, "acl-1", &from, &to).await).await.unwrap();
         let calls = aws.calls("ReplaceNetworkAclAssociation");
         let changed: Vec<&str> = calls.iter().map(|call| call["AssociationId"].as_str()).collect();
         assert_eq!(changed, ["aclassoc-1"], "only the new subnet");

@@ -1,5 +1,7 @@
 //! The default security group of a VPC. AWS creates and deletes it with the VPC; the provider adopts it.
 
+use std::collections::BTreeMap;
+
 use aws_sdk_ec2::types::{SecurityGroup, Tag};
 
 use super::claims::{Claims, Evidence, Ours};
@@ -57,6 +59,8 @@ impl Listed for SecurityGroup {
                 vpc: shown.vpc.clone(),
                 ingress: rules_of(self.ip_permissions(), |it| &it.ingress),
                 egress: rules_of(self.ip_permissions_egress(), |it| &it.egress),
+                left_ingress: applied.map(|it| it.left_ingress.clone()).unwrap_or_default(),
+                left_egress: applied.map(|it| it.left_egress.clone()).unwrap_or_default(),
                 tags: tags::own(self.tags()),
             }),
             learned: Learned::new(),
@@ -89,25 +93,46 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DefaultSecurityGrou
     .await?;
     operation.record_id(&id);
     tags::set(operation, &id, &ownership::tags_on_create(operation, &spec.tags)?).await?;
-    set_rules(operation, &id, spec).await
+    set_rules(operation, &id, None, spec).await
 }
 
-async fn set_rules(operation: &Operation<'_>, id: &str, spec: &DefaultSecurityGroup) -> Result<(), Failure> {
-    let [ingress, egress] = [operation.known(&spec.ingress)?, operation.known(&spec.egress)?];
-    group_rules::apply(operation, id, [ingress.as_deref(), egress.as_deref()]).await
+/// Sets the rules. `from` is the spec that was read; a new object has none.
+async fn set_rules(
+    operation: &Operation<'_>,
+    id: &str,
+    from: Option<&DefaultSecurityGroup>,
+    to: &DefaultSecurityGroup,
+) -> Result<(), Failure> {
+    let before = from.map(|from| rules_of(operation, from)).transpose()?.unwrap_or_default();
+    group_rules::apply(operation, id, before, rules_of(operation, to)?).await
+}
+
+/// The inbound and the outbound rules.
+fn rules_of<'a>(
+    operation: &Operation<'_>,
+    spec: &'a DefaultSecurityGroup,
+) -> Result<[Option<&'a [SecurityGroupRule]>; 2], Failure> {
+    Ok([operation.known(&spec.ingress)?.as_deref(), operation.known(&spec.egress)?.as_deref()])
 }
 
 /// Updates rules and tags.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
-    from: Option<&DefaultSecurityGroup>,
+    from: &DefaultSecurityGroup,
     to: &DefaultSecurityGroup,
 ) -> Result<(), Failure> {
-    if from.is_none_or(|from| (&from.ingress, &from.egress) != (&to.ingress, &to.egress)) {
-        set_rules(operation, id, to).await?;
+    if (&from.ingress, &from.egress) != (&to.ingress, &to.egress) {
+        set_rules(operation, id, Some(from), to).await?;
     }
-    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+    let ownership = match operation.is_resumed() {
+        true => {
+            let found = with_id(operation.session, id).await?;
+            tags::missing_ownership(operation, found.iter().flat_map(|group| group.tags()))?
+        }
+        false => BTreeMap::new(),
+    };
+    tags::update_with(operation, id, &from.tags, &to.tags, ownership).await
 }
 
 /// Releases the group: revokes the applied rules and removes the applied tags, except those that it had when it was
@@ -130,8 +155,12 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 
 /// Whether a security group exists.
 pub(super) async fn exists(session: &Session, id: &str) -> Result<bool, Failure> {
+    Ok(!with_id(session, id).await?.is_empty())
+}
+
+async fn with_id(session: &Session, id: &str) -> Result<Vec<SecurityGroup>, Failure> {
     let found = session.ec2.describe_security_groups().filters(filter("group-id", id)).send().await;
-    Ok(!found.or_failure("DescribeSecurityGroups")?.security_groups().is_empty())
+    Ok(found.or_failure("DescribeSecurityGroups")?.security_groups.unwrap_or_default())
 }
 
 /// Revokes those of the group's rules that equal one of these ingress or egress rules.
@@ -222,10 +251,14 @@ mod tests {
             .on("DescribeSecurityGroupRules", &rules_set(&[rule("sgr-1", false, SELF), rule("sgr-2", false, &ssh)]))
             .on("RevokeSecurityGroupIngress", "<return>true</return>");
         let list = SecurityGroupRule { source: RuleSource::PrefixList("pl-1".into()), ..SecurityGroupRule::test() };
+        let all = SecurityGroupRule { protocol: "-1".into(), from_port: None, to_port: None, ..list.clone() };
+        let own = SecurityGroupRule { source: RuleSource::ItSelf, ..all };
+        let ssh = SecurityGroupRule { from_port: Some(22), to_port: Some(22), ..SecurityGroupRule::test() };
+        let from = DefaultSecurityGroup { ingress: Input::Known(Some(vec![own, ssh])), ..spec() };
         let to = DefaultSecurityGroup { ingress: Input::Known(Some(vec![list])), ..spec() };
         let updated = Notes::default()
             .run(&aws.session(), &keys::default_security_group(), &[], async |operation| {
-                update(operation, "sg-1", None, &to).await
+                update(operation, "sg-1", &from, &to).await
             })
             .await;
         (updated.unwrap_err(), aws)

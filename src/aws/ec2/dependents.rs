@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 
 use aws_sdk_ec2::types::{
-    AttachmentStatus, Filter, NetworkInterface, Tag, VpcEndpoint, VpcPeeringConnection,
+    AttachmentStatus, Filter, NetworkInterface, SecurityGroup, Tag, VpcEndpoint, VpcPeeringConnection,
     VpcPeeringConnectionStateReasonCode as Peering,
 };
 use ipnet::{IpNet, Ipv4Net};
 
 use super::route_table::is_main_table;
-use super::{filter, filter_any, guardduty, interface_endpoint, nat_gateway, tags, vpc_endpoint};
+use super::{filter, filter_any, guardduty, interface_endpoint, nat_gateway, security_group, tags, vpc_endpoint};
 use crate::aws::Session;
 use crate::aws::calls::{OrFailure, list_all};
 use crate::cloud::{Dependent, DependentScope, Dependents, Failure};
@@ -48,8 +48,11 @@ pub(crate) async fn dependents(
             };
             vec![finder.interfaces(filter_any("subnet-id", ids.iter().copied()), has_addresses).await]
         }
-        DependentScope::Domains(_) => vec![],
-        DependentScope::Root => {
+        DependentScope::Domains(_) | DependentScope::Stages(_) => vec![],
+        DependentScope::Objects(entries) if entries.iter().all(|entry| has_own_lists(entry)) => {
+            finder.in_subnets_and_groups(entries).await
+        }
+        DependentScope::Root | DependentScope::Objects(_) => {
             let (interfaces, groups, endpoints, requested, accepted, vpn, egress, nats, subnets, tables, acls, igws) = tokio::join!(
                 finder.interfaces(filter("vpc-id", root_id), in_vpc),
                 finder.security_groups(),
@@ -71,10 +74,27 @@ pub(crate) async fn dependents(
             };
             let endpoints = endpoints.map(|(endpoints, _)| endpoints);
             let tables = tables.map(|(tables, _)| tables);
-            vec![interfaces, groups, endpoints, requested, accepted, vpn, egress, nats, subnets, tables, acls, igws]
+            let referring = match within {
+                DependentScope::Objects(entries) => finder.referring_groups(&groups_among(entries)).await,
+                _ => Ok(Vec::new()),
+            };
+            let lists =
+                [interfaces, groups, endpoints, requested, accepted, vpn, egress, nats, subnets, tables, acls, igws];
+            lists.into_iter().chain([referring]).collect()
         }
     };
     Dependents::of(found)
+}
+
+/// Whether the users of this object can be listed alone. Those of other kinds are found among all objects of the VPC.
+fn has_own_lists(entry: &Entry) -> bool {
+    matches!(entry.applied, Spec::Subnet(_) | Spec::SecurityGroup(_))
+}
+
+/// The IDs of the managed security groups among these objects.
+fn groups_among<'a>(entries: &[&'a Entry]) -> Vec<&'a str> {
+    let groups = entries.iter().filter(|entry| matches!(entry.applied, Spec::SecurityGroup(_)));
+    groups.map(|entry| entry.id.as_str()).collect()
 }
 
 /// Pairs of an unmanaged subnet and the managed route table that it uses.
@@ -118,6 +138,42 @@ impl Finder<'_> {
         Ok(unmanaged.filter_map(|interface| self.interface(interface)).collect())
     }
 
+    /// The network interfaces in these subnets and security groups, and the groups with rules that refer to these.
+    async fn in_subnets_and_groups(&self, entries: &[&Entry]) -> Vec<Result<Vec<Dependent>, Failure>> {
+        let groups = groups_among(entries);
+        let subnets = entries.iter().map(|entry| entry.id.as_str()).filter(|id| !groups.contains(id));
+        let subnets: Vec<&str> = subnets.collect();
+        let mut found = Vec::new();
+        if !subnets.is_empty() {
+            let in_subnets = |it: &NetworkInterface| it.subnet_id().is_none_or(|id| subnets.contains(&id));
+            found.push(self.interfaces(filter_any("subnet-id", subnets.iter().copied()), in_subnets).await);
+        }
+        if !groups.is_empty() {
+            let in_groups = |it: &NetworkInterface| {
+                it.groups().iter().filter_map(|group| group.group_id()).any(|id| groups.contains(&id))
+            };
+            found.push(self.interfaces(filter_any("group-id", groups.iter().copied()), in_groups).await);
+            found.push(self.referring_groups(&groups).await);
+        }
+        match found.iter().position(|list| list.as_ref().is_ok_and(|it| it.iter().any(is_of_endpoint))) {
+            Some(first) => {
+                let list = found.swap_remove(first);
+                found.into_iter().chain(self.with_guardduty(list).await).collect()
+            }
+            None => found,
+        }
+    }
+
+    /// The security groups that have rules with these groups as the source or destination.
+    async fn referring_groups(&self, ids: &[&str]) -> Result<Vec<Dependent>, Failure> {
+        let found = security_group::referring_to(self.session, ids).await?;
+        let dependent = |(group, holds): (SecurityGroup, Vec<String>)| {
+            let id = group.group_id()?;
+            Some(Dependent { holds, ..named_group(&group, id) })
+        };
+        Ok(found.into_iter().filter_map(dependent).collect())
+    }
+
     /// Whether the interface belongs to a managed NAT gateway. AWS returns it with the NAT gateway, and writes the ID
     /// of that into its description. The API model and the answers of AWS spell the type differently.
     fn is_of_managed_nat(&self, interface: &NetworkInterface) -> bool {
@@ -149,6 +205,9 @@ impl Finder<'_> {
         // An internet gateway stays attached while a public address is mapped through it.
         let mapped = interface.association().is_some_and(|it| it.public_ip().is_some());
         let gateways = self.known.iter().filter(|entry| mapped && matches!(entry.applied, Spec::InternetGateway(_)));
+        let is_in = |id: &str| interface.groups().iter().any(|group| group.group_id() == Some(id));
+        let groups =
+            self.known.iter().filter(|entry| matches!(entry.applied, Spec::SecurityGroup(_)) && is_in(&entry.id));
         Some(Dependent {
             kind: "network interface",
             id: interface.network_interface_id()?.to_string(),
@@ -160,7 +219,7 @@ impl Finder<'_> {
                 .subnet_id()
                 .map(str::to_string)
                 .into_iter()
-                .chain(gateways.map(|gateway| gateway.id.clone()))
+                .chain(gateways.chain(groups).map(|entry| entry.id.clone()))
                 .collect(),
         })
     }
@@ -172,10 +231,7 @@ impl Finder<'_> {
         let unmanaged = found.iter().filter(|group| group.group_name() != Some("default"));
         Ok(unmanaged
             .filter_map(|group| {
-                let mut dependent =
-                    named("security group", self.unmanaged(group.group_id())?, group.tags(), group.owner_id());
-                dependent.description = group.group_name().unwrap_or_default().to_string();
-                dependent.further = group.description().unwrap_or_default().to_string();
+                let mut dependent = named_group(group, self.unmanaged(group.group_id())?);
                 if guardduty::is_group(group, self.root_id) {
                     dependent.guardduty = vec![dependent.id.clone()];
                 }
@@ -221,7 +277,7 @@ impl Finder<'_> {
         interfaces: Result<Vec<Dependent>, Failure>,
     ) -> Vec<Result<Vec<Dependent>, Failure>> {
         match interfaces {
-            Ok(found) if found.iter().any(|interface| interface.further.contains(OF_ENDPOINT)) => {
+            Ok(found) if found.iter().any(is_of_endpoint) => {
                 match guardduty::endpoints(self.session, self.root_id).await {
                     Ok(of_guardduty) => vec![Ok(mark_interfaces(found, &of_guardduty))],
                     Err(failure) => vec![Ok(found), Err(failure)],
@@ -376,6 +432,19 @@ fn mark_interfaces(mut interfaces: Vec<Dependent>, of_guardduty: &[guardduty::En
         }
     }
     interfaces
+}
+
+/// A security group with its name as the description.
+fn named_group(group: &SecurityGroup, id: &str) -> Dependent {
+    let mut dependent = named("security group", id, group.tags(), group.owner_id());
+    dependent.description = group.group_name().unwrap_or_default().to_string();
+    dependent.further = group.description().unwrap_or_default().to_string();
+    dependent
+}
+
+/// Whether the interface belongs to an endpoint.
+fn is_of_endpoint(interface: &Dependent) -> bool {
+    interface.further.contains(OF_ENDPOINT)
 }
 
 /// A dependent with its Name tag as the description.

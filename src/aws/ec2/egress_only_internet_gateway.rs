@@ -187,10 +187,10 @@ async fn exists(session: &Session, id: &str) -> Result<bool, Failure> {
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
-    from: Option<&EgressOnlyInternetGateway>,
+    from: &EgressOnlyInternetGateway,
     to: &EgressOnlyInternetGateway,
 ) -> Result<(), Failure> {
-    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+    tags::update(operation, id, &from.tags, &to.tags).await
 }
 
 /// Deletes the gateway. AWS keeps the routes to it as blackholes, so they are deleted before.

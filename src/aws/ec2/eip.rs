@@ -175,8 +175,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Eip) -> Result<(), 
 }
 
 /// Updates tags.
-pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Eip>, to: &Eip) -> Result<(), Failure> {
-    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: &Eip, to: &Eip) -> Result<(), Failure> {
+    tags::update(operation, id, &from.tags, &to.tags).await
 }
 
 /// Releases the address. `AuthFailure` means either that the address was released earlier and belongs to another

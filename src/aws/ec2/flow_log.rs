@@ -116,8 +116,7 @@ impl Listed for (FoundGroup, Vec<Tag>) {
             Ours::State(entry) => entry.key.clone(),
             Ours::Slot(slot) => Key::fixed(slot, Input::Known(self.id()?.to_string())),
         };
-        // The default of the input.
-        group::read(&self.0, shown.vpc.clone(), key, true)
+        group::read(&self.0, shown.vpc.clone(), key)
     }
 
     fn outlives_vpc(&self) -> bool {
@@ -149,7 +148,7 @@ impl Listed for Log {
             }
             (Key { slot, .. }, None) => {
                 let spec = spec(shown, self)?;
-                (keys::flow_log(slot.strip_prefix(keys::FLOW_LOG)?, &spec), spec)
+                (keys::flow_log(slot.strip_prefix(keys::FLOW_LOG)?, spec.fixed()), spec)
             }
         };
         let learned =
@@ -293,13 +292,8 @@ fn explained(failure: Failure, destination: &str) -> Failure {
 }
 
 /// Updates the tags. A change of anything else creates another log.
-pub(crate) async fn update(
-    operation: &Operation<'_>,
-    id: &str,
-    from: Option<&FlowLog>,
-    to: &FlowLog,
-) -> Result<(), Failure> {
-    tags::update(operation, id, from.map(|from| &from.settings.tags), &to.settings.tags).await
+pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: &FlowLog, to: &FlowLog) -> Result<(), Failure> {
+    tags::update(operation, id, &from.settings.tags, &to.settings.tags).await
 }
 
 /// Deletes the log. Its records stay.

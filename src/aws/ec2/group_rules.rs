@@ -14,24 +14,29 @@ use crate::model::{RuleSource, SecurityGroupRule};
 /// Changes the rules until AWS returns the wanted ones. New rules are added before old ones are revoked, so that
 /// traffic that both allow is never interrupted.
 ///
-/// `wanted` are the inbound and the outbound rules; `None` leaves the existing ones of a direction unchanged.
+/// `wanted` are the inbound and the outbound rules; `None` leaves the existing ones of a direction unchanged. `before`
+/// are the rules that were read, if they are known: what someone has changed since then stays.
 pub(super) async fn apply(
     operation: &Operation<'_>,
     id: &str,
-    [ingress, egress]: [Option<&[SecurityGroupRule]>; 2],
+    before: [Option<&[SecurityGroupRule]>; 2],
+    wanted: [Option<&[SecurityGroupRule]>; 2],
 ) -> Result<(), Failure> {
-    let wanted = [(false, ingress), (true, egress)];
+    let directions = [(false, before[0], wanted[0]), (true, before[1], wanted[1])];
     let deadlines = operation.deadlines(wait::PROPAGATION);
     let mut backoff = Backoff::new(wait::SECONDS);
     let mut described = BTreeSet::new();
     loop {
         let all = read(operation, id).await?;
         let mut is_applied = true;
-        for (egress, wanted) in wanted {
+        for (egress, before, wanted) in directions {
             let Some(wanted) = wanted else { continue };
             let existing: Vec<Existing> =
                 all.iter().filter(|(direction, _)| *direction == egress).map(|(_, it)| it.clone()).collect();
             let mut difference = Difference::between(&existing, wanted);
+            if let Some(before) = before {
+                difference.keep_changes_since(before);
+            }
             // A new description is visible late, so it is sent once only.
             difference.describe.retain(|(id, _)| described.insert(id.clone()));
             if difference.is_empty() {

@@ -19,7 +19,7 @@ use crate::aws::calls::{Operation, OrFailure, ownership, wait};
 use crate::cloud::{Failure, Observed};
 use crate::model::keys::{name_in, network as keys};
 use crate::model::{
-    DnsEntry, ENDPOINT_STATE, EndpointAddresses, Entry, FULL_ACCESS, Input, InterfaceEndpoint,
+    DnsEntry, ENDPOINT_ADDRESSES, ENDPOINT_STATE, EndpointAddresses, Entry, FULL_ACCESS, Input, InterfaceEndpoint,
     InterfaceEndpointSettings, Key, Learned, PENDING_ACCEPTANCE, Ref, Spec, is_unaccepted, shown_policy,
 };
 
@@ -111,7 +111,7 @@ fn spec(shown: &Shown<'_>, it: &Endpoint, applied: Option<&InterfaceEndpoint>) -
     Some(InterfaceEndpoint {
         vpc: shown.vpc.clone(),
         service_name: Input::Known(service_name.to_string()),
-        offered_in: applied.and_then(|it| it.offered_in.clone()),
+        offer: applied.and_then(|it| it.offer.clone()),
         subnets: references(&mut it.subnet_ids().iter().map(String::as_str)),
         security_groups: Input::Known(references(&mut it.groups().iter().filter_map(|group| group.group_id()))),
         private_dns_enabled,
@@ -154,7 +154,15 @@ fn learned(it: &Endpoint) -> Learned {
         network_interfaces: sorted(it.network_interface_ids()),
         dns_entries: entries.filter_map(entry).collect(),
     };
-    Learned { endpoint: Some(addresses), ..Learned::from([(ENDPOINT_STATE.to_string(), state(it))]) }
+    let kind = it.ip_address_type().map(|it| (ENDPOINT_ADDRESSES.to_string(), it.as_str().to_string()));
+    let attributes = [(ENDPOINT_STATE.to_string(), state(it))].into_iter().chain(kind).collect();
+    let settings = [
+        ("ip_address_type", it.ip_address_type().map(ToString::to_string)),
+        ("dns_record_ip_type", it.dns_options().and_then(|it| it.dns_record_ip_type()).map(ToString::to_string)),
+    ];
+    let others = settings.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?)));
+    let unexpressed = others.filter(|(_, value)| value != "ipv4").collect();
+    Learned { endpoint: Some(addresses), attributes, unexpressed, ..Learned::new() }
 }
 
 /// Creates an endpoint, and waits until it is available, or until only the owner of the service has to accept it.
@@ -165,6 +173,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &InterfaceEndpoint) 
     let has_names = *operation.known(&spec.private_dns_enabled)?;
     // AWS rejects the names of a third party before its acceptance, which only the answer shows.
     let are_later = has_names && !InterfaceEndpoint::is_of_aws(service_name);
+    let record_type = operation.known(&settings.dns_record_ip_type)?.as_deref();
     let tags = ownership::tags_on_create(operation, &settings.tags)?;
     let call = session
         .ec2
@@ -176,7 +185,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &InterfaceEndpoint) 
         .set_subnet_ids(Some(subnets.clone()))
         .set_security_group_ids(Some(groups.clone()))
         .private_dns_enabled(has_names && !are_later)
-        .set_dns_options(dns_options(operation, spec, !are_later)?)
+        .set_dns_options(dns_options(operation, spec, record_type, !are_later)?)
         .set_ip_address_type(operation.known(&settings.ip_address_type)?.as_deref().map(IpAddressType::from))
         .set_policy_document(operation.known(&settings.policy)?.clone())
         .tag_specifications(tags::on_create(ResourceType::VpcEndpoint, &tags))
@@ -198,7 +207,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &InterfaceEndpoint) 
     let ready = settled(operation, "CreateVpcEndpoint", &id, &subnets).await?;
     if are_later && state(&ready) != PENDING_ACCEPTANCE {
         let names = session.ec2.modify_vpc_endpoint().private_dns_enabled(true);
-        let names = names.set_dns_options(dns_options(operation, spec, true)?);
+        let names = names.set_dns_options(dns_options(operation, spec, None, true)?);
         vpc_endpoint::while_busy(operation, || modify(operation, &id, names.clone(), &[], spec)).await?;
         settled(operation, "ModifyVpcEndpoint", &id, &subnets).await?;
     }
@@ -210,53 +219,69 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &InterfaceEndpoint) 
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
-    from: Option<&InterfaceEndpoint>,
+    from: &InterfaceEndpoint,
     to: &InterfaceEndpoint,
 ) -> Result<(), Failure> {
     let with_tags = |from: &InterfaceEndpoint| {
         let settings = InterfaceEndpointSettings { tags: to.settings.tags.clone(), ..from.settings.clone() };
         InterfaceEndpoint { settings, ..from.clone() }
     };
-    if from.map(with_tags).as_ref() != Some(to) {
+    if operation.is_resumed() || with_tags(from) != *to {
         // The first answer may be lost, and AWS makes the change. So each attempt sends what then still differs.
-        let before = vpc_endpoint::while_busy(operation, || Box::pin(change(operation, id, from, to))).await?;
-        let ready = settled(operation, "ModifyVpcEndpoint", id, &resolve(operation, &to.subnets)?).await?;
-        let (_, left) = difference(ready.network_interface_ids(), &before);
+        let sent = vpc_endpoint::while_busy(operation, || Box::pin(change(operation, id, from, to))).await?;
+        let ready = settled(operation, "ModifyVpcEndpoint", id, &sent.subnets).await?;
+        let left = without(&sent.interfaces, ready.network_interface_ids());
         until_deleted(operation, "ModifyVpcEndpoint", &left).await?;
     }
-    tags::update(operation, id, from.map(|from| &from.settings.tags), &to.settings.tags).await
+    tags::update(operation, id, &from.settings.tags, &to.settings.tags).await
 }
 
-/// Changes what differs, in one call, or in two if a subnet replaces another one: AWS rejects two in one AZ. Returns
-/// the former network interfaces.
+/// An endpoint after a change.
+struct Changed {
+    /// Its subnets, once AWS has made the change.
+    subnets: Vec<String>,
+    /// Its network interfaces before.
+    interfaces: Vec<String>,
+}
+
+/// Changes what differs, in one call, or in two if a subnet replaces another one: AWS rejects two in one AZ. Subnets
+/// and groups that someone has added or removed since the endpoint was read stay as they are.
 async fn change(
     operation: &Operation<'_>,
     id: &str,
-    from: Option<&InterfaceEndpoint>,
+    from: &InterfaceEndpoint,
     to: &InterfaceEndpoint,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Changed, Failure> {
     let session = operation.session;
     let (wanted, wanted_groups) = (resolve(operation, &to.subnets)?, groups(operation, to)?);
-    let now = session.pollers.vpc_endpoints.now(&session.ec2, id).await?;
+    let now = changeable(operation, id).await?;
     let has_subnets = now.as_ref().map(|it| it.subnet_ids().to_vec()).unwrap_or_default();
     let has_groups = now.as_ref().map(|it| it.groups()).unwrap_or_default();
     let has_groups: Vec<String> = has_groups.iter().filter_map(|it| it.group_id.clone()).collect();
-    let (add, remove) = difference(&wanted, &has_subnets);
-    let (add_groups, remove_groups) = difference(&wanted_groups, &has_groups);
+    // A subnet or a group that has been deleted since is no longer used.
+    let resolved = |references: &[Ref]| -> Vec<String> {
+        references.iter().filter_map(|it| operation.work.ids.resolve(it).map(str::to_string)).collect()
+    };
+    let (before, before_groups) = (resolved(&from.subnets), resolved(operation.known(&from.security_groups)?));
+    let (add, remove) = difference((&before, &wanted), &has_subnets);
+    let (add_groups, remove_groups) = difference((&before_groups, &wanted_groups), &has_groups);
+    let subnets = without(&[has_subnets.as_slice(), &add].concat(), &remove);
     let added = [add.as_slice(), &add_groups].concat();
     let mut call = session.ec2.modify_vpc_endpoint();
     let differs = |field: fn(&InterfaceEndpoint) -> &Input<Option<String>>| {
-        from.is_none_or(|from| field(from) != field(to)).then(|| operation.known(field(to))).transpose()
+        (field(from) != field(to)).then(|| operation.known(field(to))).transpose()
     };
     let (policy, kind) = (differs(|it| &it.settings.policy)?, differs(|it| &it.settings.ip_address_type)?);
     let names = |it: &InterfaceEndpoint| {
-        let inbound = it.private_dns_only_for_inbound_resolver_endpoint.clone();
-        (it.private_dns_enabled.clone(), inbound, it.settings.dns_record_ip_type.clone())
+        (it.private_dns_enabled.clone(), it.private_dns_only_for_inbound_resolver_endpoint.clone())
     };
     let is_accepted = !now.as_ref().is_some_and(|it| is_unaccepted(&state(it)));
-    if from.is_none_or(|from| names(from) != names(to)) && is_accepted {
+    if is_accepted {
+        let change_names = names(from) != names(to);
         let has_names = *operation.known(&to.private_dns_enabled)?;
-        call = call.private_dns_enabled(has_names).set_dns_options(dns_options(operation, to, true)?);
+        call = call.set_private_dns_enabled(change_names.then_some(has_names));
+        let record_type = differs(|it| &it.settings.dns_record_ip_type)?.and_then(|kind| kind.as_deref());
+        call = call.set_dns_options(dns_options(operation, to, record_type, change_names)?);
     }
     call = match policy {
         Some(policy) => call.policy_document(policy.as_deref().unwrap_or(FULL_ACCESS)),
@@ -266,7 +291,7 @@ async fn change(
     call = call.set_add_security_group_ids(some(add_groups)).set_remove_security_group_ids(some(remove_groups));
     let in_two = !add.is_empty() && !remove.is_empty();
     if in_two {
-        let rest: Vec<String> = has_subnets.iter().filter(|it| !remove.contains(it)).cloned().collect();
+        let rest = without(&has_subnets, &remove);
         modify(operation, id, call.set_remove_subnet_ids(some(remove)), &added, to).await?;
         settled(operation, "ModifyVpcEndpoint", id, &rest).await?;
         call = session.ec2.modify_vpc_endpoint().set_add_subnet_ids(some(add));
@@ -274,17 +299,35 @@ async fn change(
         call = call.set_add_subnet_ids(some(add)).set_remove_subnet_ids(some(remove));
     }
     modify(operation, id, call, &added, to).await?;
-    Ok(now.map(|it| it.network_interface_ids().to_vec()).unwrap_or_default())
+    Ok(Changed { subnets, interfaces: now.map(|it| it.network_interface_ids().to_vec()).unwrap_or_default() })
+}
+
+/// The endpoint as it is. AWS rejects a change while it still makes an earlier one, or sets the endpoint up after its
+/// acceptance.
+async fn changeable(operation: &Operation<'_>, id: &str) -> Result<Option<Endpoint>, Failure> {
+    let (session, deadlines) = (operation.session, operation.deadlines(READY));
+    let check = |endpoint: Option<&Endpoint>| {
+        Ok(match endpoint.map(state).as_deref() {
+            Some("pending") => Poll::Pending("the endpoint is pending".to_string()),
+            _ => Poll::Done(endpoint.cloned()),
+        })
+    };
+    session.pollers.vpc_endpoints.until(&session.ec2, "ModifyVpcEndpoint", id, &deadlines, check).await
 }
 
 fn some(ids: Vec<String>) -> Option<Vec<String>> {
     Some(ids).filter(|ids| !ids.is_empty())
 }
 
-/// The ids to add and to remove.
-fn difference(wanted: &[String], has: &[String]) -> (Vec<String>, Vec<String>) {
-    let without = |all: &[String], others: &[String]| all.iter().filter(|it| !others.contains(it)).cloned().collect();
-    (without(wanted, has), without(has, wanted))
+/// The IDs to add to those that an endpoint has, and to remove from them, for a change from one list to another.
+fn difference((from, to): (&[String], &[String]), has: &[String]) -> (Vec<String>, Vec<String>) {
+    let mut remove = without(from, to);
+    remove.retain(|it| has.contains(it));
+    (without(&without(to, from), has), remove)
+}
+
+fn without(all: &[String], others: &[String]) -> Vec<String> {
+    all.iter().filter(|it| !others.contains(it)).cloned().collect()
 }
 
 type Modify = aws_sdk_ec2::operation::modify_vpc_endpoint::builders::ModifyVpcEndpointFluentBuilder;
@@ -347,9 +390,10 @@ async fn with_other_names(
 fn dns_options(
     operation: &Operation<'_>,
     spec: &InterfaceEndpoint,
+    record_type: Option<&str>,
     with_names: bool,
 ) -> Result<Option<DnsOptionsSpecification>, Failure> {
-    let kind = operation.known(&spec.settings.dns_record_ip_type)?.as_deref().map(DnsRecordIpType::from);
+    let kind = record_type.map(DnsRecordIpType::from);
     let inbound = *operation.known(&spec.private_dns_only_for_inbound_resolver_endpoint)?;
     let inbound = inbound.filter(|_| with_names);
     let options = DnsOptionsSpecification::builder()
@@ -367,7 +411,7 @@ async fn settled(operation: &Operation<'_>, action: &str, id: &str, subnets: &[S
         let Some(endpoint) = endpoint else {
             return Ok(Poll::Pending("the endpoint is not visible yet".to_string()));
         };
-        let (added, removed) = difference(subnets, endpoint.subnet_ids());
+        let (added, removed) = (without(subnets, endpoint.subnet_ids()), without(endpoint.subnet_ids(), subnets));
         match state(endpoint).as_str() {
             "available" | PENDING_ACCEPTANCE if added.is_empty() && removed.is_empty() => {
                 Ok(Poll::Done(endpoint.clone()))
@@ -377,7 +421,14 @@ async fn settled(operation: &Operation<'_>, action: &str, id: &str, subnets: &[S
             }
             state @ ("failed" | "rejected" | "expired") => {
                 let failure = last_error(action, endpoint);
-                let message = format!("{id} is {state}: {}", failure.message);
+                let advice = match state {
+                    "failed" => "",
+                    _ => {
+                        ". Ask the owner of the service to accept it. If that is not possible, remove the entry, apply, \
+                         and add it again"
+                    }
+                };
+                let message = format!("{id} is {state}: {}{advice}", failure.message.trim_end_matches('.'));
                 Err(Failure { message, ..failure })
             }
             other => Ok(Poll::Pending(format!("the endpoint is {other}"))),

@@ -170,13 +170,13 @@ async fn create_detached(operation: &Operation<'_>, spec: &InternetGateway) -> R
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
-    from: Option<&InternetGateway>,
+    from: &InternetGateway,
     to: &InternetGateway,
 ) -> Result<(), Failure> {
-    if from.is_none_or(|from| from.vpc != to.vpc) {
+    if from.vpc != to.vpc {
         attach(operation, id, to).await?;
     }
-    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+    tags::update(operation, id, &from.tags, &to.tags).await
 }
 
 /// Detaches and deletes the gateway. AWS rejects the detachment while a NAT gateway, a load balancer or an instance in

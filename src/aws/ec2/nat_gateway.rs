@@ -222,22 +222,22 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
     if secondary > 0 { addresses::wait(operation, id, secondary).await } else { Ok(()) }
 }
 
-/// Updates secondary addresses and tags. If `from` is `None`, the NAT gateway may still be pending after an interrupted
-/// creation. In this case, waits until it is available, because no traffic may be routed to it earlier.
+/// Updates secondary addresses and tags. After an interrupted creation, waits until the NAT gateway is available,
+/// because no traffic may be routed to it earlier.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
-    from: Option<&NatGateway>,
+    from: &NatGateway,
     to: &NatGateway,
 ) -> Result<(), Failure> {
-    if from.is_none() {
+    if operation.is_resumed() {
         ready(operation, id).await?;
     }
     let count = |spec: &NatGateway| spec.secondary_private_ip_address_count.clone();
-    if to.allocation.is_none() && from.is_none_or(|from| count(from) != count(to)) {
+    if to.allocation.is_none() && count(from) != count(to) {
         addresses::change(operation, id, addresses::wanted(operation, to)?).await?;
     }
-    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+    tags::update(operation, id, &from.tags, &to.tags).await
 }
 
 /// Deletes the NAT gateway and waits until its address and network interface are released. Routes to it become

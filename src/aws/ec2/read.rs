@@ -232,7 +232,9 @@ impl Lists {
             ("default_network_acl_id", self.acls.first().and_then(|acl| acl.network_acl_id())),
             ("default_security_group_id", self.groups.first().and_then(|group| group.group_id())),
         ];
-        learned.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?.to_string()))).collect()
+        let learned = learned.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?.to_string())));
+        let options = vpc.dhcp_options_id().map(|id| ("dhcp_options_id".to_string(), id.to_string()));
+        Learned { unexpressed: options.into_iter().collect(), ..learned.collect() }
     }
 }
 

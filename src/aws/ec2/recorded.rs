@@ -11,7 +11,7 @@ use crate::aws::calls::Operation;
 use crate::aws::recorded::{self as aws, Answer};
 use crate::cloud::{Deadlines, Failure, OpContext, Recorder};
 use crate::model::TopologyKind;
-use crate::model::{GuardDutyObjects, Ids, Key, Learned, ResolvedObject, Spec};
+use crate::model::{GuardDutyObjects, Ids, Key, Learned, ResolvedObject, Unfinished};
 use crate::model::{Scope, Timeouts};
 
 /// The VPC of every test.
@@ -89,8 +89,8 @@ pub(crate) struct Notes {
     pub(crate) known: Vec<&'static str>,
     /// The texts that became known since the plan.
     pub(crate) new_inputs: std::collections::BTreeSet<String>,
-    /// The spec last applied to the object.
-    pub(crate) before: Option<Spec>,
+    /// The earlier operation on the object that has not been completed.
+    pub(crate) unfinished: Option<Unfinished>,
     /// What a deletion does with the objects of GuardDuty.
     pub(crate) guardduty: GuardDutyObjects,
 }
@@ -127,7 +127,7 @@ impl Notes {
             owner: OWNER,
             root_id: (key.slot != "vpc").then_some(VPC),
             ids: &known,
-            before: self.before.as_ref(),
+            unfinished: self.unfinished.clone(),
             known: self.known.iter().map(|id| id.to_string()).collect(),
             deployed: Default::default(),
             new_inputs: &self.new_inputs,

@@ -169,13 +169,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Route) -> Result<()
 }
 
 /// Replaces the target in one call.
-pub(crate) async fn update(
-    operation: &Operation<'_>,
-    _id: &str,
-    from: Option<&Route>,
-    to: &Route,
-) -> Result<(), Failure> {
-    if from.is_some_and(|from| from.target == to.target) {
+pub(crate) async fn update(operation: &Operation<'_>, _id: &str, from: &Route, to: &Route) -> Result<(), Failure> {
+    if from.target == to.target {
         return Ok(());
     }
     let (table_id, target_id) = (operation.id(&to.route_table)?, operation.resolve(&to.target)?);
@@ -404,7 +399,7 @@ mod tests {
         let session = aws.session();
         let done = notes.run(&session, &key, &ids, async |operation| {
             create(operation, &to_gateway).await?;
-            update(operation, "rtb-1_::/0", Some(&to_gateway), &to_other).await?;
+            update(operation, "rtb-1_::/0", &to_gateway, &to_other).await?;
             let entry = Entry::new(key.clone(), "rtb-1_::/0", Spec::Route(to_other.clone()));
             delete(operation, &entry).await
         });

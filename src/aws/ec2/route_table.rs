@@ -158,17 +158,12 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTable) -> Resu
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
-    from: Option<&RouteTable>,
+    from: &RouteTable,
     to: &RouteTable,
 ) -> Result<(), Failure> {
     let deadlines = operation.deadlines(seconds_or(operation.work.timeouts.route_table_update, CHANGED));
-    let wanted = gateways(operation, to)?;
-    let before = match (from, operation.work.before) {
-        (Some(from), _) | (None, Some(Spec::RouteTable(from))) => gateways(operation, from)?,
-        _ => Vec::new(),
-    };
-    // Enabling an enabled propagation has no effect.
-    let new = wanted.iter().copied().filter(|gateway| from.is_none() || !before.contains(gateway)).collect();
+    let (before, wanted) = (gateways(operation, from)?, gateways(operation, to)?);
+    let new = wanted.iter().copied().filter(|gateway| !before.contains(gateway)).collect();
     let enabled = enable_all(operation, id, new, &deadlines).await;
     if !matches!(&enabled, Err(failure) if failure.cause == Cause::NotAttached) {
         enabled.clone()?;
@@ -177,7 +172,7 @@ pub(crate) async fn update(
     for gateway in before.iter().filter(|gateway| !wanted.contains(gateway)) {
         disable(operation, id, gateway).await?;
     }
-    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await?;
+    tags::update(operation, id, &from.tags, &to.tags).await?;
     enabled
 }
 
@@ -359,7 +354,7 @@ mod tests {
             .fail("EnableVgwRoutePropagation", 400, "Gateway.NotAttached", "vgw-1 is not attached")
             .on("EnableVgwRoutePropagation", DONE);
         let (limit, from, to) = (Duration::from_secs(20), spec(&[]), spec(&["vgw-1", "vgw-2"]));
-        run(&aws, limit, async |operation| update(operation, "rtb-1", Some(&from), &to).await).await.unwrap();
+        run(&aws, limit, async |operation| update(operation, "rtb-1", &from, &to).await).await.unwrap();
         let calls = aws.calls("EnableVgwRoutePropagation");
         let gateways: Vec<_> = calls.iter().map(|it| (it["RouteTableId"].as_str(), it["GatewayId"].as_str())).collect();
         assert_eq!(gateways, [("rtb-1", "vgw-1"), ("rtb-1", "vgw-2"), ("rtb-1", "vgw-1")]);
@@ -370,7 +365,7 @@ mod tests {
         let aws = Recorded::default().fail("EnableVgwRoutePropagation", 400, "Gateway.NotAttached", "is not attached");
         let (from, to) = (spec(&[]), spec(&["vgw-1"]));
         let (limit, start) = (CHANGED * 10, Instant::now());
-        let failure = run(&aws, limit, async |operation| update(operation, "rtb-1", Some(&from), &to).await).await;
+        let failure = run(&aws, limit, async |operation| update(operation, "rtb-1", &from, &to).await).await;
         assert_eq!(start.elapsed(), CHANGED);
         let failure = failure.unwrap_err();
         assert_eq!((failure.cause, failure.code.as_deref()), (Cause::NotAttached, Some("Gateway.NotAttached")));
@@ -385,7 +380,7 @@ mod tests {
         let updated = run(&aws, CHANGED, async |operation| {
             let work = OpContext { in_create: true, ..operation.work.clone() };
             let operation = Operation { work: &work, ..*operation };
-            update(&operation, "rtb-1", Some(&from), &to).await
+            update(&operation, "rtb-1", &from, &to).await
         });
         assert_eq!(updated.await.unwrap_err().cause, Cause::NotAttached);
         assert_eq!(aws.actions(), ["EnableVgwRoutePropagation"], "one attempt");
@@ -399,7 +394,7 @@ mod tests {
             .fail("EnableVgwRoutePropagation", 400, "Gateway.NotAttached", "is not attached");
         let (from, to) = (spec(&[]), spec(&["vgw-1", "vgw-2"]));
         let limit = CHANGED;
-        let failure = run(&aws, limit, async |operation| update(operation, "rtb-1", Some(&from), &to).await).await;
+        let failure = run(&aws, limit, async |operation| update(operation, "rtb-1", &from, &to).await).await;
         assert!(failure.unwrap_err().message.contains("vgw-1 is not attached"));
         let calls = aws.calls("EnableVgwRoutePropagation");
         let gateways: Vec<_> = calls.iter().map(|it| it["GatewayId"].as_str()).take(3).collect();
@@ -412,14 +407,14 @@ mod tests {
             |aws: Recorded| aws.fail("EnableVgwRoutePropagation", 400, "Gateway.NotAttached", "is not attached");
         let aws = detached(Recorded::default()).on("DisableVgwRoutePropagation", DONE);
         let (from, to) = (spec(&["vgw-1"]), spec(&["vgw-2"]));
-        let updated = run(&aws, CHANGED, async |operation| update(operation, "rtb-1", Some(&from), &to).await).await;
+        let updated = run(&aws, CHANGED, async |operation| update(operation, "rtb-1", &from, &to).await).await;
         assert_eq!(updated.unwrap_err().cause, Cause::NotAttached);
         assert_eq!(aws.calls("DisableVgwRoutePropagation")[0]["GatewayId"], "vgw-1");
 
         let (code, text) = ("InvalidParameterValue", "Value (vgw-2) for parameter gatewayId is invalid");
         let aws = detached(detached(Recorded::default()).fail("EnableVgwRoutePropagation", 400, code, text));
         let (from, to) = (spec(&[]), spec(&["vgw-1", "vgw-2"]));
-        let updated = run(&aws, CHANGED, async |operation| update(operation, "rtb-1", Some(&from), &to).await).await;
+        let updated = run(&aws, CHANGED, async |operation| update(operation, "rtb-1", &from, &to).await).await;
         assert_eq!(updated.unwrap_err().code.as_deref(), Some(code));
     }
 
@@ -433,7 +428,7 @@ mod tests {
         );
         let (from, to) = (spec(&["vgw-1", "vgw-2"]), spec(&["vgw-2", "vgw-3"]));
         let limit = Duration::from_secs(20);
-        run(&aws, limit, async |operation| update(operation, "rtb-1", Some(&from), &to).await).await.unwrap();
+        run(&aws, limit, async |operation| update(operation, "rtb-1", &from, &to).await).await.unwrap();
         assert_eq!(aws.actions(), ["EnableVgwRoutePropagation", "DisableVgwRoutePropagation"]);
         assert_eq!(aws.calls("EnableVgwRoutePropagation")[0]["GatewayId"], "vgw-3");
         assert_eq!(aws.calls("DisableVgwRoutePropagation")[0]["GatewayId"], "vgw-1");

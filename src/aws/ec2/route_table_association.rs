@@ -88,17 +88,21 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTableAssociati
     wait_associated(operation, table_id, &id, state).await
 }
 
-/// Replaces the table in one call, so that the subnet never uses the main table. AWS returns a new id.
+/// Replaces the table in one call, so that the subnet never uses the main table. AWS returns a new id. Waits for an
+/// association whose creation has been interrupted.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
-    from: Option<&RouteTableAssociation>,
+    from: &RouteTableAssociation,
     to: &RouteTableAssociation,
 ) -> Result<(), Failure> {
-    if from.is_some_and(|from| from.route_table == to.route_table) {
-        return Ok(());
-    }
     let table_id = operation.resolve(&to.route_table)?;
+    if from.route_table == to.route_table {
+        return match operation.is_resumed() {
+            true => wait_associated(operation, table_id, id, None).await,
+            false => Ok(()),
+        };
+    }
     let call = || async {
         let call = operation.session.ec2.replace_route_table_association();
         let call = call.association_id(id).route_table_id(table_id).send().await;

@@ -1,6 +1,9 @@
 //! The security groups that the network creates for its interface endpoints.
 
-use aws_sdk_ec2::types::{ResourceType, SecurityGroup as Group, Tag};
+use std::collections::BTreeMap;
+
+use aws_sdk_ec2::operation::create_security_group::CreateSecurityGroupOutput;
+use aws_sdk_ec2::types::{Filter, ResourceType, SecurityGroup as Group, Tag};
 
 use super::claims::{Claims, Evidence, Ours};
 use super::default_security_group::{MISSING, exists};
@@ -8,14 +11,15 @@ use super::network::Network;
 use super::observed::{List, Listed, Shown};
 use super::security_group_rules::of_permissions;
 use super::{filter, filter_any, group_rules, tags};
+use crate::aws::Session;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::{Operation, OrFailure, list_all, ownership, wait};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::keys::{name_in, network as keys};
-use crate::model::{Entry, Input, Learned, SecurityGroup, Spec};
+use crate::model::{Entry, Input, Learned, SecurityGroup, SecurityGroupRule, Spec};
 
-/// The name of the group in a slot. AWS compares the names of a VPC without case, and does not change them.
+/// The name of a new group in a slot. AWS compares the names of a VPC without case, and does not change them.
 fn name_of(slot: &str) -> String {
     match slot.strip_prefix(keys::ENDPOINT_GROUP) {
         Some(endpoint) => format!("interface-endpoint-{endpoint}"),
@@ -63,6 +67,29 @@ pub(super) async fn lists(network: Network<'_>) -> Result<(Vec<Group>, List), Fa
     Ok((default, others.into_iter().map(|it| Box::new(Managed(it)) as Box<dyn Listed>).collect()))
 }
 
+/// The groups, in any VPC of the account, whose rules refer to one of these, each with the IDs that it refers to. AWS
+/// deletes none of these before.
+pub(super) async fn referring_to(session: &Session, ids: &[&str]) -> Result<Vec<(Group, Vec<String>)>, Failure> {
+    let mut all: Vec<(Group, Vec<String>)> = Vec::new();
+    let filters = ["ip-permission.group-id", "egress.ip-permission.group-id"];
+    for name in filters.into_iter().filter(|_| !ids.is_empty()) {
+        let call = session.ec2.describe_security_groups().filters(filter_any(name, ids.iter().copied()));
+        let found = list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await?;
+        // Not every implementation of the EC2 API applies the filter.
+        for group in found {
+            let rules = group.ip_permissions().iter().chain(group.ip_permissions_egress());
+            let named: Vec<&str> =
+                rules.flat_map(|rule| rule.user_id_group_pairs()).filter_map(|pair| pair.group_id()).collect();
+            let others = ids.iter().filter(|id| group.group_id() != Some(**id) && named.contains(id));
+            let others: Vec<String> = others.map(|id| id.to_string()).collect();
+            if !others.is_empty() && all.iter().all(|(it, _)| it.group_id() != group.group_id()) {
+                all.push((group, others));
+            }
+        }
+    }
+    Ok(all)
+}
+
 impl Listed for Managed {
     fn id(&self) -> Option<&str> {
         self.0.group_id()
@@ -95,44 +122,66 @@ impl Listed for Managed {
 
 /// Creates the group, and replaces AWS's rule that allows all outbound traffic.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &SecurityGroup) -> Result<(), Failure> {
-    let (session, vpc_id, name) = (operation.session, operation.id(&spec.vpc)?, name_of(&operation.key.slot));
+    let (vpc_id, first) = (operation.id(&spec.vpc)?, name_of(&operation.key.slot));
     let mut tags = ownership::tags_on_create(operation, &spec.tags)?;
     let request = tags::add_request(&mut tags);
-    let of_vpc = |filters: Vec<_>| async move {
-        let filters = [vec![filter("vpc-id", vpc_id)], filters].concat();
-        let call = session.ec2.describe_security_groups().set_filters(Some(filters));
-        list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await
-    };
-    let mutation = Mutation::of_ec2(operation, "CreateSecurityGroup");
-    let create = || {
-        mutation.create(
-            || {
-                session
-                    .ec2
-                    .create_security_group()
-                    .vpc_id(vpc_id)
-                    .group_name(&name)
-                    .description("Access to the interface endpoints of this network")
-                    .tag_specifications(tags::on_create(ResourceType::SecurityGroup, &tags))
-                    .customize()
-                    .config_override(session.once_ec2())
-                    .send()
-            },
-            |answer| answer.group_id.ok_or_else(|| incomplete_answer("CreateSecurityGroup", "an id")),
-            || async { Ok(of_vpc(vec![request.clone()]).await?.into_iter().find_map(|it| it.group_id)) },
-        )
-    };
-    let id = match operation.retry_until_visible(&[vpc_id], create).await {
-        Err(failure) if failure.cause == Cause::Exists => {
-            // A filter distinguishes case.
-            let has_name = |it: &Group| it.group_name().is_some_and(|other| other.eq_ignore_ascii_case(&name));
-            let other = of_vpc(Vec::new()).await?.into_iter().find(has_name);
-            return Err(occupied(failure, &operation.key.slot, other.as_ref()));
+    let mut number = 1;
+    let id = loop {
+        let name = if number == 1 { first.clone() } else { format!("{first}-{number}") };
+        let create = || create_named(operation, vpc_id, &name, (&tags, &request));
+        match operation.retry_until_visible(&[vpc_id], create).await {
+            Err(failure) if failure.cause == Cause::Exists => {
+                // A filter distinguishes case.
+                let has_name = |it: &Group| it.group_name().is_some_and(|other| other.eq_ignore_ascii_case(&name));
+                let other = in_vpc(operation, vpc_id, Vec::new()).await?.into_iter().find(has_name);
+                let id = other.as_ref().and_then(Group::group_id);
+                // A group keeps its name when its endpoint gets another key.
+                if !id.is_some_and(|id| operation.work.known.contains(id)) {
+                    return Err(occupied(failure, &operation.key.slot, other.as_ref()));
+                }
+                number += 1;
+            }
+            created => break created?,
         }
-        created => created?,
     };
     operation.record_id(&id);
-    set_rules(operation, &id, spec).await
+    set_rules(operation, &id, None, spec).await
+}
+
+/// Returns the ID of the new group. `request` finds it after a lost answer.
+async fn create_named(
+    operation: &Operation<'_>,
+    vpc_id: &str,
+    name: &str,
+    (tags, request): (&BTreeMap<String, String>, &Filter),
+) -> Result<String, Failure> {
+    let session = operation.session;
+    let create = || {
+        session
+            .ec2
+            .create_security_group()
+            .vpc_id(vpc_id)
+            .group_name(name)
+            .description("Access to the interface endpoints of this network")
+            .tag_specifications(tags::on_create(ResourceType::SecurityGroup, tags))
+            .customize()
+            .config_override(session.once_ec2())
+            .send()
+    };
+    let id = |answer: CreateSecurityGroupOutput| {
+        answer.group_id.ok_or_else(|| incomplete_answer("CreateSecurityGroup", "an id"))
+    };
+    let find = || async {
+        let found = in_vpc(operation, vpc_id, vec![request.clone()]).await?;
+        Ok(found.into_iter().find_map(|it| it.group_id))
+    };
+    Mutation::of_ec2(operation, "CreateSecurityGroup").create(create, id, find).await
+}
+
+async fn in_vpc(operation: &Operation<'_>, vpc_id: &str, filters: Vec<Filter>) -> Result<Vec<Group>, Failure> {
+    let filters = [vec![filter("vpc-id", vpc_id)], filters].concat();
+    let call = operation.session.ec2.describe_security_groups().set_filters(Some(filters));
+    list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await
 }
 
 /// Names the group that has the name already.
@@ -147,22 +196,36 @@ fn occupied(failure: Failure, slot: &str, other: Option<&Group>) -> Failure {
     Failure { message, ..failure }
 }
 
-async fn set_rules(operation: &Operation<'_>, id: &str, spec: &SecurityGroup) -> Result<(), Failure> {
-    let (ingress, egress) = (operation.known(&spec.ingress)?, operation.known(&spec.egress)?);
-    group_rules::apply(operation, id, [Some(ingress), Some(egress)]).await
+/// Sets the rules. `from` is the spec that was read; a new object has none.
+async fn set_rules(
+    operation: &Operation<'_>,
+    id: &str,
+    from: Option<&SecurityGroup>,
+    to: &SecurityGroup,
+) -> Result<(), Failure> {
+    let before = from.map(|from| rules_of(operation, from)).transpose()?.unwrap_or_default();
+    group_rules::apply(operation, id, before, rules_of(operation, to)?).await
+}
+
+/// The inbound and the outbound rules.
+fn rules_of<'a>(
+    operation: &Operation<'_>,
+    spec: &'a SecurityGroup,
+) -> Result<[Option<&'a [SecurityGroupRule]>; 2], Failure> {
+    Ok([Some(operation.known(&spec.ingress)?), Some(operation.known(&spec.egress)?)])
 }
 
 /// Updates rules and tags.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
-    from: Option<&SecurityGroup>,
+    from: &SecurityGroup,
     to: &SecurityGroup,
 ) -> Result<(), Failure> {
-    if from.is_none_or(|from| (&from.ingress, &from.egress) != (&to.ingress, &to.egress)) {
-        set_rules(operation, id, to).await?;
+    if (&from.ingress, &from.egress) != (&to.ingress, &to.egress) {
+        set_rules(operation, id, Some(from), to).await?;
     }
-    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+    tags::update(operation, id, &from.tags, &to.tags).await
 }
 
 /// Deletes the group. AWS rejects this as long as a network interface uses it.

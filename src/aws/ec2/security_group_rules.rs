@@ -44,6 +44,14 @@ impl Difference {
         difference
     }
 
+    /// Leaves out what differs only because someone has changed the rules after they were read as these.
+    pub(super) fn keep_changes_since(&mut self, read: &[SecurityGroupRule]) {
+        let find = |rule: &SecurityGroupRule| read.iter().find(|it| same(it, rule));
+        self.authorize.retain(|rule| find(rule).is_none());
+        self.revoke.retain(|it| find(&it.rule).is_some());
+        self.describe.retain(|(_, rule)| find(rule).is_none_or(|it| text(&it.description) != text(&rule.description)));
+    }
+
     /// Whether no change is necessary.
     pub(super) fn is_empty(&self) -> bool {
         self.authorize.is_empty() && self.revoke.is_empty() && self.describe.is_empty()

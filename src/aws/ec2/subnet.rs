@@ -3,10 +3,11 @@
 mod attributes;
 mod ipv6;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use aws_sdk_ec2::types::{ResourceType, SubnetState, Tag};
+use aws_sdk_ec2::types::{HostnameType, ResourceType, SubnetState, Tag};
 use ipnet::{IpNet, Ipv6Net};
 
 use self::attributes::SubnetChange;
@@ -92,9 +93,32 @@ impl Listed for aws_sdk_ec2::types::Subnet {
                 assign_ipv6_address_on_creation: Input::Known(self.assign_ipv6_address_on_creation().unwrap_or(false)),
                 tags: tags::own(self.tags()),
             }),
-            learned: Learned::new(),
+            learned: Learned { unexpressed: unexpressed(self), ..Learned::new() },
         })
     }
+}
+
+/// The settings of a subnet that no input sets and a new one does not have.
+fn unexpressed(shown: &aws_sdk_ec2::types::Subnet) -> BTreeMap<String, String> {
+    let names = shown.private_dns_name_options_on_launch();
+    let is_on = |name: &'static str, value: Option<bool>| (name, value.filter(|it| *it).map(|it| it.to_string()));
+    let settings = [
+        is_on("enable_dns64", shown.enable_dns64()),
+        is_on("map_customer_owned_ip_on_launch", shown.map_customer_owned_ip_on_launch()),
+        is_on(
+            "enable_resource_name_dns_a_record_on_launch",
+            names.and_then(|it| it.enable_resource_name_dns_a_record()),
+        ),
+        is_on(
+            "enable_resource_name_dns_aaaa_record_on_launch",
+            names.and_then(|it| it.enable_resource_name_dns_aaaa_record()),
+        ),
+        (
+            "private_dns_hostname_type_on_launch",
+            names.and_then(|it| it.hostname_type()).filter(|it| **it != HostnameType::IpName).map(ToString::to_string),
+        ),
+    ];
+    settings.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
 }
 
 impl From<&aws_sdk_ec2::types::Subnet> for FoundSubnet {
@@ -191,18 +215,13 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(
 }
 
 /// Updates addressing, the IPv6 range and tags.
-pub(crate) async fn update(
-    operation: &Operation<'_>,
-    id: &str,
-    from: Option<&Subnet>,
-    to: &Subnet,
-) -> Result<(), Failure> {
-    if from.is_none_or(|from| from.map_public_ip_on_launch != to.map_public_ip_on_launch) {
+pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: &Subnet, to: &Subnet) -> Result<(), Failure> {
+    if from.map_public_ip_on_launch != to.map_public_ip_on_launch {
         let change = SubnetChange::MapPublicIp(*operation.known(&to.map_public_ip_on_launch)?);
         attributes::set(operation, id, change).await?;
     }
     ipv6::update(operation, id, from, to).await?;
-    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+    tags::update(operation, id, &from.tags, &to.tags).await
 }
 
 /// Deletes the subnet, and with it its route table association.

@@ -71,21 +71,28 @@ pub(super) fn on_create(kind: ResourceType, tags: &BTreeMap<String, String>) -> 
     TagSpecification::builder().resource_type(kind).set_tags(Some(list(tags))).build()
 }
 
-/// Updates an object's tags with at most one call that sets and one that removes tags. If `from` is `None`, sets all
-/// tags, including the ownership tags.
-pub(super) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Tags>, to: &Tags) -> Result<(), Failure> {
-    let ownership = match from {
-        Some(_) => BTreeMap::new(),
-        None => ownership::tags_on_create(operation, &Input::Known(BTreeMap::new()))?,
-    };
-    update_with(operation, id, from, to, ownership).await
+/// Updates an object's tags with at most one call that sets and one that removes tags.
+pub(super) async fn update(operation: &Operation<'_>, id: &str, from: &Tags, to: &Tags) -> Result<(), Failure> {
+    update_with(operation, id, from, to, BTreeMap::new()).await
+}
+
+/// The ownership tags that an object lacks, because its create has been interrupted before it set them.
+pub(super) fn missing_ownership<'a>(
+    operation: &Operation<'_>,
+    found: impl IntoIterator<Item = &'a Tag>,
+) -> Result<BTreeMap<String, String>, Failure> {
+    let mut ownership = ownership::tags_on_create(operation, &Input::Known(BTreeMap::new()))?;
+    for key in found.into_iter().filter_map(Tag::key) {
+        ownership.remove(key);
+    }
+    Ok(ownership)
 }
 
 /// Like [`update`], with additional tags to set.
 pub(super) async fn update_with(
     operation: &Operation<'_>,
     id: &str,
-    from: Option<&Tags>,
+    from: &Tags,
     to: &Tags,
     additional: BTreeMap<String, String>,
 ) -> Result<(), Failure> {
@@ -210,7 +217,7 @@ mod tests {
         let (from, to) = (tags(&[("a", "1"), ("b", "2"), ("c", "3")]), tags(&[("a", "1"), ("b", "x"), ("d", "4")]));
         Notes::default()
             .run(&aws.session(), &keys::eip(0), &[], async |operation| {
-                update(operation, "eipalloc-1", Some(&from), &to).await
+                update(operation, "eipalloc-1", &from, &to).await
             })
             .await
             .unwrap();
@@ -229,7 +236,7 @@ mod tests {
         let same = tags(&[("a", "1")]);
         Notes::default()
             .run(&aws.session(), &keys::eip(0), &[], async |operation| {
-                update(operation, "eipalloc-1", Some(&same), &same).await
+                update(operation, "eipalloc-1", &same, &same).await
             })
             .await
             .unwrap();

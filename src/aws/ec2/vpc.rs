@@ -122,25 +122,26 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
     operation.record_learned(learned);
     // Objects in the VPC do not depend on these attributes, which take two sequential calls each.
     operation.is_usable();
-    attributes::apply(operation, &id, Some(attributes::initial()), attributes::wanted(operation, spec)?).await
+    attributes::apply(operation, &id, attributes::initial(), attributes::wanted(operation, spec)?).await
 }
 
 /// Updates attributes, tenancy, tags, and the name in the ownership tag. The pool of the range is immutable. If it
 /// becomes known after an import, no call is necessary.
-pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Vpc>, to: &Vpc) -> Result<(), Failure> {
-    let now = from.map(|from| attributes::wanted(operation, from)).transpose()?;
+pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: &Vpc, to: &Vpc) -> Result<(), Failure> {
+    let now = attributes::wanted(operation, from)?;
     attributes::apply(operation, id, now, attributes::wanted(operation, to)?).await?;
-    let tenancy = operation.known(&to.instance_tenancy)?;
-    // AWS allows a change to `default` only. A change to `dedicated` replaces the VPC.
-    if tenancy == Tenancy::Default.as_str() && has_other_tenancy(operation, id, from).await? {
+    // AWS allows a change to `default` only, and may reject one to the tenancy that the VPC already has. A change to
+    // `dedicated` replaces the VPC.
+    let default = Input::Known(Tenancy::Default.as_str().to_string());
+    if to.instance_tenancy == default && from.instance_tenancy != default {
         set_default_tenancy(operation, id).await?;
     }
     let name = operation.known(&to.name)?;
     let mut additional = std::collections::BTreeMap::new();
-    if from.is_none_or(|from| from.name != to.name) {
+    if from.name != to.name {
         additional.insert(ownership::RESOURCE.to_string(), ownership::resource(operation.work.owner, name));
     }
-    tags::update_with(operation, id, from.map(|from| &from.tags), &to.tags, additional).await
+    tags::update_with(operation, id, &from.tags, &to.tags, additional).await
 }
 
 /// Deletes the VPC, and with it its main route table, default group and default ACL. If the range came from a pool,
@@ -291,19 +292,6 @@ fn found(id: Option<&str>, what: &str) -> Poll<String> {
     match id {
         Some(id) => Poll::Done(id.to_string()),
         None => Poll::Pending(format!("the {what} is not visible yet")),
-    }
-}
-
-/// Whether the tenancy of the VPC is not `default`. If `from` is `None`, reads the VPC, because AWS may reject a change
-/// to the tenancy that the VPC already has.
-async fn has_other_tenancy(operation: &Operation<'_>, id: &str, from: Option<&Vpc>) -> Result<bool, Failure> {
-    let default = Tenancy::Default;
-    match from {
-        Some(from) => Ok(operation.known(&from.instance_tenancy)? != default.as_str()),
-        None => {
-            let found = with_id(operation.session, id).await?;
-            Ok(found.iter().any(|vpc| vpc.instance_tenancy().is_some_and(|tenancy| *tenancy != default)))
-        }
     }
 }
 

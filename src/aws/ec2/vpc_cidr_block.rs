@@ -117,17 +117,16 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcCidrBlock) -> Re
     ready(operation, vpc_id, &id).await
 }
 
-/// Makes no change, because AWS cannot change a range. If `from` is `None`, waits for it, because its creation may have
-/// been interrupted.
+/// Makes no change, because AWS cannot change a range. Waits for it if its creation has been interrupted.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
-    from: Option<&VpcCidrBlock>,
+    _: &VpcCidrBlock,
     to: &VpcCidrBlock,
 ) -> Result<(), Failure> {
-    match from {
-        Some(_) => Ok(()),
-        None => ready(operation, operation.id(&to.vpc)?, id).await,
+    match operation.is_resumed() {
+        true => ready(operation, operation.id(&to.vpc)?, id).await,
+        false => Ok(()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Gateway endpoints.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use aws_sdk_ec2::Client;
@@ -177,37 +179,31 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcEndpoint) -> Res
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
-    from: Option<&VpcEndpoint>,
+    from: &VpcEndpoint,
     to: &VpcEndpoint,
 ) -> Result<(), Failure> {
+    let session = operation.session;
     let wanted = resolve(operation, &to.route_tables)?;
-    let before = match from {
-        // A table that has been deleted since is no longer associated.
-        Some(from) => from.route_tables.iter().filter_map(|table| operation.work.ids.resolve(table)).collect(),
-        None => Vec::new(),
-    };
-    let add: Vec<String> = match from {
-        Some(_) => wanted.iter().filter(|id| !before.contains(&id.as_str())).cloned().collect(),
-        // AWS rejects a table that is already associated, so the associated ones are read first.
-        None => {
-            let session = operation.session;
-            let endpoint = session.pollers.vpc_endpoints.now(&session.ec2, id).await?;
-            let existing = endpoint.and_then(|it| it.route_table_ids).unwrap_or_default();
-            wanted.iter().filter(|id| !existing.contains(id)).cloned().collect()
-        }
-    };
-    let remove: Vec<String> =
-        before.into_iter().filter(|id| !wanted.iter().any(|it| it == id)).map(str::to_string).collect();
-    let policy = match from {
-        Some(from) if from.policy == to.policy => None,
-        _ => Some(operation.known(&to.policy)?),
-    };
+    // A table that has been deleted since is no longer associated.
+    let before = from.route_tables.iter().filter_map(|table| operation.work.ids.resolve(table).map(str::to_string));
+    let before: Vec<String> = before.collect();
+    let mut add: Vec<String> = wanted.iter().filter(|id| !before.contains(id)).cloned().collect();
+    let mut remove: Vec<String> = before.into_iter().filter(|id| !wanted.contains(id)).collect();
+    let mut ownership = BTreeMap::new();
+    if operation.is_resumed() {
+        // AWS may have completed the earlier update since it was read, and rejects a table that is already associated.
+        let found = session.pollers.vpc_endpoints.now(&session.ec2, id).await?;
+        let tables = found.as_ref().map(|it| it.route_table_ids()).unwrap_or_default();
+        add.retain(|id| !tables.contains(id));
+        remove.retain(|id| tables.contains(id));
+        ownership = tags::missing_ownership(operation, found.iter().flat_map(|it| it.tags()))?;
+    }
+    let policy = (from.policy != to.policy).then(|| operation.known(&to.policy)).transpose()?;
     if !add.is_empty() || !remove.is_empty() || policy.is_some() {
         let used: Vec<&str> = [id].into_iter().chain(add.iter().map(String::as_str)).collect();
         let changed = operation
             .retry_until_visible(&used, || async {
-                let mut call = operation
-                    .session
+                let mut call = session
                     .ec2
                     .modify_vpc_endpoint()
                     .vpc_endpoint_id(id)
@@ -225,7 +221,6 @@ pub(crate) async fn update(
         match changed {
             Err(failure) if failure.cause == Cause::Exists => {
                 let (vpc_id, service_name) = (operation.id(&to.vpc)?, operation.known(&to.service_name)?);
-                let session = operation.session;
                 return Err(
                     conflicts::with_other_endpoint(session, failure, vpc_id, (Some(id), service_name), &add).await
                 );
@@ -236,7 +231,7 @@ pub(crate) async fn update(
     if !add.is_empty() || !remove.is_empty() {
         await_tables(operation, id, &add, &remove).await?;
     }
-    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+    tags::update_with(operation, id, &from.tags, &to.tags, ownership).await
 }
 
 /// Waits until the endpoint has the added route tables and none of the removed ones.
@@ -364,14 +359,22 @@ where
 /// Waits until an endpoint is deleted.
 pub(super) async fn until_deleted(operation: &Operation<'_>, id: &str) -> Result<(), Failure> {
     let session = operation.session;
+    let was_deleting = AtomicBool::new(false);
     session
         .pollers
         .vpc_endpoints
         .until(&session.ec2, "DeleteVpcEndpoints", id, &operation.deadlines(READY), |endpoint| {
-            Ok(match endpoint.map(state) {
-                Some(state) if state != "deleted" => Poll::Pending(format!("the endpoint is {state}")),
-                _ => Poll::Done(()),
-            })
+            let Some(endpoint) = endpoint else { return Ok(Poll::Done(())) };
+            let state = state(endpoint);
+            was_deleting.fetch_or(state == "deleting", Relaxed);
+            match state.as_str() {
+                "deleted" => Ok(Poll::Done(())),
+                // A read may still return the state from before the deletion.
+                "failed" if was_deleting.load(Relaxed) => {
+                    Err(Failure { cause: Cause::InUse, ..last_error("DeleteVpcEndpoints", endpoint) })
+                }
+                state => Ok(Poll::Pending(format!("the endpoint is {state}"))),
+            }
         })
         .await
 }

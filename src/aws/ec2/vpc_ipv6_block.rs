@@ -156,16 +156,16 @@ async fn leftover(
 }
 
 /// Makes no change, because AWS cannot change a range. A pool that AWS did not return may become known after an import,
-/// which needs no call. If `from` is `None`, waits for the range, because its creation may have been interrupted.
+/// which needs no call. Waits for the range if its creation has been interrupted.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
-    from: Option<&VpcIpv6Block>,
+    _: &VpcIpv6Block,
     to: &VpcIpv6Block,
 ) -> Result<(), Failure> {
-    match from {
-        Some(_) => Ok(()),
-        None => ready(operation, operation.id(&to.vpc)?, id).await,
+    match operation.is_resumed() {
+        true => ready(operation, operation.id(&to.vpc)?, id).await,
+        false => Ok(()),
     }
 }
 

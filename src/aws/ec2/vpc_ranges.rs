@@ -1,6 +1,7 @@
 //! What associations of IPv4 and IPv6 ranges with a VPC have in common: AWS changes none of them, and continues to
 //! return those that are disassociated.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use aws_sdk_ec2::types::{Vpc, VpcCidrBlockAssociation, VpcCidrBlockStateCode, VpcIpv6CidrBlockAssociation};
@@ -131,11 +132,21 @@ pub(super) async fn disassociate<A: Association>(
         call.map(|_| ()).or_failure("DisassociateVpcCidrBlock")
     })
     .await?;
+    let was_leaving = AtomicBool::new(false);
     wait::until("DisassociateVpcCidrBlock", deadlines, wait::SECONDS, || async {
-        Ok(match find().await? {
-            Some(it) if it.state() != Some(&VpcCidrBlockStateCode::Disassociated) => Poll::Pending(it.described()),
-            _ => Poll::Done(()),
-        })
+        let Some(range) = find().await? else { return Ok(Poll::Done(())) };
+        match range.state() {
+            Some(VpcCidrBlockStateCode::Disassociated) => return Ok(Poll::Done(())),
+            Some(VpcCidrBlockStateCode::Disassociating) => was_leaving.store(true, Relaxed),
+            // A read may still return the state from before the call.
+            _ if was_leaving.load(Relaxed) => {
+                let message =
+                    format!("AWS accepted the removal of the range, which then failed: {}", range.described());
+                return Err(Failure::new(Cause::InUse, "DisassociateVpcCidrBlock", message));
+            }
+            _ => {}
+        }
+        Ok(Poll::Pending(range.described()))
     })
     .await
 }

@@ -45,6 +45,7 @@ const OF_LAMBDA: &[&str] = &[
     "Statement fgw-api9-routes-9 is not found in resource policy.",
 ];
 
+const GROUP_ARN: &str = "arn:aws:logs:r:123456789012:log-group:/http/shop:*";
 const NO_GROUP: &str = "The specified log group does not exist.";
 const NO_FILTER: &str = "The specified subscription filter does not exist.";
 
@@ -192,8 +193,9 @@ fn of_other_services() -> Vec<Deletion> {
         destination_arn: Input::Known(FUNCTION.into()),
         ..LogSubscription::test()
     };
-    let groups = Answer::Json(200, json!({ "logGroups": [{ "logGroupName": "/http/shop" }] }));
+    let groups = Answer::Json(200, json!({ "logGroups": [{ "logGroupName": "/http/shop", "arn": GROUP_ARN }] }));
     let filters = Answer::Json(200, json!({ "subscriptionFilters": [{ "filterName": "fgw-access-logs" }] }));
+    let tags = Answer::Json(200, json!({ "tags": { "fgw:resource": "http_gateway/api1" } }));
     let of_logs = |name, call: &str, foreign, entry, others: (&str, Answer)| Deletion {
         name,
         call: call.into(),
@@ -201,7 +203,7 @@ fn of_other_services() -> Vec<Deletion> {
         foreign: vec![foreign],
         entry,
         to: None,
-        others: vec![(others.0.to_string(), others.1)],
+        others: vec![(others.0.to_string(), others.1), ("ListTagsForResource".into(), tags.clone())],
     };
     vec![
         Deletion {
@@ -253,7 +255,7 @@ impl Deletion {
                 None => session.delete(work, &self.entry).await,
                 Some(to) => {
                     let record = operation.record.expect("an update records");
-                    session.update(work, &self.entry.id, Some(&self.entry.applied), to, record).await
+                    session.update(work, &self.entry.id, &self.entry.applied, to, record).await
                 }
             }
         };

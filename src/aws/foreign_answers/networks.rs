@@ -354,7 +354,7 @@ impl Deletion {
                 By::Disown => session.disown(operation.work, &self.entry).await,
                 By::Update(to) => {
                     let record = operation.record.expect("an update records");
-                    session.update(operation.work, &self.entry.id, Some(&self.entry.applied), to, record).await
+                    session.update(operation.work, &self.entry.id, &self.entry.applied, to, record).await
                 }
             }
         };

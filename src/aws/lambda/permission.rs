@@ -218,7 +218,7 @@ async fn add(operation: &Operation<'_>, wanted: &WantedStatement) -> Result<(), 
 pub(crate) async fn update(
     _operation: &Operation<'_>,
     _id: &str,
-    _from: Option<&LambdaPermission>,
+    _from: &LambdaPermission,
     _to: &LambdaPermission,
 ) -> Result<(), Failure> {
     Ok(())

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use aws_sdk_cloudwatchlogs::types::LogGroup as Shown;
+use aws_sdk_cloudwatchlogs::primitives::{DateTime, DateTimeFormat as Format};
+use aws_sdk_cloudwatchlogs::types::{DataProtectionStatus, LogGroup as Shown, LogGroupClass};
 use tokio::sync::OwnedMutexGuard;
+use tokio::time::Instant;
 
 use crate::aws::Session;
 use crate::aws::calls::codes::missing::is_log_group_missing;
@@ -70,20 +72,54 @@ async fn show(session: &Session, name: &str) -> Result<Option<Shown>, Failure> {
 
 /// Converts a log group that AWS returned to an observation.
 ///
-/// `skip_destroy` is not a property of the group in AWS.
-pub(crate) fn read(found: &FoundGroup, root: Key, key: Key, skip_destroy: bool) -> Option<Observed> {
+/// AWS does not store whether the group is kept, and a group that is kept loses nothing.
+pub(crate) fn read(found: &FoundGroup, root: Key, key: Key) -> Option<Observed> {
     let name = found.shown.log_group_name.clone()?;
     let spec = LogGroup {
         root,
         name: Input::Known(name.clone()),
         retention_in_days: Input::Known(found.shown.retention_in_days.filter(|days| *days != 0).map(i64::from)),
         kms_key_arn: Input::Known(found.shown.kms_key_id.clone()),
-        skip_destroy: Input::Known(skip_destroy),
+        skip_destroy: Input::Known(true),
         tags: tag_changes::shown(&found.tags),
     };
     let created = found.shown.creation_time;
     let learned = arn_of(&found.shown).map(|arn| learned(arn.to_string(), created)).unwrap_or_default();
+    let learned = Learned { unexpressed: unexpressed(&found.shown), ..learned };
     Some(Observed { id: name, key, spec: Spec::LogGroup(spec), learned })
+}
+
+/// The age of a group and its content, for messages.
+pub(crate) fn content(shown: &Shown) -> String {
+    let date = |millis: i64| DateTime::from_millis(millis).fmt(Format::DateTime).ok();
+    let created = match shown.creation_time.and_then(date) {
+        Some(date) => format!("created on {}", date.split('T').next().unwrap_or(&date)),
+        None => "created at an unknown time".to_string(),
+    };
+    match shown.stored_bytes {
+        Some(bytes) => format!("{created}, {bytes} bytes stored"),
+        None => created,
+    }
+}
+
+/// The settings of a log group that no input sets and a new one does not have.
+fn unexpressed(shown: &Shown) -> BTreeMap<String, String> {
+    let settings = [
+        (
+            LogGroup::DATA_PROTECTION,
+            shown
+                .data_protection_status()
+                .filter(|it| **it == DataProtectionStatus::Activated)
+                .map(ToString::to_string),
+        ),
+        (
+            "log_group_class",
+            shown.log_group_class().filter(|it| **it != LogGroupClass::Standard).map(ToString::to_string),
+        ),
+        ("metric filters", shown.metric_filter_count().filter(|it| *it > 0).map(|it| it.to_string())),
+        ("deletion_protection_enabled", shown.deletion_protection_enabled().filter(|it| *it).map(|it| it.to_string())),
+    ];
+    settings.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
 }
 
 /// Whether the tags of a log group name this root and key as its owner.
@@ -111,7 +147,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
     let find_created = || async {
         match find(session, name).await? {
             Some(found) if ownership::is_of_request(Some(&found.tags), &request) => Ok(Some(())),
-            Some(_) => Err(unmanaged(name)),
+            Some(_) => Err(unmanaged(&operation.key.slot, name)),
             None => Ok(None),
         }
     };
@@ -160,7 +196,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
     });
     let created = shown.await?.creation_time;
     operation.record_learned(learned(arn(operation, name).await?, created));
-    update(operation, name, Some(&from), spec).await
+    update(operation, name, &from, spec).await
 }
 
 /// Updates a log group to match its spec. The key is set first, so that no event without it is kept longer than before.
@@ -168,11 +204,11 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
 pub(crate) async fn update(
     operation: &Operation<'_>,
     name: &str,
-    from: Option<&LogGroup>,
+    from: &LogGroup,
     to: &LogGroup,
 ) -> Result<(), Failure> {
     let logs = &operation.session.logs;
-    let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
+    let tags = TagChanges::between(operation, &from.tags, &to.tags)?;
     let _lock = lock(operation.session, name).await;
     let (deadlines, unknown_until) = (&operation.work.deadlines, operation.unknown_until(name));
     let change = Mutation {
@@ -184,22 +220,10 @@ pub(crate) async fn update(
         parent: None,
     };
     let wanted = operation.known(&to.kms_key_arn)?;
-    let key = match from {
-        Some(from) => operation.known(&from.kms_key_arn)?.clone(),
-        // The key in AWS decides whether one must be removed. The learned values may be missing after a failed create,
-        // so they are recorded here.
-        None => {
-            let shown = show(operation.session, name).await?;
-            if let Some((shown, arn)) = shown.as_ref().and_then(|it| Some((it, arn_of(it)?))) {
-                operation.record_learned(learned(arn.to_string(), shown.creation_time));
-            }
-            shown.and_then(|shown| shown.kms_key_id)
-        }
-    };
-    if key != *wanted {
+    if from.kms_key_arn != to.kms_key_arn {
         set_key(operation, name, wanted.as_deref()).await?;
     }
-    if from.is_none_or(|from| from.retention_in_days != to.retention_in_days) {
+    if from.retention_in_days != to.retention_in_days {
         match operation.known(&to.retention_in_days)? {
             Some(days) => {
                 let days = i32::try_from(*days).unwrap_or(i32::MAX);
@@ -232,6 +256,9 @@ pub(crate) async fn add_tags(
     tags: BTreeMap<String, String>,
 ) -> Result<(), Failure> {
     let _lock = lock(operation.session, name).await;
+    if let Some(found) = find(operation.session, name).await? {
+        ownership::check_adoption(operation, name, &found.tags)?;
+    }
     let change = Mutation {
         action: "TagResource",
         deadlines: &operation.work.deadlines,
@@ -254,16 +281,17 @@ async fn set_tags(
     change.send(|| logs.tag_resource().resource_arn(arn).set_tags(Some(tags.clone())).send()).await.map(|_| ())
 }
 
-/// Deletes a log group with its events, unless it was deleted and created again outside Terraform. One that is to stay
-/// loses the ownership tags instead.
+/// Deletes a log group with its events. One that is to stay loses the ownership tags instead. A group that was deleted
+/// and created again outside Terraform, or whose tag does not name this root, stays as it is.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let _lock = lock(operation.session, &entry.id).await;
-    if is_unmanaged(operation, entry).await? {
-        tracing::warn!("Log group {} was not created by this resource, so it was not deleted", entry.id);
-        return Ok(());
-    }
-    if entry.applied.stays_when_deleted() {
-        return release(operation, &entry.id).await;
+    match find(operation.session, &entry.id).await? {
+        Some(found) if !is_owned(operation, entry, &found)? => return Ok(()),
+        Some(found) if entry.applied.stays_when_deleted() => return release(operation, found).await,
+        Some(_) => {}
+        // One that this process has created may not be visible yet.
+        None if !is_new(operation, &entry.id) || entry.applied.stays_when_deleted() => return Ok(()),
+        None => {}
     }
     let deadlines = &operation.work.deadlines;
     let change = Mutation {
@@ -285,15 +313,38 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 /// Stops managing a group that the configuration names by its ARN.
 pub(crate) async fn disown(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let _lock = lock(operation.session, &entry.id).await;
-    match is_unmanaged(operation, entry).await? {
-        true => Ok(()),
-        false => release(operation, &entry.id).await,
+    match find(operation.session, &entry.id).await? {
+        Some(found) if is_owned(operation, entry, &found)? => release(operation, found).await,
+        _ => Ok(()),
     }
 }
 
+/// Whether the tag of a group names the root. Another resource may own the group by now, or a person may have taken it
+/// over: a tag takes the right to delete a group, although it never gives one.
+fn is_owned(operation: &Operation<'_>, entry: &Entry, found: &FoundGroup) -> Result<bool, Failure> {
+    let resource = ownership::resource(operation.work.owner, operation.root_id()?);
+    let is_tagged = found.tags.get(ownership::RESOURCE) == Some(&resource);
+    let is_owned = is_tagged && is_the_same(&found.shown, &entry.learned);
+    if !is_owned {
+        tracing::warn!("Log group {} does not belong to {resource}, so it stays as it is", entry.id);
+    }
+    Ok(is_owned)
+}
+
+/// Whether the tag of the group with this name names the root.
+pub(crate) async fn is_of_root(operation: &Operation<'_>, name: &str) -> Result<bool, Failure> {
+    let resource = ownership::resource(operation.work.owner, operation.root_id()?);
+    let found = find(operation.session, name).await?;
+    Ok(found.is_some_and(|found| found.tags.get(ownership::RESOURCE) == Some(&resource)))
+}
+
+/// Whether this process has created a group so recently that AWS may not return it yet.
+fn is_new(operation: &Operation<'_>, name: &str) -> bool {
+    operation.session.process.created.invisible_until(name).is_some_and(|until| until > Instant::now())
+}
+
 /// Removes the ownership tags of a group that stays.
-async fn release(operation: &Operation<'_>, name: &str) -> Result<(), Failure> {
-    let Some(found) = find(operation.session, name).await? else { return Ok(()) };
+async fn release(operation: &Operation<'_>, found: FoundGroup) -> Result<(), Failure> {
     let keys: Vec<String> = found.tags.into_keys().filter(|key| ownership::is_ownership(key)).collect();
     let (Some(arn), false) = (arn_of(&found.shown), keys.is_empty()) else { return Ok(()) };
     let logs = &operation.session.logs;
@@ -318,13 +369,6 @@ fn protected(mut failure: Failure, name: &str) -> Failure {
 /// Locks a group and its subscription filters, because AWS rejects overlapping calls for one group.
 pub(crate) async fn lock(session: &Session, name: &str) -> OwnedMutexGuard<()> {
     session.process.locks.lock(format!("log group {} {name}", session.scope.region)).await
-}
-
-/// Whether a group with the name of an entry exists that is not the group of the entry. `false` if AWS returns none,
-/// because the group may be too new to be visible.
-async fn is_unmanaged(operation: &Operation<'_>, entry: &Entry) -> Result<bool, Failure> {
-    let shown = show(operation.session, &entry.id).await?;
-    Ok(shown.is_some_and(|shown| !is_the_same(&shown, &entry.learned)))
 }
 
 /// Replaces the key that encrypts new events. `None` restores the default encryption of CloudWatch Logs.
@@ -404,7 +448,7 @@ fn learned(arn: String, creation_time: Option<i64>) -> Learned {
     [("arn".to_string(), arn)].into_iter().chain(created).collect()
 }
 
-fn unmanaged(name: &str) -> Failure {
+fn unmanaged(slot: &str, name: &str) -> Failure {
     Failure::new(
         Cause::Exists,
         "CreateLogGroup",
@@ -415,11 +459,12 @@ fn unmanaged(name: &str) -> Failure {
     )
     .with_advice(
         format!(
-            "Choose another name, or delete the log group with this command if nothing uses it, then apply again. An \
-             existing API without another log group takes it over with \"log_group\" = {name:?} in adopt. If Terraform has \
-             marked the resource as tainted, run terraform untaint first."
+            "Choose another name. The resource uses the log group as it is if its setting \
+             access_log_logservice_group_skip_destroy or log_group_skip_destroy is true, and a resource that exists takes \
+             it over with {slot:?} = {name:?} in adopt. If Terraform has marked the resource as tainted, run terraform \
+             untaint first."
         ),
-        [format!("aws logs delete-log-group --log-group-name {name}")],
+        [],
     )
 }
 

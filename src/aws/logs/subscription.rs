@@ -97,10 +97,12 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogSubscription) ->
     };
     let has_name = |it: &&Shown| it.filter_name.as_deref() == Some(NAME);
     let name = match (existing.iter().find(|it| equals(operation, it, spec)), existing.iter().find(has_name)) {
+        // In an unmanaged group, the filter may be unmanaged too.
+        (Some(equal), _) if !group::is_of_root(operation, group).await? => return Err(unmanaged(group, equal)),
         (Some(equal), _) => equal.filter_name.as_deref().unwrap_or(NAME),
         (None, Some(other)) => return Err(unmanaged(group, other)),
         (None, None) => {
-            put(operation, group, NAME, spec).await?;
+            put(operation, (group, NAME), spec, None).await?;
             NAME
         }
     };
@@ -108,15 +110,21 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogSubscription) ->
     Ok(())
 }
 
-/// Replaces the filter in place, including its destination. Omitted fields are cleared, such as the role after a change
-/// from a stream to a function.
+/// Replaces the filter in place, including its destination. AWS clears what a call omits, such as the role after a
+/// change from a stream to a function, so the fields that no input expresses are sent as AWS returns them.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
-    _: Option<&LogSubscription>,
+    from: &LogSubscription,
     to: &LogSubscription,
 ) -> Result<(), Failure> {
-    put(operation, operation.id(&to.log_group)?, name_in(id), to).await
+    // AWS does not know the permission. Each call sends a test message to the destination.
+    if *to == (LogSubscription { permission: to.permission.clone(), ..from.clone() }) {
+        return Ok(());
+    }
+    let (group, name) = (operation.id(&to.log_group)?, name_in(id));
+    let found = find(operation.session, group, name).await?;
+    put(operation, (group, name), to, found.as_ref()).await
 }
 
 /// Deletes the filter. Unmanaged filters remain.
@@ -150,7 +158,13 @@ pub(crate) fn name_in(id: &str) -> &str {
     id.split_once('|').map_or(NAME, |(_, name)| name)
 }
 
-async fn put(operation: &Operation<'_>, group: &str, name: &str, spec: &LogSubscription) -> Result<(), Failure> {
+/// Sends a filter with these inputs and, of one that exists, with its fields that no input expresses.
+async fn put(
+    operation: &Operation<'_>,
+    (group, name): (&str, &str),
+    spec: &LogSubscription,
+    found: Option<&Shown>,
+) -> Result<(), Failure> {
     let session = operation.session;
     let (destination, pattern) = (operation.known(&spec.destination_arn)?, operation.known(&spec.filter_pattern)?);
     let role = operation.known(&spec.role_arn)?;
@@ -169,7 +183,11 @@ async fn put(operation: &Operation<'_>, group: &str, name: &str, spec: &LogSubsc
     let put = || async {
         let request = session.logs.put_subscription_filter().log_group_name(group).filter_name(name);
         let request = request.filter_pattern(pattern).destination_arn(destination).set_role_arn(role.clone());
-        let request = request.set_distribution(distribution.clone()).customize();
+        let request = request.set_distribution(distribution.clone());
+        let request =
+            request.set_apply_on_transformed_logs(found.map(|it| it.apply_on_transformed_logs).filter(|it| *it));
+        let request = request.set_field_selection_criteria(found.and_then(|it| it.field_selection_criteria.clone()));
+        let request = request.set_emit_system_fields(found.and_then(|it| it.emit_system_fields.clone())).customize();
         request.config_override(session.within_quota_logs()).send().await.map(|_| ())
     };
     let find_equal =
@@ -188,17 +206,18 @@ fn equals(operation: &Operation<'_>, shown: &Shown, spec: &LogSubscription) -> b
 
 fn unmanaged(group: &str, existing: &Shown) -> Failure {
     let destination = existing.destination_arn.as_deref().unwrap_or("an unknown destination");
+    let name = existing.filter_name.as_deref().unwrap_or(NAME);
     Failure::new(
         Cause::Exists,
         "PutSubscriptionFilter",
         format!(
-            "log group {group} already has a subscription filter {NAME} to {destination}, which is not managed by this \
+            "log group {group} already has a subscription filter {name} to {destination}, which is not managed by this \
              resource, so it was not changed. A killed run or someone else may have created it"
         ),
     )
     .with_advice(
-        "Delete it with this command, then apply again.",
-        [format!("aws logs delete-subscription-filter --log-group-name {group} --filter-name {NAME}")],
+        "If nothing else needs it, delete it with this command, then apply again.",
+        [format!("aws logs delete-subscription-filter --log-group-name {group} --filter-name {name}")],
     )
 }
 

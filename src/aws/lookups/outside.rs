@@ -13,9 +13,10 @@ use crate::aws::apigateway::{domain_name, vpc_link};
 use crate::aws::calls::ownership;
 use crate::aws::lambda::function;
 use crate::aws::logs::group;
+use crate::aws::logs::group::FoundGroup;
 use crate::aws::route53::record;
 use crate::cloud::{Cause, Failure};
-use crate::model::{Finding, Found, Outside};
+use crate::model::{Existing, Finding, Found, Input, Key, Outside, OwningRoot, TopologyKind};
 
 /// Returns what exists. An object that the credentials may not read is left out.
 pub(super) async fn outside(session: &Session, wanted: Vec<Outside>) -> Result<BTreeMap<Outside, Finding>, Failure> {
@@ -48,11 +49,10 @@ async fn other(session: &Session, outside: &Outside) -> Result<Option<Finding>, 
         Outside::KmsKey(arn) => exists(kms::key_arn(session, arn).await? != Found::Missing),
         Outside::VpcLink(id) => found(vpc_link::status_of(session, id).await?.map(unowned)),
         Outside::HostedZone { id, .. } => found(record::zone_name(session, id).await?.map(unowned)),
-        Outside::LogGroup { name, .. } => found(
-            group::find(session, name)
-                .await?
-                .map(|it| Finding::Exists { owner: ownership::owner(&it.tags), detail: String::new() }),
-        ),
+        Outside::LogGroup { name, slot } => match group::find(session, name).await? {
+            Some(it) => usable(session, &it, slot).await?.unwrap_or(Finding::Missing(None)),
+            None => Finding::Missing(None),
+        },
         Outside::Domain(name) => found(
             domain_name::occupied(session, name)
                 .await?
@@ -67,6 +67,29 @@ async fn other(session: &Session, outside: &Outside) -> Result<Option<Finding>, 
         | Outside::SecurityGroup(_)
         | Outside::IpamPool(_) => return Ok(None),
     }))
+}
+
+/// A log group that a create may use, with the root that its tag names.
+async fn usable(session: &Session, found: &FoundGroup, slot: &str) -> Result<Option<Finding>, Failure> {
+    let name = Input::Known(found.shown.log_group_name.clone().unwrap_or_default());
+    let Some(observed) = group::read(found, Key::new("root"), Key::fixed(slot, name)) else { return Ok(None) };
+    let owner = match ownership::owning_root(&found.tags) {
+        Some((kind, id)) => Some(OwningRoot { is_living: is_living(session, kind, &id).await?, id }),
+        None => None,
+    };
+    let content = group::content(&found.shown);
+    Ok(Some(Finding::Usable(Box::new(Existing { spec: observed.spec, learned: observed.learned, owner, content }))))
+}
+
+/// Whether a root exists. One that the credentials may not read counts as existing.
+async fn is_living(session: &Session, kind: Option<TopologyKind>, id: &str) -> Result<bool, Failure> {
+    let exists = match kind.filter(|kind| kind.accepts_id(id)) {
+        Some(TopologyKind::FourTierVpc) => crate::aws::ec2::exists(session, id).await,
+        Some(TopologyKind::HttpGateway) => crate::aws::apigateway::api::exists(session, id).await,
+        // A later version may have other kinds of roots.
+        None => return Ok(true),
+    };
+    Ok(if_permitted(exists)?.unwrap_or(true))
 }
 
 fn found(finding: Option<Finding>) -> Finding {
@@ -155,23 +178,42 @@ mod tests {
         assert_eq!(finding_of(&Recorded::default().on(call, denied), &wanted).await, None);
     }
 
-    /// Recorded shapes: DescribeLogGroups, ListTagsForResource.
+    /// Recorded shapes: DescribeLogGroups, ListTagsForResource, GetApi.
     #[tokio::test(start_paused = true)]
     async fn a_log_group_is_found_with_the_root_that_owns_it() {
         let wanted = Outside::LogGroup { name: "/shop".into(), slot: "log_group".into() };
         let group = |name: &str| {
             let arn = format!("arn:aws:logs:r:123456789012:log-group:{name}");
-            json!({ "logGroups": [{ "logGroupName": name, "arn": format!("{arn}:*"), "logGroupArn": arn }] })
+            json!({ "logGroups": [{
+                "logGroupName": name, "arn": format!("{arn}:*"), "logGroupArn": arn, "creationTime": 1_772_323_200_000_i64,
+                "storedBytes": 1024, "retentionInDays": 30,
+            }] })
         };
-        let tagged = |tags: serde_json::Value| {
-            Recorded::default()
+        let denied = "User: u is not authorized to perform: apigateway:GET on resource: r";
+        let answers = [
+            (Answer::Json(200, json!({ "apiId": "api1", "protocolType": "HTTP" })), true),
+            (Answer::Error(404, "NotFoundException", "Invalid API identifier specified"), false),
+            // Unreadable counts as living.
+            (Answer::Error(403, "AccessDeniedException", denied), true),
+        ];
+        let owned = answers.into_iter().map(|(answer, is_living)| {
+            let owner = OwningRoot { id: "api1".to_string(), is_living };
+            (json!({ "fgw:resource": "http_gateway/api1" }), Some(answer), Some(owner))
+        });
+        let unknown = OwningRoot { id: "x/1".to_string(), is_living: true };
+        let others = [(json!({}), None, None), (json!({ "fgw:resource": "later_kind/x/1" }), None, Some(unknown))];
+        for (tags, of_owner, owner) in owned.chain(others) {
+            let mut aws = Recorded::default()
                 .on("DescribeLogGroups", Answer::Json(200, group("/shop")))
-                .on("ListTagsForResource", Answer::Json(200, json!({ "tags": tags })))
-        };
-        assert_eq!(finding_of(&tagged(json!({})), &wanted).await, exists(""));
-        let owned = tagged(json!({ "fgw:resource": "http_gateway/api1" }));
-        let owner = Some("api1".to_string());
-        assert_eq!(finding_of(&owned, &wanted).await, Some(Finding::Exists { owner, detail: String::new() }));
+                .on("ListTagsForResource", Answer::Json(200, json!({ "tags": tags })));
+            if let Some(answer) = of_owner {
+                aws = aws.on("GET /v2/apis/api1", answer);
+            }
+            let Some(Finding::Usable(found)) = finding_of(&aws, &wanted).await else { panic!("{tags}") };
+            assert_eq!((found.owner, found.content.as_str()), (owner, "created on 2026-03-01, 1024 bytes stored"));
+            let crate::model::Spec::LogGroup(spec) = found.spec else { panic!("{tags}") };
+            assert_eq!(spec.retention_in_days, Input::Known(Some(30)));
+        }
         let aws = Recorded::default().on("DescribeLogGroups", Answer::Json(200, group("/shop-2")));
         assert_eq!(finding_of(&aws, &wanted).await, MISSING);
     }

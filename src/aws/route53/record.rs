@@ -8,13 +8,14 @@
 //!   one: a change of the IP addresses of a domain creates or deletes the second one alone. If one of two creates
 //!   fails, the name resolves to the other record until the next apply.
 //! - Set identifiers distinguish records with the same name and type. A record without one excludes such records.
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+mod service;
+
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use aws_sdk_route53::Client;
 use aws_sdk_route53::types::{
-    AliasTarget, Change as ZoneChange, ChangeAction, ChangeBatch, ChangeInfo, ChangeStatus, ResourceRecordSet, RrType,
+    AliasTarget, Change as ZoneChange, ChangeAction, ChangeBatch, ChangeInfo, ResourceRecordSet, RrType,
 };
 use aws_smithy_types::error::operation::BuildError;
 use tokio::sync::OwnedMutexGuard;
@@ -27,19 +28,14 @@ use crate::aws::calls::deployed_changes::Awaited;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::operation::NEW_INPUT;
-use crate::aws::calls::rate_limit::{Limit, LimitKey};
-use crate::aws::calls::wait::{Backoff, MINUTES, Poll, WaitEnded, until};
+use crate::aws::calls::wait::{Poll, until};
 use crate::aws::calls::{Operation, OrFailure};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
-use crate::model::{DnsRecord, Entry, Key, Learned, Ref, Spec};
+use crate::model::{DnsRecord, Entry, Key, Learned, Ref, Spec, Unfinished};
 
-/// Route 53 accepts 5 requests per second per account, for all actions together. The period is longer than a second
-/// because network latency varies.
-const REQUESTS: Limit = Limit::Window { calls: 5, period: Duration::from_millis(1100) };
-
-/// How long a change may take to reach all name servers. It usually takes a minute.
-const SPREAD: Duration = Duration::from_secs(30 * 60);
+use service::wait_until_in_sync;
+pub(crate) use service::{client, until_forgotten};
 
 /// The target of an alias to a custom domain, as API Gateway returns it for the domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,13 +44,6 @@ pub(crate) struct DomainTarget {
     pub(crate) name: String,
     /// The ID of the hosted zone that contains this name, which AWS owns.
     pub(crate) zone_id: String,
-}
-
-/// Waits for the rate limiter and returns the client for one call. Every call to Route 53 uses this.
-pub(crate) async fn client(session: &Session) -> &Client {
-    let key = LimitKey { account: session.scope.account.clone(), region: None, calls: "route53" };
-    session.process.rate_limiter.acquire(key, REQUESTS).await;
-    &session.route53
 }
 
 /// Finds the record with this type and name, or the first of several with set identifiers. `None` if the record or the
@@ -134,9 +123,9 @@ pub(crate) fn read(
         name: Input::Known(name.to_string()),
         record_type: shown.r#type.as_str().to_string(),
         target: domain.map_or_else(|| Ref::Id(target_text(shown)), |(key, _)| Ref::Key(key.clone())),
-        evaluate_target_health: shown.alias_target.as_ref().is_some_and(|it| it.evaluate_target_health),
     };
     let learned = domain.map(|(_, target)| target.learned()).unwrap_or_default();
+    let learned = Learned { unexpressed: unexpressed(evaluates(shown)), ..learned };
     Some(Observed { id: id(zone_id, name, shown.r#type.as_str()), key, spec: Spec::DnsRecord(spec), learned })
 }
 
@@ -146,10 +135,10 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DnsRecord) -> Resul
     let session = operation.session;
     let place = RecordId::of(operation, spec)?;
     let target = target(operation, spec)?;
-    let batch = batch(ChangeAction::Create, alias(&place, &target, spec.evaluate_target_health)?)?;
+    let batch = batch(ChangeAction::Create, alias(&place, &target, false)?)?;
     let find_ours = || async {
         match find(session, place.zone_id, place.name, place.record_type).await? {
-            Some(existing) if is_alias_to(&existing, &target, spec) => Ok(Some(None)),
+            Some(existing) if is_alias_to(&existing, &target) => Ok(Some(None)),
             Some(existing) => Err(taken(&place, &existing, &target)),
             None => Ok(None),
         }
@@ -181,26 +170,69 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DnsRecord) -> Resul
     match created {
         Some(sent) => wait_until_in_sync(operation, &sent).await,
         // Only the answer to a change contains the ID by which to wait for it.
-        None => update(operation, "", None, spec).await,
+        None => {
+            let existing = find(session, place.zone_id, place.name, place.record_type).await?;
+            put(operation, &place, &target, existing.as_ref().is_some_and(evaluates)).await
+        }
     }
 }
 
-/// Points a record to its target in one step, so that the name always resolves.
+/// Points a record to its target in one step, so that the name always resolves. Whether Route 53 evaluates the health
+/// of the target stays as it is. A record that was changed after it was read has another purpose now, and stays.
 pub(crate) async fn update(
     operation: &Operation<'_>,
-    _id: &str,
-    _from: Option<&DnsRecord>,
+    id: &str,
+    from: &DnsRecord,
     to: &DnsRecord,
 ) -> Result<(), Failure> {
     let place = RecordId::of(operation, to)?;
     let target = target(operation, to)?;
-    let wanted = alias(&place, &target, to.evaluate_target_health)?;
-    let sent = match send(operation, &place, ChangeAction::Upsert, wanted).await {
-        Err(failure) if codes::is_rejected_batch(&failure) => return Err(rejected(failure, &place)),
+    // Only the answer to a change contains the ID by which an interrupted create can wait for it.
+    let is_created = operation.work.unfinished == Some(Unfinished::Create);
+    if from == to && !is_created {
+        return Ok(());
+    }
+    let existing = find(operation.session, place.zone_id, place.name, place.record_type).await?;
+    let is_done = existing.as_ref().is_some_and(|it| is_alias_to(it, &target));
+    if !is_done && !existing.as_ref().is_some_and(|it| is_as_read(it, &target, from)) {
+        return Err(changed_since(id, existing.as_ref()));
+    }
+    let evaluates = existing.as_ref().is_some_and(evaluates);
+    operation.record_learned(Learned { unexpressed: unexpressed(evaluates), ..target.learned() });
+    match is_done && !is_created {
+        true => Ok(()),
+        false => put(operation, &place, &target, evaluates).await,
+    }
+}
+
+/// Whether a record is the one that was read. `target` is that of its custom domain.
+fn is_as_read(shown: &ResourceRecordSet, target: &DomainTarget, from: &DnsRecord) -> bool {
+    let points_to_it = match &from.target {
+        Ref::Key(_) => target.is_target_of(shown),
+        Ref::Id(text) => target_text(shown) == *text,
+    };
+    !is_routed(shown) && points_to_it
+}
+
+fn changed_since(id: &str, existing: Option<&ResourceRecordSet>) -> Failure {
+    let now = existing.map_or("It is missing".to_string(), |it| format!("It points to {}, and stays", routed_text(it)));
+    let message = format!("DNS record {id} was changed after it was read. {now}. Run plan again: it shows the change");
+    Failure::new(Cause::Other, ACTION, message)
+}
+
+/// Creates or replaces a record, and waits until all name servers have it.
+async fn put(
+    operation: &Operation<'_>,
+    place: &RecordId<'_>,
+    target: &DomainTarget,
+    evaluates: bool,
+) -> Result<(), Failure> {
+    let wanted = alias(place, target, evaluates)?;
+    let sent = match send(operation, place, ChangeAction::Upsert, wanted).await {
+        Err(failure) if codes::is_rejected_batch(&failure) => return Err(rejected(failure, place)),
         Err(failure) if codes::is_no_zone(&failure) => return Err(no_zone(failure)),
         sent => sent?,
     };
-    operation.record_learned(target.learned());
     wait_until_in_sync(operation, &sent).await
 }
 
@@ -222,7 +254,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let failure = match send(operation, &place, ChangeAction::Delete, listed).await {
         Ok(sent) => {
             if place.record_type == DnsRecord::AAAA {
-                lock(&session.process.withdrawn).insert(place.name.to_string(), sent.id);
+                service::withdrawn(&session.process.withdrawn).insert(place.name.to_string(), sent.id);
             }
             return Ok(());
         }
@@ -246,27 +278,6 @@ pub(crate) fn plain(name: &str) -> String {
 /// The ID of the record with this zone, name and type: `<zone ID>_<name>_<type>`.
 pub(crate) fn id(zone_id: &str, name: &str, record_type: &str) -> String {
     format!("{zone_id}_{name}_{record_type}")
-}
-
-/// How long resolvers cache an alias to a custom domain.
-const ALIAS_TTL: Duration = Duration::from_secs(60);
-
-/// Waits until clients no longer use the IPv6 addresses of a name whose record of type AAAA this process has deleted.
-pub(crate) async fn until_forgotten(operation: &Operation<'_>, name: &str) -> Result<(), Failure> {
-    let Some(change) = lock(&operation.session.process.withdrawn).remove(name) else { return Ok(()) };
-    wait_until(operation, &change).await?;
-    let (mut pause, start) = (Backoff::starting_at(ALIAS_TTL, ALIAS_TTL), Instant::now());
-    let ended =
-        |ended: WaitEnded, pause: &Backoff| ended.failure("Waiting for resolvers", pause, "the alias is cached");
-    while start.elapsed() < ALIAS_TTL {
-        let waited = pause.pause(&operation.work.deadlines, None).await;
-        waited.map_err(|it| ended(it, &pause))?;
-    }
-    Ok(())
-}
-
-fn lock(withdrawn: &Mutex<HashMap<String, String>>) -> MutexGuard<'_, HashMap<String, String>> {
-    withdrawn.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl DomainTarget {
@@ -340,9 +351,18 @@ fn alias(
     ResourceRecordSet::builder().name(place.name).r#type(record_type).alias_target(target).build().map_err(unbuilt)
 }
 
-fn is_alias_to(shown: &ResourceRecordSet, target: &DomainTarget, spec: &DnsRecord) -> bool {
-    let evaluates = shown.alias_target.as_ref().is_some_and(|it| it.evaluate_target_health);
-    !is_routed(shown) && target.is_target_of(shown) && evaluates == spec.evaluate_target_health
+fn is_alias_to(shown: &ResourceRecordSet, target: &DomainTarget) -> bool {
+    !is_routed(shown) && target.is_target_of(shown)
+}
+
+/// The setting of an alias that no input sets.
+fn unexpressed(evaluates: bool) -> BTreeMap<String, String> {
+    evaluates.then(|| ("evaluate_target_health".to_string(), "true".to_string())).into_iter().collect()
+}
+
+/// Whether Route 53 evaluates the health of the target of an alias.
+fn evaluates(shown: &ResourceRecordSet) -> bool {
+    shown.alias_target.as_ref().is_some_and(|it| it.evaluate_target_health)
 }
 
 /// Locks a zone and returns the lock with a mutation of the zone.
@@ -383,31 +403,6 @@ async fn send(
     };
     let answer = change.send(call).await?;
     answer.change_info.ok_or_else(|| incomplete_answer(ACTION, "the change"))
-}
-
-/// Waits until a change has reached all name servers of Route 53.
-async fn wait_until_in_sync(operation: &Operation<'_>, sent: &ChangeInfo) -> Result<(), Failure> {
-    match sent.status {
-        ChangeStatus::Insync => Ok(()),
-        _ => wait_until(operation, &sent.id).await,
-    }
-}
-
-async fn wait_until(operation: &Operation<'_>, change: &str) -> Result<(), Failure> {
-    until("Waiting for the Route 53 name servers", &operation.deadlines(SPREAD), MINUTES, || async {
-        let answer = client(operation.session).await.get_change().id(change).send().await;
-        let status = match answer.or_failure("GetChange") {
-            Ok(answer) => answer.change_info.map(|change| change.status),
-            Err(failure) if codes::is_no_change(&failure) => None,
-            Err(failure) => return Err(failure),
-        };
-        Ok(match status {
-            Some(ChangeStatus::Insync) => Poll::Done(()),
-            Some(status) => Poll::Pending(format!("change {change} is {}", status.as_str())),
-            None => Poll::Pending(format!("change {change} was not found")),
-        })
-    })
-    .await
 }
 
 /// The alias target or the values of a record, for messages.

@@ -93,10 +93,9 @@ async fn update_clears_text_by_empty_strings_and_cors_by_a_delete() {
         tags: Input::Known([("old".to_string(), Input::Known("1".to_string()))].into()),
         ..spec()
     };
-    let (answer, _) =
-        run(&session, &Key::new("api"), &[], async |it| update(it, "api1", Some(&from), &spec()).await).await;
+    let (answer, _) = run(&session, &Key::new("api"), &[], async |it| update(it, "api1", &from, &spec()).await).await;
     answer.unwrap();
-    assert_eq!(aws.body("PATCH /v2/apis/api1"), json!({ "name": "shop", "description": "", "version": "" }));
+    assert_eq!(aws.body("PATCH /v2/apis/api1"), json!({ "description": "", "version": "" }));
     assert_eq!(aws.body(&format!("POST {tags}")), json!({ "tags": { "team": "web" } }));
     assert!(aws.calls().contains(&"DELETE /v2/apis/api1/cors".to_string()));
     assert!(aws.calls().contains(&untag));
@@ -110,10 +109,10 @@ async fn tag_changes_send_only_tags_and_a_rename_updates_ownership() {
         .on("PATCH /v2/apis/api1", Answer::Json(200, json!({})));
     let session = aws.session("api-tags");
     let from = Api { tags: Input::Known([].into()), ..spec() };
-    run(&session, &Key::new("api"), &[], async |it| update(it, "api1", Some(&from), &spec()).await).await.0.unwrap();
+    run(&session, &Key::new("api"), &[], async |it| update(it, "api1", &from, &spec()).await).await.0.unwrap();
     assert_eq!(aws.calls(), [tags]);
     let from = Api { name: Input::Known("old".into()), ..spec() };
-    run(&session, &Key::new("api"), &[], async |it| update(it, "api1", Some(&from), &spec()).await).await.0.unwrap();
+    run(&session, &Key::new("api"), &[], async |it| update(it, "api1", &from, &spec()).await).await.0.unwrap();
     assert_eq!(aws.requests().last().unwrap().body, json!({ "tags": { "fgw:resource": "http_gateway/shop" } }));
 }
 
@@ -203,13 +202,15 @@ async fn update_clears_the_maximum_age_by_zero() {
     let body = async |from: &Api, to: &Api| {
         let aws = Recorded::default().on(patch, Answer::Json(200, json!({})));
         let session = aws.session("api-age");
-        run(&session, &Key::new("api"), &[], async |it| update(it, "api1", Some(from), to).await).await.0.unwrap();
+        run(&session, &Key::new("api"), &[], async |it| update(it, "api1", from, to).await).await.0.unwrap();
         aws.body(patch)["corsConfiguration"]["maxAge"].clone()
     };
     assert_eq!(body(&api(Some(300)), &api(None)).await, json!(0));
     assert_eq!(body(&api(Some(300)), &api(Some(5))).await, json!(5));
     let described = Api { description: Input::Known(Some("text".into())), ..api(None) };
     assert_eq!(body(&api(None), &described).await, json!(null), "nothing to clear");
+    let none = Api { cors: Input::Known(None), ..spec() };
+    assert_eq!(body(&none, &api(None)).await, json!(null), "no age was ever set");
 }
 
 #[test]

@@ -52,7 +52,7 @@ async fn created(aws: &Recorded, region: &str) -> (Result<(), Failure>, Records)
     run(&aws.session(region), &key(), &[], async |it| create(it, &spec("cert1")).await).await
 }
 
-async fn updated(aws: &Recorded, region: &str, from: Option<&DomainName>, to: &DomainName) -> Result<(), Failure> {
+async fn updated(aws: &Recorded, region: &str, from: &DomainName, to: &DomainName) -> Result<(), Failure> {
     run(&aws.session(region), &key(), &[], async |it| update(it, NAME, from, to).await).await.0
 }
 
@@ -225,7 +225,7 @@ async fn throttled_domain_calls_are_retried() {
         .on(DELETE, throttled())
         .on(DELETE, Answer::Json(204, json!(null)));
     created(&aws, "domain-throttled").await.0.unwrap();
-    updated(&aws, "domain-throttled", Some(&spec("old")), &spec("cert1")).await.unwrap();
+    updated(&aws, "domain-throttled", &spec("cert1"), &spec("cert2")).await.unwrap();
     is_deleted(&aws, "domain-throttled").await.unwrap();
     assert_eq!(aws.calls(), [POST, POST, POST, GET, PATCH, PATCH, GET, MAPPINGS, DELETE, DELETE]);
 }
@@ -250,7 +250,7 @@ async fn certificate_changes_in_place_and_is_waited_for() {
         .on(PATCH, domain("UPDATING", "", ours()))
         .on(GET, domain("UPDATING", "", ours()))
         .on(GET, domain("AVAILABLE", "", ours()));
-    updated(&aws, "domain-renew", Some(&spec("cert1")), &spec("cert2")).await.unwrap();
+    updated(&aws, "domain-renew", &spec("cert1"), &spec("cert2")).await.unwrap();
     assert_eq!(
         aws.body(PATCH),
         json!({ "domainNameConfigurations": [
@@ -281,7 +281,7 @@ async fn update_sends_back_the_settings_that_others_made() {
     };
     let aws = Recorded::default().on(GET, shown("cert1")).on(PATCH, shown("cert2"));
     let dualstack = |certificate| DomainName { ip_address_type: Input::Known("dualstack".into()), ..spec(certificate) };
-    updated(&aws, "domain-settings", Some(&dualstack("cert1")), &dualstack("cert2")).await.unwrap();
+    updated(&aws, "domain-settings", &dualstack("cert1"), &dualstack("cert2")).await.unwrap();
     let configuration = json!({ "certificateArn": "cert2", "endpointType": "REGIONAL", "securityPolicy": "TLS_1_2",
         "ipAddressType": "dualstack", "ownershipVerificationCertificateArn": "owner" });
     assert_eq!(aws.body(PATCH), json!({ "domainNameConfigurations": [configuration] }));
@@ -300,7 +300,7 @@ async fn update_that_requires_a_manual_step_fails() {
         .on(GET, domain("AVAILABLE", "", ours()))
         .on(PATCH, domain("UPDATING", "", ours()))
         .on(GET, domain("PENDING_CERTIFICATE_REIMPORT", "Reimport it", ours()));
-    let failure = updated(&aws, "domain-pending", Some(&spec("cert1")), &spec("cert2")).await.unwrap_err();
+    let failure = updated(&aws, "domain-pending", &spec("cert1"), &spec("cert2")).await.unwrap_err();
     assert!(failure.message.ends_with("PENDING_CERTIFICATE_REIMPORT: Reimport it"), "{failure}");
 }
 
@@ -310,12 +310,19 @@ async fn weaker_security_policy_is_drift_and_is_corrected() {
         .certificate_arn("cert1")
         .endpoint_type(EndpointType::Regional)
         .security_policy(SecurityPolicy::Tls10);
-    let found = shown(NAME, Some(vec![configuration.build()]), Some([("team".into(), "web".into())].into()));
-    let Spec::DomainName(found) = read(&found, keys::api(), key()).unwrap().spec else { panic!("{found:?}") };
+    let found =
+        Shown::builder().domain_name(NAME).domain_name_configurations(configuration.build()).tags("team", "web");
+    let found = read(&found.build(), keys::api(), key(), Some(&spec("cert1"))).unwrap();
+    let Spec::DomainName(found) = found.spec else { panic!("{found:?}") };
     let differences = Spec::DomainName(spec("cert1")).differences(&Spec::DomainName(found.clone()));
     assert_eq!(differences, ["security_policy is TLS_1_0 instead of TLS_1_2"]);
-    let aws = Recorded::default().on(PATCH, domain("AVAILABLE", "", ours())).on(GET, domain("AVAILABLE", "", ours()));
-    updated(&aws, "domain-policy", Some(&found), &spec("cert1")).await.unwrap();
+    let Answer::Json(code, mut weak) = domain("AVAILABLE", "", ours()) else { panic!("JSON") };
+    weak["domainNameConfigurations"][0]["securityPolicy"] = "TLS_1_0".into();
+    let aws = Recorded::default()
+        .on(GET, Answer::Json(code, weak))
+        .on(PATCH, domain("AVAILABLE", "", ours()))
+        .on(GET, domain("AVAILABLE", "", ours()));
+    updated(&aws, "domain-policy", &found, &spec("cert1")).await.unwrap();
     assert_eq!(aws.body(PATCH)["domainNameConfigurations"][0]["securityPolicy"], "TLS_1_2");
 }
 
@@ -326,7 +333,7 @@ async fn tag_changes_need_no_rate_limited_call() {
     let aws = Recorded::default().on(&set, Answer::Json(201, json!({}))).on(&remove, Answer::Json(204, json!(null)));
     let from =
         DomainName { tags: Input::Known([("old".to_string(), Input::Known("1".to_string()))].into()), ..spec("cert1") };
-    updated(&aws, "domain-tags", Some(&from), &spec("cert1")).await.unwrap();
+    updated(&aws, "domain-tags", &from, &spec("cert1")).await.unwrap();
     assert_eq!(aws.calls(), [set.clone(), remove]);
     assert_eq!(aws.body(&set), json!({ "tags": { "team": "web" } }));
 }
@@ -357,4 +364,114 @@ async fn domain_with_mappings_only_to_its_own_api_is_deleted() {
     assert_eq!(aws.calls(), [MAPPINGS, DELETE]);
     let session = aws.session("domain-with-paths");
     assert!(session.process.unmapped.age("domain-with-paths api1").is_some());
+}
+
+const URI: &str = "s3://trust/ca.pem";
+
+fn trusting(uri: &str, version: Option<&str>) -> DomainName {
+    let setting = MutualTls { truststore_uri: uri.into(), truststore_version: version.map(str::to_string) };
+    DomainName { mutual_tls: Input::Known(Some(setting)), ..spec("cert1") }
+}
+
+/// The answer of AWS with mutual TLS, and warnings about the trust store.
+fn asking(status: &str, mutual_tls: Value) -> Answer {
+    let Answer::Json(code, mut body) = domain(status, "", ours()) else { panic!("JSON") };
+    body["mutualTlsAuthentication"] = mutual_tls;
+    body["routingMode"] = "API_MAPPING_ONLY".into();
+    Answer::Json(code, body)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_domain_is_created_with_mutual_tls_from_the_start() {
+    let warned = json!({ "truststoreUri": URI, "truststoreWarnings": ["The certificate CN=old has expired."] });
+    let aws = Recorded::default().on(POST, asking("AVAILABLE", warned));
+    let to = trusting(URI, Some("v1"));
+    let (answer, reported) = run(&aws.session("mtls"), &key(), &[], async |it| create(it, &to).await).await;
+    answer.unwrap();
+    let sent = json!({ "truststoreUri": URI, "truststoreVersion": "v1" });
+    assert_eq!(aws.body(POST)["mutualTlsAuthentication"], sent);
+    assert_eq!(reported.learned.remarks, ["The certificate CN=old has expired."]);
+    let found = [("mutual_tls_authentication".to_string(), format!("{{ truststore_uri = {URI:?} }}"))];
+    assert_eq!(reported.learned.unexpressed, found.into());
+
+    for to in [trusting("", None), spec("cert1")] {
+        let aws = Recorded::default().on(POST, domain("AVAILABLE", "", ours()));
+        run(&aws.session("mtls-off"), &key(), &[], async |it| create(it, &to).await).await.0.unwrap();
+        assert!(aws.body(POST).get("mutualTlsAuthentication").is_none());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn mutual_tls_changes_with_the_configuration_in_one_call() {
+    let off = || json!({ "truststoreUri": "" });
+    let on = || json!({ "truststoreUri": URI });
+    for (from, found, to, sent) in [
+        (
+            trusting("", None),
+            off(),
+            trusting(URI, Some("v1")),
+            json!({ "truststoreUri": URI, "truststoreVersion": "v1" }),
+        ),
+        (spec("cert1"), json!(null), trusting(URI, None), on()),
+        (trusting(URI, None), on(), trusting("", None), off()),
+    ] {
+        let aws = Recorded::default()
+            .on(GET, asking("AVAILABLE", found))
+            .on(PATCH, asking("UPDATING", json!(null)))
+            .on(GET, asking("UPDATING", json!(null)))
+            .on(GET, asking("AVAILABLE", json!(null)));
+        updated(&aws, "mtls-change", &from, &to).await.unwrap();
+        let body = aws.body(PATCH);
+        assert_eq!(body["mutualTlsAuthentication"], sent);
+        assert_eq!(body["domainNameConfigurations"][0]["certificateArn"], "cert1");
+        assert!(body.get("routingMode").is_none());
+        assert_eq!(aws.calls(), [GET, PATCH, GET, GET]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_update_sends_mutual_tls_only_if_it_differs_from_what_aws_has() {
+    // With the URI, AWS would take the current version of the object.
+    let found = || asking("AVAILABLE", json!({ "truststoreUri": URI, "truststoreVersion": "v1" }));
+    let other = |it: DomainName| DomainName { certificate_arn: Input::Known("cert2".into()), ..it };
+    let aws = Recorded::default().on(GET, found()).on(PATCH, found());
+    updated(&aws, "mtls-same", &trusting(URI, None), &other(trusting(URI, None))).await.unwrap();
+    assert!(aws.body(PATCH).get("mutualTlsAuthentication").is_none());
+    // It is not managed, or an earlier call whose answer was lost has set it.
+    for (from, to) in [(trusting(URI, Some("v1")), spec("cert1")), (trusting("", None), trusting(URI, Some("v1")))] {
+        let aws = Recorded::default().on(GET, found());
+        updated(&aws, "mtls-done", &from, &to).await.unwrap();
+        assert_eq!(aws.calls(), [GET]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_update_waits_for_the_one_in_progress() {
+    let busy = Answer::Error(409, "ConflictException", "There is already an update in progress");
+    let aws = Recorded::default()
+        .on(GET, domain("AVAILABLE", "", ours()))
+        .on(PATCH, busy)
+        .on(PATCH, domain("AVAILABLE", "", ours()));
+    updated(&aws, "mtls-busy", &trusting("", None), &trusting(URI, None)).await.unwrap();
+    assert_eq!(aws.calls(), [GET, PATCH, PATCH, GET]);
+}
+
+#[test]
+fn a_read_returns_only_the_mutual_tls_that_is_managed() {
+    let read_with = |applied: Option<&DomainName>, uri: &str| {
+        let mutual_tls = aws_sdk_apigatewayv2::types::MutualTlsAuthentication::builder();
+        let mutual_tls = mutual_tls.truststore_uri(uri).truststore_version("v2").build();
+        let found = Shown::builder().domain_name(NAME).mutual_tls_authentication(mutual_tls).build();
+        let Spec::DomainName(found) = read(&found, keys::api(), key(), applied).unwrap().spec else {
+            panic!("a domain")
+        };
+        found.mutual_tls
+    };
+    let is = |uri: &str, version| trusting(uri, version).mutual_tls;
+    assert_eq!(read_with(None, URI), is(URI, Some("v2")), "an import takes all");
+    assert_eq!(read_with(Some(&spec("cert1")), URI), Input::Known(None), "it is not managed");
+    assert_eq!(read_with(Some(&trusting(URI, None)), URI), is(URI, None), "the version is not managed");
+    assert_eq!(read_with(Some(&trusting(URI, Some("v1"))), URI), is(URI, Some("v2")));
+    assert_eq!(read_with(Some(&trusting("", None)), URI), is(URI, Some("v2")), "it was turned on outside Terraform");
+    assert_eq!(read_with(Some(&trusting(URI, None)), ""), is("", None), "it was turned off outside Terraform");
 }

@@ -60,9 +60,12 @@ pub(super) async fn of_unknown_domains(
 
 /// Finds the records of custom domains in an import. A record belongs to the gateway if it is an alias to a domain in a
 /// public zone of the domain's name or of a parent domain.
+///
+/// Other builders add a record of type AAAA to a domain with IPv4 addresses too.
 pub(super) async fn imported(session: &Session, seen: &[Observed]) -> Result<Vec<Observed>, Failure> {
     let mut records = Vec::new();
     for (domain, name) in domains(seen) {
+        let domain = Domain { record_types: &[DnsRecord::A, DnsRecord::AAAA], ..domain };
         match nearest(session, name, &domain).await {
             // An import succeeds without the permission to list zones: the plan creates the record, and create adopts
             // the existing one.
@@ -175,6 +178,11 @@ mod tests {
         format!("GET /2013-04-01/hostedzone/{zone_id}/rrset?name={NAME}&type=A&maxitems=1")
     }
 
+    /// The list of the record for IPv6, which a domain without IPv6 may have too.
+    fn ipv6_in(zone_id: &str) -> String {
+        list_in(zone_id).replace("type=A&", "type=AAAA&")
+    }
+
     fn zones(zones: &[(&str, &str, bool)]) -> Answer {
         let zones = zones.iter().map(|(id, name, is_private)| {
             format!(
@@ -245,7 +253,9 @@ mod tests {
             )
             .on(&by_name("example.com"), zones(&[("Z1", "example.com", false)]))
             .on(&list_in("Z2"), alias_to("elsewhere.example.net"))
-            .on(&list_in("Z1"), alias_to("d-1.execute-api"));
+            .on(&ipv6_in("Z2"), nothing())
+            .on(&list_in("Z1"), alias_to("d-1.execute-api"))
+            .on(&ipv6_in("Z1"), nothing());
         let found = imported(&aws.session("zones"), &[domain()]).await.unwrap();
         assert_eq!(found, [record(Ref::Key(domain().key))]);
         assert!(!aws.calls().contains(&list_in("Z3")), "private zones are not searched");
@@ -289,7 +299,8 @@ mod tests {
         let aws = Recorded::default()
             .on(&by_name("b"), zones(&[]))
             .on(&by_name(NAME), zones(&[("Z1", NAME, false)]))
-            .on(&list_in("Z1"), alias_to("d-1.execute-api"));
+            .on(&list_in("Z1"), alias_to("d-1.execute-api"))
+            .on(&ipv6_in("Z1"), nothing());
         let found = imported(&aws.session("all"), &[other.clone(), domain()]).await.unwrap();
         assert_eq!(found, [record(Ref::Key(domain().key))], "even if the first domain has none");
 
@@ -304,7 +315,7 @@ mod tests {
                 ..DnsRecord::test()
             }),
         );
-        let aws = Recorded::default().on(&list_in("Z1"), alias_to("d-1.execute-api"));
+        let aws = Recorded::default().on(&list_in("Z1"), alias_to("d-1.execute-api")).on(&ipv6_in("Z1"), nothing());
         let session = aws.session("killed");
         let (known, seen) = ([entry(&other), known_record], [other.clone(), domain()]);
         let found = of_unknown_domains(&session, &known, &seen).await.unwrap();
@@ -346,7 +357,9 @@ mod tests {
                 .on(&by_name("example.com"), zones(&[("Z1", "example.com", false)]))
                 .on(&by_name("com"), zones(&[]))
                 .on(&list_in("Z2"), Answer::Xml(403, denied.into()))
-                .on(&list_in("Z1"), own);
+                .on(&ipv6_in("Z2"), Answer::Xml(403, denied.into()))
+                .on(&list_in("Z1"), own)
+                .on(&ipv6_in("Z1"), nothing());
             assert_eq!(imported(&aws.session("zones"), &[domain()]).await.unwrap(), expected);
         }
     }

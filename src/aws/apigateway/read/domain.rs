@@ -14,7 +14,7 @@ use crate::aws::Session;
 use crate::cloud::{Cause, Failure, Observed, Unmanaged};
 use crate::model::Input;
 use crate::model::keys::gateway as keys;
-use crate::model::{Entry, Key, Spec, learn_mappings};
+use crate::model::{Entry, Key, Spec};
 
 /// The ID of an API, and the names of those of its stages that belong to the gateway.
 type Place<'a> = (&'a str, &'a [&'a str]);
@@ -106,15 +106,12 @@ async fn with_mappings(session: &Session, shown: DomainName, resource: &str) -> 
 pub(super) fn read(domains: &[FoundDomain], entry: &Entry, place: Place<'_>, api: &Key) -> Option<Observed> {
     let found = domains.iter().find(|found| name(entry) == Some(found.name.as_str()))?;
     match &entry.applied {
-        Spec::DomainName(_) => {
+        Spec::DomainName(applied) => {
             let shown = found.shown.as_ref()?;
             // The domain may have been deleted and created again outside Terraform.
             let is_the_same = domain_name::is_the_same(shown, &entry.learned);
-            let mut observed = is_the_same.then(|| domain_name::read(shown, api.clone(), entry.key.clone()))??;
-            let others = found.mappings.iter().filter(|mapping| mapping.api_id.as_deref() != Some(place.0));
-            let others: Vec<String> = others.map(api_mapping::described).collect();
-            learn_mappings(&others, &mut observed.learned, &entry.learned);
-            Some(observed)
+            let read = || domain_name::read(shown, api.clone(), entry.key.clone(), Some(applied));
+            is_the_same.then(read)?
         }
         Spec::ApiMapping(applied) => {
             let shown = found.mappings.iter().find(|it| it.api_mapping_id.as_ref() == Some(&entry.id))?;
@@ -218,7 +215,8 @@ pub(super) fn everything<'a>(
     let mut seen = Vec::new();
     for found in domains {
         let key = keys::domain(&Input::Known(found.name.clone()));
-        let Some(domain) = found.shown.as_ref().and_then(|it| domain_name::read(it, api.clone(), key.clone())) else {
+        let Some(domain) = found.shown.as_ref().and_then(|it| domain_name::read(it, api.clone(), key.clone(), None))
+        else {
             continue;
         };
         seen.push(domain);

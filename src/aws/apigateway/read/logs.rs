@@ -99,7 +99,7 @@ impl Logs {
         match &entry.applied {
             Spec::LogGroup(_) => {
                 let is_it = |it: &&FoundGroup| it.shown.log_group_name.as_deref() == Some(entry.id.as_str());
-                group::read(self.groups.iter().find(is_it)?, api_key.clone(), entry.key.clone(), false)
+                group::read(self.groups.iter().find(is_it)?, api_key.clone(), entry.key.clone())
             }
             Spec::LogSubscription(applied) => {
                 let group = group_of_filter(entry)?;
@@ -132,7 +132,7 @@ impl View<'_> {
     /// The group that the stage logs to, its filter, and the statement that allows the filter to call a function.
     pub(super) fn access_logs(&self, api_key: &Key) -> Vec<Observed> {
         let (Some(found), Some(group)) = (self.logs.groups.first(), self.logs.group_key()) else { return Vec::new() };
-        let mut seen: Vec<Observed> = group::read(found, api_key.clone(), group.clone(), false).into_iter().collect();
+        let mut seen: Vec<Observed> = group::read(found, api_key.clone(), group.clone()).into_iter().collect();
         let Some((name, filter)) = self.logs.filters.first() else { return seen };
         let function = function(filter).filter(|function| self.is_own(function));
         let permission = function.map(|function| {
@@ -161,7 +161,7 @@ pub(super) async fn leftovers(
     for object in objects {
         let Spec::LogGroup(LogGroup { root, name: Input::Known(name), .. }) = &object.spec else { continue };
         let group = group::find(session, name).await?.filter(|it| group::is_ours(it, resource, &object.key.slot));
-        found.extend(group.and_then(|it| group::read(&it, root.clone(), object.key.clone(), false)));
+        found.extend(group.and_then(|it| group::read(&it, root.clone(), object.key.clone())));
     }
     Ok(found)
 }

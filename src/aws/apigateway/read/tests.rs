@@ -346,57 +346,57 @@ async fn every_change_can_run_in_a_spawned_task() {
         match &entry.applied {
             Spec::Api(it) => {
                 api::create(operation, it).await?;
-                api::update(operation, "", None, it).await?;
+                api::update(operation, "", it, it).await?;
                 api::delete(operation, entry).await
             }
             Spec::JwtAuthorizer(it) => {
                 jwt_authorizer::create(operation, it).await?;
-                jwt_authorizer::update(operation, "", None, it).await?;
+                jwt_authorizer::update(operation, "", it, it).await?;
                 jwt_authorizer::delete(operation, entry).await
             }
             Spec::Authorizer(it) => {
                 authorizer::create(operation, it).await?;
-                authorizer::update(operation, "", None, it).await?;
+                authorizer::update(operation, "", it, it).await?;
                 authorizer::delete(operation, entry).await
             }
             Spec::Integration(it) => {
                 integration::create(operation, it).await?;
-                integration::update(operation, "", None, it).await?;
+                integration::update(operation, "", it, it).await?;
                 integration::delete(operation, entry).await
             }
             Spec::ApiRoute(it) => {
                 route::create(operation, it).await?;
-                route::update(operation, "", None, it).await?;
+                route::update(operation, "", it, it).await?;
                 route::delete(operation, entry).await
             }
             Spec::Stage(it) => {
                 stage::create(operation, it).await?;
-                stage::update(operation, "", None, it).await?;
+                stage::update(operation, "", it, it).await?;
                 stage::delete(operation, entry).await
             }
             Spec::DomainName(it) => {
                 domain_name::create(operation, it).await?;
-                domain_name::update(operation, "", None, it).await?;
+                domain_name::update(operation, "", it, it).await?;
                 domain_name::delete(operation, entry).await
             }
             Spec::ApiMapping(it) => {
                 api_mapping::create(operation, it).await?;
-                api_mapping::update(operation, "", None, it).await?;
+                api_mapping::update(operation, "", it, it).await?;
                 api_mapping::delete(operation, entry).await
             }
             Spec::LogGroup(it) => {
                 group::create(operation, it).await?;
-                group::update(operation, "", None, it).await?;
+                group::update(operation, "", it, it).await?;
                 group::delete(operation, entry).await
             }
             Spec::LogSubscription(it) => {
                 subscription::create(operation, it).await?;
-                subscription::update(operation, "", None, it).await?;
+                subscription::update(operation, "", it, it).await?;
                 subscription::delete(operation, entry).await
             }
             Spec::LambdaPermission(it) => {
                 permission::create(operation, it).await?;
-                permission::update(operation, "", None, it).await?;
+                permission::update(operation, "", it, it).await?;
                 permission::delete(operation, entry).await
             }
             _ => Ok(()),
@@ -415,7 +415,7 @@ async fn every_change_can_run_in_a_spawned_task() {
         owner: OWNER,
         root_id: None,
         ids: &ids,
-        before: None,
+        unfinished: None,
         known: Default::default(),
         deployed: Default::default(),
         new_inputs: &Default::default(),

@@ -130,29 +130,24 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Reads the stage if settings of routes change. `from` is `None` if the current settings are uncertain.
+    /// Reads the stage if settings of routes change.
     pub(super) async fn of(
         operation: &Operation<'_>,
         (api_id, name): Place<'_>,
-        from: Option<&Stage>,
+        from: &Stage,
         to: &Stage,
     ) -> Result<Changes, Failure> {
-        let before = operation.work.before.and_then(Stage::of).or(from);
-        let (default, routes) = before.map(|it| (it.default_settings.clone(), &it.route_settings)).unzip();
-        let (default, none) = (default.unwrap_or_default(), BTreeMap::new());
-        let routes = routes.unwrap_or(&none);
         let mut changes = Changes::default();
-        if from.is_none_or(|from| from.default_settings != to.default_settings) {
-            let wanted = with_metrics_off(&to.default_settings, &default);
+        if from.default_settings != to.default_settings {
+            let wanted = with_metrics_off(&to.default_settings, &from.default_settings);
             changes.default = Some(wanted).filter(|it| !it.is_empty()).map(|it| sent(operation, &it)).transpose()?;
         }
-        let differ = from.is_none_or(|from| from.route_settings != to.route_settings);
-        if !differ || (routes.is_empty() && to.route_settings.is_empty()) {
+        if from.route_settings == to.route_settings {
             return Ok(changes);
         }
         let shown = get(operation.session, api_id, name).await?;
         let found = shown.map(|shown| found(&shown, &BTreeSet::new()).routes).unwrap_or_default();
-        let (deleted, wanted) = of_all_routes(routes, &to.route_settings, &found);
+        let (deleted, wanted) = of_all_routes(&from.route_settings, &to.route_settings, &found);
         Ok(Changes { deleted, routes: of_routes(operation, &wanted)?, ..changes })
     }
 

@@ -44,7 +44,7 @@ async fn access_logs_are_disabled_by_a_separate_call() {
     let off = format!("DELETE {STAGE}/accesslogsettings");
     let aws = Recorded::default().on(&off, Answer::Json(204, json!(null)));
     let session = aws.session("stage-off");
-    let call = async |it: &Operation<'_>| update(it, Stage::DEFAULT, Some(&spec(true)), &spec(false)).await;
+    let call = async |it: &Operation<'_>| update(it, Stage::DEFAULT, &spec(true), &spec(false)).await;
     run(&session, &Key::new("stage"), &ids(), call).await.0.unwrap();
     assert_eq!(aws.calls(), [off]);
 }
@@ -54,7 +54,7 @@ async fn access_logs_are_enabled_in_place() {
     let patch = format!("PATCH {STAGE}");
     let aws = Recorded::default().on(&patch, Answer::Json(200, json!({})));
     let session = aws.session("stage-on");
-    let call = async |it: &Operation<'_>| update(it, Stage::DEFAULT, Some(&spec(false)), &spec(true)).await;
+    let call = async |it: &Operation<'_>| update(it, Stage::DEFAULT, &spec(false), &spec(true)).await;
     run(&session, &Key::new("stage"), &ids(), call).await.0.unwrap();
     assert_eq!(aws.body(&patch)["accessLogSettings"]["format"], "$context.requestId");
     assert_eq!(aws.calls().len(), 1);
@@ -72,7 +72,7 @@ async fn a_full_log_policy_is_an_error_with_both_ways_out() {
         let session = aws.session("stage-policy");
         let create = async |it: &Operation<'_>| create(it, &spec(true)).await;
         let created = run(&session, &Key::new("stage"), &ids(), create).await.0.unwrap_err();
-        let update = async |it: &Operation<'_>| update(it, Stage::DEFAULT, Some(&spec(false)), &spec(true)).await;
+        let update = async |it: &Operation<'_>| update(it, Stage::DEFAULT, &spec(false), &spec(true)).await;
         let updated = run(&session, &Key::new("stage"), &ids(), update).await.0.unwrap_err();
         for failure in [created, updated] {
             let parts = [text, "/aws/vendedlogs/", "AWSLogDeliveryWrite20150319", "put-resource-policy"];
@@ -129,7 +129,7 @@ async fn failed_deployment_is_drift_and_update_deploys_again() {
     let patch = format!("PATCH {STAGE}");
     let aws = Recorded::default().on(&patch, Answer::Json(200, json!({})));
     let session = aws.session("stage-again");
-    let call = async |it: &Operation<'_>| update(it, Stage::DEFAULT, Some(&failed), &spec(false)).await;
+    let call = async |it: &Operation<'_>| update(it, Stage::DEFAULT, &failed, &spec(false)).await;
     run(&session, &Key::new("stage"), &ids(), call).await.0.unwrap();
     assert_eq!(aws.body(&patch), json!({ "autoDeploy": true }));
 }
@@ -161,13 +161,13 @@ async fn variables_are_removed_by_empty_values_and_descriptions_never() {
     for (to, sent) in [
         (
             with_variables(&[("a", "1"), ("b", "9"), ("d", "4")], Some("Next.")),
-            json!({ "autoDeploy": true, "description": "Next.", "stageVariables": { "b": "9", "c": "", "d": "4" } }),
+            json!({ "description": "Next.", "stageVariables": { "b": "9", "c": "", "d": "4" } }),
         ),
         (with_variables(&[("a", "1"), ("b", "2"), ("c", "3")], None), json!(null)),
     ] {
         let aws = Recorded::default().on(&patch, Answer::Json(200, json!({})));
         let session = aws.session("stage-variables");
-        let call = async |it: &Operation<'_>| update(it, Stage::DEFAULT, Some(&from), &to).await;
+        let call = async |it: &Operation<'_>| update(it, Stage::DEFAULT, &from, &to).await;
         run(&session, &Key::new("stage"), &ids(), call).await.0.unwrap();
         match sent.is_null() {
             true => assert_eq!(aws.calls(), [""; 0]),

@@ -16,6 +16,8 @@ use crate::model::{
 const FUNCTION: &str = "arn:aws:lambda:deletion:123456789012:function:orders";
 const POLICY: &str = "/2015-03-31/functions/arn%3Aaws%3Alambda%3Adeletion%3A123456789012%3Afunction%3Aorders/policy";
 
+const GROUP_ARN: &str = "arn:aws:logs:r:123456789012:log-group:/http/shop:*";
+
 /// One kind of object: the entry to delete, the delete call, the read call, and the response to the read call for an
 /// object that exists and for a missing one.
 struct Case {
@@ -122,7 +124,7 @@ fn cases() -> Vec<Case> {
             Spec::LogGroup(LogGroup::test()),
             "DeleteLogGroup",
             "DescribeLogGroups",
-            items("logGroups", &[json!({ "logGroupName": "/http/shop" })]),
+            items("logGroups", &[json!({ "logGroupName": "/http/shop", "arn": GROUP_ARN })]),
             items("logGroups", &[json!({ "logGroupName": "/http/shop2" })]),
         ),
         case(
@@ -141,10 +143,13 @@ fn cases() -> Vec<Case> {
 async fn deleted(case: &Case, answer: Answer, then: &Answer, region: &str) -> Result<(), Failure> {
     let mut aws = Recorded::default().on(&case.delete, answer);
     // Before the deletion, a read lists the mappings of a domain, finds the mapping to delete or the settings of a
-    // route, or checks that a log group is not an unmanaged one.
+    // route, or checks that the API owns a log group.
     match &case.entry.applied {
         Spec::DomainName(_) => aws = aws.on(&format!("{}/apimappings", case.read), items("items", &[])),
-        Spec::LogGroup(_) => aws = aws.on(&case.read, case.missing.clone()),
+        Spec::LogGroup(_) => {
+            let tags = json!({ "tags": { "fgw:resource": "http_gateway/api1" } });
+            aws = aws.on(&case.read, case.existing.clone()).on("ListTagsForResource", shown(tags));
+        }
         Spec::ApiMapping(_) => aws = aws.on(&case.read, case.existing.clone()),
         Spec::ApiRoute(_) => aws = aws.on("GET /v2/apis/api1/stages/%24default", shown(json!({}))),
         _ => {}

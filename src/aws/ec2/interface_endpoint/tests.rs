@@ -69,7 +69,7 @@ async fn created(aws: &Recorded, spec: &InterfaceEndpoint) -> Result<(), Failure
 }
 
 async fn updated(aws: &Recorded, from: &InterfaceEndpoint, to: &InterfaceEndpoint) -> Result<(), Failure> {
-    run(aws, &Notes::default(), async |operation| update(operation, "vpce-1", Some(from), to).await).await
+    run(aws, &Notes::default(), async |operation| update(operation, "vpce-1", from, to).await).await
 }
 
 async fn deleted(aws: &Recorded, entry: &Entry) -> Result<(), Failure> {
@@ -103,15 +103,29 @@ async fn a_failure_after_the_creation_has_the_state_and_the_reason() {
     let full = "<lastError><code>InsufficientFreeAddressesInSubnet</code><message>full</message></lastError>";
     for (state, more, says) in [
         ("failed", full, "vpce-1 is failed: full"),
-        ("rejected", "", "vpce-1 is rejected: AWS gave no reason"),
-        ("expired", "", "vpce-1 is expired: AWS gave no reason"),
+        (
+            "rejected",
+            "",
+            concat!(
+                "vpce-1 is rejected: AWS gave no reason",
+                ". Ask the owner of the service to accept it. If that is not possible, remove the entry, apply, and add it again"
+            ),
+        ),
+        (
+            "expired",
+            "",
+            concat!(
+                "vpce-1 is expired: AWS gave no reason",
+                ". Ask the owner of the service to accept it. If that is not possible, remove the entry, apply, and add it again"
+            ),
+        ),
     ] {
         let aws = Recorded::default().on("CreateVpcEndpoint", CREATED);
         let aws = aws.on("DescribeVpcEndpoints", &shown(state, &["subnet-1"], more));
         let notes = Notes::default();
         let wanted = spec(PARTNER, &["subnet-1"]);
         let failure = run(&aws, &notes, async |operation| create(operation, &wanted).await).await.unwrap_err();
-        assert_eq!((failure.message.as_str(), failure.code.is_some()), (says, !more.is_empty()));
+        assert!(failure.message.starts_with(says) && failure.code.is_some() != more.is_empty(), "{failure}");
         assert_eq!(notes.ids(), ["vpce-1"], "a destroy deletes it");
     }
 }
@@ -166,6 +180,32 @@ async fn a_change_is_retried_while_another_one_runs() {
         .on("DescribeNetworkInterfaces", "<networkInterfaceSet/>");
     deleted(&aws, &entry()).await.unwrap();
     assert_eq!(aws.calls("DeleteVpcEndpoints").len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_waits_until_an_accepted_endpoint_is_set_up() {
+    let aws = Recorded::default()
+        .on("DescribeVpcEndpoints", &shown("pending", &["subnet-1"], ""))
+        .on("DescribeVpcEndpoints", &shown("pending", &["subnet-1"], ""))
+        .on("DescribeVpcEndpoints", &shown("available", &["subnet-1"], ""))
+        .on("ModifyVpcEndpoint", DONE);
+    let without = InterfaceEndpoint { private_dns_enabled: Input::Known(false), ..spec(PARTNER, &["subnet-1"]) };
+    updated(&aws, &without, &spec(PARTNER, &["subnet-1"])).await.unwrap();
+    let describe = "DescribeVpcEndpoints";
+    assert_eq!(aws.actions()[..4], [describe, describe, describe, "ModifyVpcEndpoint"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_way_out_of_a_rejection_is_named() {
+    for (state, has_advice) in [("rejected", true), ("expired", true), ("failed", false)] {
+        let aws = Recorded::default()
+            .on("DescribeVpcEndpoints", &shown(state, &["subnet-1", "subnet-2"], ""))
+            .on("ModifyVpcEndpoint", DONE);
+        let failure =
+            updated(&aws, &spec(KMS, &["subnet-1", "subnet-2"]), &spec(KMS, &["subnet-1"])).await.unwrap_err();
+        assert!(failure.message.contains(&format!("vpce-1 is {state}")), "{failure}");
+        assert_eq!(failure.message.contains("remove the entry, apply, and add it again"), has_advice, "{failure}");
+    }
 }
 
 /// The SDK repeats the call, and AWS already makes the change.

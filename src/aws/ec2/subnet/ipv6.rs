@@ -65,19 +65,17 @@ pub(super) fn poll(association: Option<&SubnetIpv6CidrBlockAssociation>) -> Resu
     }
 }
 
-/// Updates range and addressing. If `from` is `None`, reads the subnet first. Addressing is off while the range
-/// changes, as AWS requires.
-pub(super) async fn update(
-    operation: &Operation<'_>,
-    id: &str,
-    from: Option<&Subnet>,
-    to: &Subnet,
-) -> Result<(), Failure> {
-    let assigns = match from {
-        Some(from) if from.ipv6_cidr_block == to.ipv6_cidr_block => {
-            *operation.known(&from.assign_ipv6_address_on_creation)?
+/// Updates range and addressing. Addressing is off while the range changes, as AWS requires.
+pub(super) async fn update(operation: &Operation<'_>, id: &str, from: &Subnet, to: &Subnet) -> Result<(), Failure> {
+    let wanted = wanted(operation, to)?;
+    let assigns = if from.ipv6_cidr_block != to.ipv6_cidr_block {
+        replace_range(operation, id, wanted).await?
+    } else {
+        if let Some(wanted) = wanted.filter(|_| operation.is_resumed()) {
+            // The association may have been interrupted.
+            poll_until(operation, id, READY, |subnet| poll(find(subnet, wanted))).await?;
         }
-        _ => replace_range(operation, id, wanted(operation, to)?).await?,
+        *operation.known(&from.assign_ipv6_address_on_creation)?
     };
     let assign = *operation.known(&to.assign_ipv6_address_on_creation)?;
     if assigns != assign {

@@ -75,41 +75,13 @@ async fn dedicated_tenancy_becomes_default_in_place() {
     let dedicated = Vpc { instance_tenancy: Input::Known("dedicated".into()), ..spec() };
     for from in [&dedicated, &spec()] {
         Notes::default()
-            .run(&aws.session(), &key(), &[], async |operation| update(operation, "vpc-1", Some(from), &spec()).await)
+            .run(&aws.session(), &key(), &[], async |operation| update(operation, "vpc-1", from, &spec()).await)
             .await
             .unwrap();
     }
     assert_eq!(aws.actions(), ["ModifyVpcTenancy"]);
     assert_eq!(aws.calls("ModifyVpcTenancy")[0]["InstanceTenancy"], "default");
 }
-
-#[tokio::test(start_paused = true)]
-async fn an_uncertain_tenancy_is_changed_only_if_it_differs() {
-    for (shown, changes) in [("default", 0), ("dedicated", 1)] {
-        let aws = Recorded::default()
-            .on(
-                "DescribeVpcs",
-                &format!(
-                    "<vpcSet><item><vpcId>vpc-1</vpcId><instanceTenancy>{shown}</instanceTenancy></item></vpcSet>"
-                ),
-            )
-            .on("ModifyVpcAttribute", "<return>true</return>")
-            .on("DescribeVpcAttribute", ATTRIBUTES)
-            .on("ModifyVpcTenancy", "<return>true</return>")
-            .on("CreateTags", "<return>true</return>");
-        let wanted = Vpc { enable_network_address_usage_metrics: Input::Known(true), ..spec() };
-        Notes::default()
-            .run(&aws.session(), &key(), &[], async |operation| update(operation, "vpc-1", None, &wanted).await)
-            .await
-            .unwrap();
-        assert_eq!(aws.calls("ModifyVpcTenancy").len(), changes, "{shown}");
-    }
-}
-
-/// All attributes as enabled; AWS returns only the requested one.
-const ATTRIBUTES: &str = "<enableDnsSupport><value>true</value></enableDnsSupport><enableDnsHostnames><value>true</value>\
-                          </enableDnsHostnames><enableNetworkAddressUsageMetrics><value>true</value>\
-                          </enableNetworkAddressUsageMetrics>";
 
 #[tokio::test(start_paused = true)]
 async fn a_name_with_wildcards_finds_only_its_own_vpc() {
@@ -207,7 +179,7 @@ async fn a_pool_that_becomes_known_after_import_needs_no_call() {
     let aws = Recorded::default();
     let (notes, session, key) = (Notes::default(), aws.session(), key());
     let updated =
-        notes.run(&session, &key, &[], async |operation| update(operation, "vpc-1", Some(&found), &of_pool()).await);
+        notes.run(&session, &key, &[], async |operation| update(operation, "vpc-1", &found, &of_pool()).await);
     updated.await.unwrap();
     assert_eq!(aws.actions(), [""; 0]);
 }

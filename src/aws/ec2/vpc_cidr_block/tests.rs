@@ -1,6 +1,6 @@
 use super::*;
 use crate::aws::ec2::recorded::{Notes, Recorded};
-use crate::model::Key;
+use crate::model::{Key, Unfinished};
 
 const RANGE: &str = "100.64.0.0/16";
 
@@ -122,8 +122,9 @@ async fn an_interrupted_create_is_waited_for() {
         aws = aws.on("DescribeVpcs", &shown(&[item("assoc-1", RANGE, state)]));
     }
     let (key, spec, vpc) = (keys::cidr_block(RANGE), VpcCidrBlock::test(), Key::new("vpc"));
-    let update = async |operation: &Operation<'_>| update(operation, "assoc-1", None, &spec).await;
-    Notes::default().run(&aws.session(), &key, &[(&vpc, "vpc-1")], update).await.unwrap();
+    let update = async |operation: &Operation<'_>| update(operation, "assoc-1", &spec, &spec).await;
+    let notes = Notes { unfinished: Some(Unfinished::Create), ..Notes::default() };
+    notes.run(&aws.session(), &key, &[(&vpc, "vpc-1")], update).await.unwrap();
     assert_eq!(aws.calls("DescribeVpcs").len(), 2);
 }
 

@@ -101,7 +101,7 @@ async fn tables_and_policy_change_in_one_call() {
     let ids = [(&a, "rtb-a"), (&b, "rtb-b"), (&c, "rtb-c")];
     Notes::default()
         .run(&aws.session(), &key(), &ids, async |operation| {
-            update(operation, "vpce-1", Some(&spec(&["a", "b"], Some("{}"))), &spec(&["b", "c"], None)).await
+            update(operation, "vpce-1", &spec(&["a", "b"], Some("{}")), &spec(&["b", "c"], None)).await
         })
         .await
         .unwrap();

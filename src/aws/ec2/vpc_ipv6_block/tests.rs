@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::aws::ec2::recorded::{Notes, Recorded};
+use crate::model::Unfinished;
 
 const RANGE: &str = "2600:1f18:0:ab00::/56";
 
@@ -263,13 +264,15 @@ async fn update_only_waits_for_an_incomplete_creation() {
         .on("DescribeVpcs", &shown(&[item("assoc-1", "IPAM Managed", RANGE, "associated")]));
     let (key, to) = (Key::new("ipv6_cidr_block"), pool(Some("ipam-pool-1"), None, None));
     let found = pool(None, None, None);
-    for (from, calls) in [(Some(&found), 0), (None, 2)] {
-        let (notes, session, vpc) = (Notes::default(), aws.session(), vpc());
+    for (unfinished, calls) in [(None, 0), (Some(Unfinished::Create), 2)] {
+        let is_resumed = unfinished.is_some();
+        let (notes, session, vpc) = (Notes { unfinished, ..Notes::default() }, aws.session(), vpc());
         let ids = [(&vpc, "vpc-1")];
-        let updated = notes.run(&session, &key, &ids, async |operation| update(operation, "assoc-1", from, &to).await);
+        let updated =
+            notes.run(&session, &key, &ids, async |operation| update(operation, "assoc-1", &found, &to).await);
         updated.await.unwrap();
         assert_eq!(aws.actions().len(), calls);
-        assert_eq!(notes.learned.lock().unwrap().attributes.contains_key("ipv6_cidr_block"), from.is_none());
+        assert_eq!(notes.learned.lock().unwrap().attributes.contains_key("ipv6_cidr_block"), is_resumed);
     }
 }
 

@@ -85,7 +85,7 @@ async fn existing_group_is_not_adopted_whatever_its_tags_are() {
         let (answer, reported) = run(&aws.session("r"), &key(), &[], async |it| create(it, &spec(None)).await).await;
         let failure = answer.unwrap_err();
         assert_eq!(failure.cause, Cause::Exists);
-        for part in ["A killed run or someone else", "delete-log-group --log-group-name /http/shop", "another name"] {
+        for part in ["A killed run or someone else", "log_group_skip_destroy", "another name"] {
             assert!(failure.text().contains(part), "no {part} in {}", failure.text());
         }
         assert!(reported.ids.is_empty());
@@ -121,18 +121,17 @@ async fn update_deletes_the_retention_policy_and_removes_tags() {
         ..spec(Some(30))
     };
     let session = aws.session("r");
-    run(&session, &key(), &[], async |it| update(it, NAME, Some(&from), &spec(None)).await).await.0.unwrap();
+    run(&session, &key(), &[], async |it| update(it, NAME, &from, &spec(None)).await).await.0.unwrap();
     assert_eq!(aws.calls(), ["DeleteRetentionPolicy", "DeleteRetentionPolicy", "UntagResource"]);
     assert_eq!(aws.body("UntagResource")["tagKeys"], json!(["old"]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn missing_group_counts_as_deleted() {
-    let aws = Recorded::default()
-        .on("DescribeLogGroups", groups(&[], None))
-        .on("DeleteLogGroup", Answer::Error(400, "ResourceNotFoundException", "no such group"));
+    let aws = Recorded::default().on("DescribeLogGroups", groups(&[], None));
     let entry = Entry::new(key(), NAME, Spec::LogGroup(spec(None)));
     run(&aws.session("r"), &key(), &[], async |it| delete(it, &entry).await).await.0.unwrap();
+    assert_eq!(aws.calls(), ["DescribeLogGroups"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -140,6 +139,7 @@ async fn delete_of_a_protected_group_names_the_command() {
     let words = "Cannot delete log group with deletion protection enabled. Disable deletion protection first.";
     let aws = Recorded::default()
         .on("DescribeLogGroups", groups(&[shown(NAME)], None))
+        .on("ListTagsForResource", Answer::Json(200, json!({ "tags": { "fgw:resource": "http_gateway/api1" } })))
         .on("DeleteLogGroup", Answer::Error(400, "ValidationException", words));
     let entry = Entry::new(key(), NAME, Spec::LogGroup(spec(None)));
     let failure = run(&aws.session("r"), &key(), &[], async |it| delete(it, &entry).await).await.0.unwrap_err();
@@ -147,40 +147,46 @@ async fn delete_of_a_protected_group_names_the_command() {
                    --no-deletion-protection-enabled";
     assert!(failure.message.starts_with(words) && failure.text().contains(command), "{failure}");
     assert_eq!(failure.case, Some(Case::LogGroupProtected));
-    assert_eq!(aws.calls(), ["DescribeLogGroups", "DeleteLogGroup"]);
+    assert_eq!(aws.calls(), ["DescribeLogGroups", "ListTagsForResource", "DeleteLogGroup"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn delete_spares_a_group_that_was_created_again_elsewhere() {
+async fn delete_spares_a_group_that_the_root_does_not_own() {
     let created_at = |time: Option<i64>| {
         let mut group = shown(NAME);
         group["creationTime"] = json!(time);
         groups(&[group], None)
     };
     let ours = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" });
-    let theirs = json!({ "whose": "theirs" });
-    for (answer, tags, is_deleted) in [
-        (created_at(Some(1)), &theirs, true),
-        (created_at(Some(2)), &theirs, false),
+    let (untagged, other) = (json!({ "team": "web" }), json!({ "fgw:resource": "http_gateway/api2" }));
+    for (answer, tags, is_owned) in [
+        (created_at(Some(1)), &ours, true),
+        (created_at(None), &ours, true),
         (created_at(Some(2)), &ours, false),
-        (created_at(None), &theirs, true),
-        // A new group may not be visible yet.
-        (groups(&[], None), &theirs, true),
+        (created_at(Some(1)), &untagged, false),
+        (created_at(Some(1)), &other, false),
     ] {
-        let case = format!("{answer:?} with {tags}");
-        let aws = Recorded::default()
-            .on("DescribeLogGroups", answer)
-            .on("ListTagsForResource", Answer::Json(200, json!({ "tags": tags })))
-            .on("DeleteLogGroup", Answer::Json(200, json!({})));
-        let mut entry = Entry::new(key(), NAME, Spec::LogGroup(spec(None)));
-        entry.learned = learned("arn:aws:logs:r:123456789012:log-group:/http/shop".into(), Some(1));
-        run(&aws.session("r"), &key(), &[], async |it| delete(it, &entry).await).await.0.unwrap();
-        assert_eq!(aws.calls().contains(&"DeleteLogGroup".to_string()), is_deleted, "{case}");
+        for keeps in [false, true] {
+            let case = format!("{answer:?} with {tags}, kept: {keeps}");
+            let aws = Recorded::default()
+                .on("DescribeLogGroups", answer.clone())
+                .on("ListTagsForResource", Answer::Json(200, json!({ "tags": tags })))
+                .on("UntagResource", Answer::Json(200, json!({})))
+                .on("DeleteLogGroup", Answer::Json(200, json!({})));
+            let group = LogGroup { skip_destroy: keeps.into(), ..spec(None) };
+            let mut entry = Entry::new(key(), NAME, Spec::LogGroup(group));
+            entry.learned = learned("arn:aws:logs:r:123456789012:log-group:/http/shop".into(), Some(1));
+            run(&aws.session("r"), &key(), &[], async |it| delete(it, &entry).await).await.0.unwrap();
+            let call = if keeps { "UntagResource" } else { "DeleteLogGroup" };
+            let mut expected = vec!["DescribeLogGroups", "ListTagsForResource"];
+            expected.extend(is_owned.then_some(call));
+            assert_eq!(aws.calls(), expected, "{case}");
+        }
     }
 }
 
 /// Runs an update and returns its result with the calls that it sent.
-async fn updated(aws: Recorded, from: Option<&LogGroup>, to: &LogGroup) -> (Result<(), Failure>, Vec<String>) {
+async fn updated(aws: Recorded, from: &LogGroup, to: &LogGroup) -> (Result<(), Failure>, Vec<String>) {
     let session = aws.session("keys");
     let answer = run(&session, &key(), &[], async |it| update(it, NAME, from, to).await).await.0;
     (answer, aws.calls())
@@ -242,23 +248,22 @@ async fn key_is_set_replaced_and_removed_in_place_before_retention() {
             .fold(Recorded::default(), |aws, call| aws.on(call, Answer::Json(200, json!({}))))
     };
     let associated = aws();
-    let (answer, calls) = updated(associated.clone(), Some(&none()), &with_key(Some(KEY), Some(30))).await;
+    let (answer, calls) = updated(associated.clone(), &none(), &with_key(Some(KEY), Some(30))).await;
     assert_eq!((answer, calls), (Ok(()), vec!["AssociateKmsKey".to_string(), "PutRetentionPolicy".to_string()]));
     assert_eq!(associated.body("AssociateKmsKey"), json!({ "logGroupName": NAME, "kmsKeyId": KEY }));
 
     let replaced = aws();
-    let (answer, calls) =
-        updated(replaced.clone(), Some(&with_key(Some(KEY), None)), &with_key(Some(OTHER_KEY), None)).await;
+    let (answer, calls) = updated(replaced.clone(), &with_key(Some(KEY), None), &with_key(Some(OTHER_KEY), None)).await;
     assert_eq!((answer, calls), (Ok(()), vec!["AssociateKmsKey".to_string()]), "the key is replaced without a gap");
     assert_eq!(replaced.body("AssociateKmsKey")["kmsKeyId"], OTHER_KEY);
 
     let removed = aws();
-    let (answer, calls) = updated(removed.clone(), Some(&with_key(Some(KEY), None)), &none()).await;
+    let (answer, calls) = updated(removed.clone(), &with_key(Some(KEY), None), &none()).await;
     assert_eq!((answer, calls), (Ok(()), vec!["DisassociateKmsKey".to_string()]));
     assert_eq!(removed.body("DisassociateKmsKey"), json!({ "logGroupName": NAME }));
 
     let equal = with_key(Some(KEY), Some(7));
-    assert_eq!(updated(aws(), Some(&equal), &equal).await, (Ok(()), vec![]));
+    assert_eq!(updated(aws(), &equal, &equal).await, (Ok(()), vec![]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -267,33 +272,16 @@ async fn update_waits_for_a_new_key_policy_until_a_time_limit() {
         .on("AssociateKmsKey", Answer::Error(400, "AccessDeniedException", NOT_ALLOWED))
         .on("AssociateKmsKey", Answer::Error(400, "OperationAbortedException", "Please try again"))
         .on("AssociateKmsKey", Answer::Json(200, json!({})));
-    let (answer, calls) = updated(aws, Some(&with_key(None, None)), &with_key(Some(KEY), None)).await;
+    let (answer, calls) = updated(aws, &with_key(None, None), &with_key(Some(KEY), None)).await;
     assert_eq!((answer, calls.len()), (Ok(()), 3));
     let start = Instant::now();
     let aws = Recorded::default()
         .on("AssociateKmsKey", Answer::Error(400, "InvalidParameterException", NOT_FOUND))
         .on("PutRetentionPolicy", Answer::Json(200, json!({})));
-    let (answer, calls) = updated(aws, Some(&with_key(None, None)), &with_key(Some(KEY), Some(7))).await;
+    let (answer, calls) = updated(aws, &with_key(None, None), &with_key(Some(KEY), Some(7))).await;
     assert!(answer.unwrap_err().message.contains("key policy"));
     assert_eq!(start.elapsed(), KEY_POLICY);
     assert!(!calls.contains(&"PutRetentionPolicy".to_string()), "{calls:?}");
-}
-
-#[tokio::test(start_paused = true)]
-async fn update_of_an_adopted_group_reads_whether_it_has_a_key() {
-    let aws = |key: Option<&str>| {
-        let mut group = shown(NAME);
-        group["kmsKeyId"] = json!(key);
-        ["DisassociateKmsKey", "DeleteRetentionPolicy", "TagResource"]
-            .iter()
-            .fold(Recorded::default(), |aws, call| aws.on(call, Answer::Json(200, json!({}))))
-            .on("DescribeLogGroups", groups(&[group], None))
-            .on("ListTagsForResource", Answer::Json(200, json!({ "tags": {} })))
-    };
-    for (existing, expected) in [(None, false), (Some(KEY), true)] {
-        let (answer, calls) = updated(aws(existing), None, &with_key(None, None)).await;
-        assert_eq!((answer, calls.contains(&"DisassociateKmsKey".to_string())), (Ok(()), expected), "{calls:?}");
-    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -309,24 +297,11 @@ async fn exceeded_quota_fails_at_once_although_the_sdk_retries_it() {
 #[test]
 fn group_is_read_with_its_key() {
     let shown = Shown::builder().log_group_name(NAME).kms_key_id(KEY).retention_in_days(30).build();
-    let observed = read(&FoundGroup { shown, tags: Default::default() }, Key::new("api"), key(), false).unwrap();
+    let observed = read(&FoundGroup { shown, tags: Default::default() }, Key::new("api"), key()).unwrap();
     let Spec::LogGroup(found) = observed.spec else { panic!("{observed:?}") };
-    assert_eq!(found, LogGroup { tags: Input::Known(Default::default()), ..with_key(Some(KEY), Some(30)) });
-}
-
-#[tokio::test(start_paused = true)]
-async fn update_after_a_failed_create_records_the_learned_values() {
-    let mut group = shown(NAME);
-    group["creationTime"] = json!(1_700_000_000_123_i64);
-    let aws = Recorded::default()
-        .on("DescribeLogGroups", groups(&[group], None))
-        .on("DeleteRetentionPolicy", Answer::Json(200, json!({})))
-        .on("TagResource", Answer::Json(200, json!({})));
-    let (answer, reported) =
-        run(&aws.session("r"), &key(), &[], async |it| update(it, NAME, None, &spec(None)).await).await;
-    answer.unwrap();
-    assert_eq!(reported.learned["arn"], "arn:aws:logs:r:123456789012:log-group:/http/shop");
-    assert_eq!(reported.learned[CREATION_TIME], "1700000000123");
+    let tags = Input::Known(Default::default());
+    // Nothing is lost if the group is kept, which AWS does not store.
+    assert_eq!(found, LogGroup { tags, skip_destroy: true.into(), ..with_key(Some(KEY), Some(30)) });
 }
 
 /// Recorded: DescribeLogGroups of 2026. `further` are the fields that not every group has.
@@ -363,8 +338,9 @@ async fn groups_are_read_with_and_without_optional_fields() {
                 Answer::Json(200, json!({ "tags": { "team": "web", "fgw:object": "log_group" } })),
             );
         let found = find(&aws.session("r"), NAME).await.unwrap().expect("it is on the second page");
-        let observed = read(&found, Key::new("api"), key(), false).unwrap();
-        assert_eq!(observed.spec, Spec::LogGroup(expected));
+        let observed = read(&found, Key::new("api"), key()).unwrap();
+        // A read without a state keeps the group.
+        assert_eq!(observed.spec, Spec::LogGroup(LogGroup { skip_destroy: true.into(), ..expected }));
         let arn = "arn:aws:logs:r:123456789012:log-group:/http/shop";
         assert_eq!(aws.body("ListTagsForResource"), json!({ "resourceArn": arn }));
         assert_eq!(

@@ -67,20 +67,44 @@ async fn filter_to_a_function_has_no_role_and_no_distribution() {
 
 #[tokio::test(start_paused = true)]
 async fn destination_changes_in_place_between_function_and_stream() {
-    let aws = Recorded::default().on("PutSubscriptionFilter", ok());
+    let aws = Recorded::default().on("PutSubscriptionFilter", ok()).on("DescribeSubscriptionFilters", ok());
     let session = aws.session("r");
     let ids = [(group_key(), GROUP)];
     for (from, to) in [(to_function(), to_stream()), (to_stream(), to_function())] {
-        run(&session, &key(), &ids, async |it| update(it, "", Some(&from), &to).await).await.0.unwrap();
+        run(&session, &key(), &ids, async |it| update(it, "", &from, &to).await).await.0.unwrap();
     }
-    let bodies: Vec<Value> = aws.requests().into_iter().map(|it| it.body).collect();
+    let puts = aws.requests().into_iter().filter(|it| it.call == "PutSubscriptionFilter");
     assert_eq!(
-        bodies,
+        puts.map(|it| it.body).collect::<Vec<Value>>(),
         [
             json!({ "logGroupName": GROUP, "filterName": NAME, "filterPattern": "{ $.status >= 500 }",
                 "destinationArn": STREAM, "roleArn": ROLE, "distribution": "Random" }),
             json!({ "logGroupName": GROUP, "filterName": NAME, "filterPattern": "", "destinationArn": FUNCTION }),
         ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_update_keeps_the_fields_that_no_input_expresses() {
+    let shown = json!({ "filterName": NAME, "destinationArn": FUNCTION, "filterPattern": "",
+        "applyOnTransformedLogs": true, "emitSystemFields": ["@aws.region"],
+        "fieldSelectionCriteria": "@aws.account = 1" });
+    let aws = Recorded::default()
+        .on("DescribeSubscriptionFilters", Answer::Json(200, json!({ "subscriptionFilters": [shown] })))
+        .on("PutSubscriptionFilter", ok());
+    let (session, ids) = (aws.session("r"), [(group_key(), GROUP)]);
+    let other_permission = LogSubscription { permission: None, ..to_function() };
+    for from in [&to_function(), &other_permission] {
+        run(&session, &key(), &ids, async |it| update(it, "", from, &to_function()).await).await.0.unwrap();
+    }
+    assert_eq!(aws.calls(), [""; 0], "each call sends a test message to the destination");
+    let to = LogSubscription { filter_pattern: Input::Known("ERROR".into()), ..to_function() };
+    run(&session, &key(), &ids, async |it| update(it, "", &to_function(), &to).await).await.0.unwrap();
+    assert_eq!(
+        aws.body("PutSubscriptionFilter"),
+        json!({ "logGroupName": GROUP, "filterName": NAME, "filterPattern": "ERROR", "destinationArn": FUNCTION,
+            "applyOnTransformedLogs": true, "emitSystemFields": ["@aws.region"],
+            "fieldSelectionCriteria": "@aws.account = 1" })
     );
 }
 
@@ -150,11 +174,20 @@ async fn an_existing_filter_is_adopted_only_if_it_is_equal() {
         Answer::Json(200, json!({ "subscriptionFilters": destinations.iter().map(filter).collect::<Vec<_>>() }))
     };
     let other = "arn:aws:lambda:r:123456789012:function:other";
-    for (existing, is_created, is_put) in
-        [(&[FUNCTION][..], true, false), (&[other][..], false, false), (&[][..], true, true)]
-    {
-        let aws =
-            Recorded::default().on("DescribeSubscriptionFilters", filters(existing)).on("PutSubscriptionFilter", ok());
+    let arn = "arn:aws:logs:r:123456789012:log-group:/http/shop";
+    let group = json!({ "logGroups": [{ "logGroupName": GROUP, "arn": format!("{arn}:*") }] });
+    for (existing, owner, is_created, is_put) in [
+        (&[FUNCTION][..], "http_gateway/api1", true, false),
+        // The filter may be theirs, as the group.
+        (&[FUNCTION][..], "http_gateway/api2", false, false),
+        (&[other][..], "http_gateway/api1", false, false),
+        (&[][..], "http_gateway/api2", true, true),
+    ] {
+        let aws = Recorded::default()
+            .on("DescribeSubscriptionFilters", filters(existing))
+            .on("DescribeLogGroups", Answer::Json(200, group.clone()))
+            .on("ListTagsForResource", Answer::Json(200, json!({ "tags": { "fgw:resource": owner } })))
+            .on("PutSubscriptionFilter", ok());
         let (session, ids) = (aws.session("r"), [(group_key(), GROUP)]);
         let (answer, reported) = run(&session, &key(), &ids, async |it| create(it, &to_function()).await).await;
         assert_eq!((answer.is_ok(), reported.ids.len()), (is_created, usize::from(is_created)), "{answer:?}");
@@ -162,7 +195,7 @@ async fn an_existing_filter_is_adopted_only_if_it_is_equal() {
         if let Err(failure) = answer {
             assert_eq!(failure.cause, Cause::Exists);
             let command = "delete-subscription-filter --log-group-name /http/shop --filter-name fgw-access-logs";
-            assert!(failure.message.contains(other) && failure.text().contains(command), "{failure}");
+            assert!(failure.message.contains(existing[0]) && failure.text().contains(command), "{failure}");
         }
     }
 }

@@ -1,3 +1,4 @@
+use super::service::ALIAS_TTL;
 use super::*;
 use crate::aws::recorded::{Answer, Recorded, Records, run};
 
@@ -12,6 +13,9 @@ fn domain() -> Key {
     Key::fixed("domain", Input::Known(NAME.into()))
 }
 
+/// Another target.
+const OTHER: &str = "d-other.example.net";
+
 fn spec() -> DnsRecord {
     DnsRecord { name: Input::Known(NAME.into()), target: Ref::Key(domain()), ..DnsRecord::test() }
 }
@@ -19,6 +23,11 @@ fn spec() -> DnsRecord {
 fn entry() -> Entry {
     let learned = DomainTarget { name: TARGET.into(), zone_id: "ZAWS".into() }.learned();
     Entry { learned, ..Entry::new(Key::new("dns_record"), id("Z1", NAME, "A"), Spec::DnsRecord(spec())) }
+}
+
+/// The record before an update to [`spec`].
+fn pointing() -> DnsRecord {
+    DnsRecord { target: Ref::Id(OTHER.into()), ..spec() }
 }
 
 /// Runs an operation with a custom domain whose target is [`TARGET`] in zone `ZAWS`.
@@ -153,7 +162,6 @@ async fn unmanaged_record_is_not_changed_and_the_error_names_options() {
     for (existing, target) in [
         (address(), "192.0.2.1"),
         (alias_to("d-other.example.net.", false), "d-other.example.net"),
-        (alias_to(TARGET, true), TARGET),
         (weighted, "set identifier blue"),
     ] {
         for rejected in [rejection(EXISTS), error(400, "InvalidChangeBatch", EXISTS)] {
@@ -199,8 +207,9 @@ async fn wrong_or_missing_zone_is_reported_with_the_attribute() {
     assert!(reported.ids.is_empty());
     assert!((NEW_INPUT..NEW_INPUT + Duration::from_secs(6)).contains(&start.elapsed()), "{:?}", start.elapsed());
 
-    let aws = Recorded::default().on(CHANGE, missing);
-    let (answer, _) = on(&aws, async |it| update(it, "", None, &spec()).await).await;
+    let shown = listed(&set("api.example.com.", &alias_to(OTHER, true)));
+    let aws = Recorded::default().on(LIST, shown).on(CHANGE, missing);
+    let (answer, _) = on(&aws, async |it| update(it, "", &pointing(), &spec()).await).await;
     assert!(answer.unwrap_err().message.contains("hosted_zone_id must be"));
 }
 
@@ -225,10 +234,35 @@ async fn busy_zone_and_throttling_are_retried() {
 
 #[tokio::test(start_paused = true)]
 async fn update_replaces_the_target_in_one_step() {
-    let aws = Recorded::default().on(CHANGE, sent("INSYNC"));
-    on(&aws, async |it| update(it, "Z1_api.example.com_A", None, &spec()).await).await.0.unwrap();
-    let alias = alias_to(TARGET, false);
-    assert_eq!(changes(&aws), [("UPSERT".into(), format!("<Name>{NAME}</Name><Type>A</Type>{alias}"))]);
+    for evaluates in [true, false] {
+        let shown = listed(&set("api.example.com.", &alias_to(OTHER, evaluates)));
+        let aws = Recorded::default().on(LIST, shown).on(CHANGE, sent("INSYNC"));
+        on(&aws, async |it| update(it, "Z1_api.example.com_A", &pointing(), &spec()).await).await.0.unwrap();
+        let alias = alias_to(TARGET, evaluates);
+        assert_eq!(changes(&aws), [("UPSERT".into(), format!("<Name>{NAME}</Name><Type>A</Type>{alias}"))]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_that_was_changed_after_it_was_read_stays() {
+    let weighted = format!("<SetIdentifier>blue</SetIdentifier><Weight>9</Weight>{}", alias_to(TARGET, true));
+    for shown in [
+        listed(&set("api.example.com.", &alias_to("d-third.example.net.", true))),
+        listed(&set("api.example.com.", &address())),
+        listed(&set("api.example.com.", &weighted)),
+        listed(""),
+    ] {
+        let aws = Recorded::default().on(LIST, shown);
+        let (answer, _) = on(&aws, async |it| update(it, "Z1_a_A", &pointing(), &spec()).await).await;
+        let failure = answer.unwrap_err();
+        assert!(failure.message.contains("Z1_a_A was changed after it was read"), "{failure}");
+        assert_eq!(aws.calls(), [LIST]);
+    }
+    let done = listed(&set("api.example.com.", &alias_to(TARGET, false)));
+    let aws = Recorded::default().on(LIST, done);
+    on(&aws, async |it| update(it, "", &pointing(), &spec()).await).await.0.unwrap();
+    on(&aws, async |it| update(it, "", &spec(), &spec()).await).await.0.unwrap();
+    assert_eq!(aws.calls(), [LIST], "it is as required already");
 }
 
 #[tokio::test(start_paused = true)]
@@ -304,7 +338,7 @@ async fn every_change_can_run_in_a_spawned_task() {
     fn is_send<T: Send>(_: T) {}
     async fn all(operation: &Operation<'_>, spec: &DnsRecord, entry: &Entry) -> Result<(), Failure> {
         create(operation, spec).await?;
-        update(operation, "", None, spec).await?;
+        update(operation, "", spec, spec).await?;
         delete(operation, entry).await
     }
     on(&Recorded::default(), async |it| {
@@ -393,9 +427,10 @@ async fn answers_to_changes_are_read_in_their_recorded_shapes() {
         Recorded::default().on(CHANGE, rejected).on(CHANGE, info("ChangeResourceRecordSets", "INSYNC")).on(LIST, same);
     assert_eq!(on(&aws, async |it| create(it, &spec()).await).await.0, Ok(()), "an equal alias is adopted");
     let no_zone = refused(404, "NoSuchHostedZone", "No hosted zone found with ID: Z1");
-    let aws = Recorded::default().on(LIST, no_zone.clone()).on(CHANGE, no_zone);
+    let shown = listed(&set("api.example.com.", &alias_to(OTHER, true)));
+    let aws = Recorded::default().on(LIST, no_zone.clone()).on(LIST, shown).on(CHANGE, no_zone);
     assert_eq!(find(&aws.session("dns"), "Z1", NAME, "A").await, Ok(None));
-    let failure = on(&aws, async |it| update(it, "", None, &spec()).await).await.0.unwrap_err();
+    let failure = on(&aws, async |it| update(it, "", &pointing(), &spec()).await).await.0.unwrap_err();
     assert_eq!(failure.code.as_deref(), Some("NoSuchHostedZone"));
     assert!(failure.message.contains("No hosted zone found with ID: Z1"), "{failure}");
 }

@@ -38,7 +38,7 @@ async fn updated(region: &str, from: &Stage, to: &Stage, found: Value) -> (Value
         .on(DELETE, Answer::Json(204, json!(null)))
         .on(PATCH, Answer::Json(200, json!({})));
     let session = aws.session(region);
-    let call = async |it: &Operation<'_>| update(it, Stage::DEFAULT, Some(from), to).await;
+    let call = async |it: &Operation<'_>| update(it, Stage::DEFAULT, from, to).await;
     run(&session, &Key::new("stage"), &ids(), call).await.0.unwrap();
     let calls = aws.calls();
     let body = if calls.iter().any(|call| call == PATCH) { aws.body(PATCH) } else { json!(null) };
@@ -141,7 +141,7 @@ async fn stale_settings_are_reported_with_the_command_that_deletes_them() {
         .on(PATCH, Answer::Error(404, "NotFoundException", text));
     let to = stage(NO_SETTINGS, of_route("GET /a", settings(Some(1.0), Some(1), None)));
     let session = aws.session("settings-stale");
-    let call = async |it: &Operation<'_>| update(it, Stage::DEFAULT, Some(&Stage::test()), &to).await;
+    let call = async |it: &Operation<'_>| update(it, Stage::DEFAULT, &Stage::test(), &to).await;
     let failure = run(&session, &Key::new("stage"), &ids(), call).await.0.unwrap_err();
     let command =
         "aws apigatewayv2 delete-route-settings --api-id api1 --stage-name '$default' --route-key 'GET /missing'";
