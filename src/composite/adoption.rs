@@ -109,7 +109,7 @@ pub(super) fn leave_unlisted<P: Topology>(basis: &Basis<'_, P>, inventory: &mut 
     let decision = basis.decide(&mut inventory.clone(), &mut Diagnostics::default()).ok().flatten();
     let ops = decision.map(|decision| decision.plan.ops).unwrap_or_default();
     let is_unlisted = |entry: &Entry| {
-        let deletes = |action: &Action| matches!(action, Action::Delete { entry: it, .. } if it.key == entry.key && it.id == entry.id);
+        let deletes = |action: &Action| matches!(action, Action::Delete { entry: it, .. } if it.kind_and_id() == entry.kind_and_id());
         entry.is_foreign() && P::may_stay_unmanaged(&entry.applied) && ops.iter().any(|op| deletes(&op.action))
     };
     inventory.entries.retain(|entry| !is_unlisted(entry));

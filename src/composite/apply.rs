@@ -2,11 +2,14 @@
 
 mod create_update;
 mod destroy;
+mod existing;
 mod inventory;
+mod names;
 mod new_inputs;
 mod pending_deletion;
 mod run;
 mod unknown_outcomes;
+mod users;
 
 use crate::cloud::SharedCloud;
 use crate::plugin::{ApplyRequest, ApplyResponse};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ipnet::IpNet;
 
 use crate::cloud::{Cause, Cloud, DependentScope, Dependents, DependentsByOp, Failure};
-use crate::model::{Claim, Entry, Inventory, Key, Spec};
+use crate::model::{Claim, Entry, GuardDutyObjects, Inventory, Key, Spec, WhenInUse};
 use crate::reconcile::{Action, Outcome, Plan};
 use crate::topology::Topology;
 
@@ -85,6 +85,37 @@ pub(super) async fn in_deleted_domains<P: Topology>(
     cloud.dependents(P::KIND, root_id, DependentScope::Domains(&names), &inventory.entries).await
 }
 
+/// Lists the mappings on unmanaged domains to the stages that a plan deletes. AWS does not delete a stage that has one.
+/// Without such a stage, it calls nothing.
+pub(super) async fn of_deleted_stages<P: Topology>(
+    cloud: &dyn Cloud,
+    root_id: &str,
+    inventory: &Inventory,
+    plan: &Plan,
+) -> Dependents {
+    let names = deleted(plan, |spec| spec.is_deployed_by_aws());
+    if names.is_empty() {
+        return Dependents::default();
+    }
+    cloud.dependents(P::KIND, root_id, DependentScope::Stages(&names), &inventory.entries).await
+}
+
+/// Lists the unmanaged API mappings that block a destroy: of other APIs on its domains, and of its API on unmanaged
+/// domains.
+pub(super) async fn mappings<P: Topology>(
+    cloud: &dyn Cloud,
+    root_id: &str,
+    inventory: &Inventory,
+    plan: &Plan,
+) -> Dependents {
+    let mut found = in_deleted_domains::<P>(cloud, root_id, inventory, plan).await;
+    let of_stages = of_deleted_stages::<P>(cloud, root_id, inventory, plan).await;
+    found.objects.retain(|mapping| !mapping.holds.is_empty());
+    found.objects.extend(of_stages.objects);
+    found.unseen.extend(of_stages.unseen);
+    found
+}
+
 /// Returns, by id, why subnets of an interrupted run are not taken over: something unmanaged is in them. Without such a
 /// subnet, it calls nothing.
 pub(super) async fn of_taken_over<P: Topology>(
@@ -129,6 +160,47 @@ async fn in_root_if<P: Topology>(
     }
 }
 
+/// Records by which unmanaged objects the pending deletions are used, as far as they can be listed. Without a pending
+/// deletion that users can block, it calls nothing.
+pub(super) async fn of_pending<P: Topology>(cloud: &dyn Cloud, inventory: &mut Inventory) {
+    let is_blocked = |entry: &&Entry| {
+        let may_wait = entry.spec().when_in_use() == WhenInUse::Deferred && entry.undeployed_since().is_none();
+        entry.pending_deletion && may_wait
+    };
+    let pending: Vec<&Entry> = inventory.present().filter(is_blocked).collect();
+    let within = DependentScope::Objects(&pending);
+    let found = in_root_if::<P>(!pending.is_empty(), cloud, inventory, within).await;
+    let users = |entry: &Entry| -> Vec<String> {
+        let successor = inventory.unready_successor(entry);
+        let successor = successor.map(|it| format!("{} {}, which has to be accepted", it.spec().kind(), it.id));
+        // Those of GuardDuty may be deleted by the next update.
+        let users = found.holding(&entry.id).into_iter().filter(|user| user.guardduty.is_empty());
+        let users = users.map(|user| format!("{} {}", user.kind, user.id));
+        users.chain(successor).filter(|_| entry.pending_deletion).collect()
+    };
+    let all: Vec<Vec<String>> = inventory.entries.iter().map(users).collect();
+    for (entry, users) in inventory.entries.iter_mut().zip(all) {
+        entry.users = users;
+    }
+}
+
+/// Lists the unmanaged objects that block a destroy: AWS rejects the deletion of an object that they use or are in, and
+/// the destroy deletes none of them. `guardduty` is what it does with those of GuardDuty.
+pub(super) async fn of_destroy<P: Topology>(
+    cloud: &dyn Cloud,
+    inventory: &Inventory,
+    guardduty: GuardDutyObjects,
+) -> Dependents {
+    let is_blocked = |entry: &&Entry| entry.spec().when_in_use() == WhenInUse::Deferred;
+    let used: Vec<&Entry> = inventory.present().filter(is_blocked).collect();
+    let mut found = match P::KIND.takes_foreign_objects_along() {
+        true => in_root_if::<P>(!used.is_empty(), cloud, inventory, DependentScope::Objects(&used)).await,
+        false => in_root_if::<P>(true, cloud, inventory, DependentScope::Root).await,
+    };
+    found.objects.retain(|object| object.guardduty.is_empty() || guardduty != GuardDutyObjects::Delete);
+    found
+}
+
 /// Lists the dependents of the objects that AWS did not delete because they were in use. After a stop, it calls
 /// nothing.
 pub(super) async fn of_failures<P: Topology>(
@@ -149,17 +221,18 @@ pub(super) async fn of_failures<P: Topology>(
         })
         .collect();
     let root = inventory.at(P::KIND.root());
-    let Some(root) = root.filter(|_| !entries.is_empty() && !outcome.stopped && !P::KIND.takes_foreign_objects_along())
-    else {
-        return DependentsByOp::new();
-    };
-    let ids: Vec<&str> = entries.iter().map(|(_, entry)| entry.id.as_str()).collect();
-    let only_subnets = entries.iter().all(|(_, entry)| entry.spec().holds_network_interfaces());
-    let within = if only_subnets { DependentScope::Subnets(&ids) } else { DependentScope::Root };
+    let Some(root) = root.filter(|_| !entries.is_empty() && !outcome.stopped) else { return DependentsByOp::new() };
+    let used: Vec<&Entry> = entries.iter().map(|(_, entry)| *entry).collect();
+    let within = DependentScope::Objects(&used);
     let found = cloud.dependents(P::KIND, &root.id, within, &inventory.entries).await;
     let of_object = |entry: &Entry| match entry.id == root.id {
         true => found.clone(),
         false => Dependents { objects: found.holding(&entry.id), unseen: found.unseen.clone() },
     };
-    entries.into_iter().map(|(position, entry)| (position, of_object(entry))).collect()
+    // Of most objects of an API, the users are not searched for.
+    let is_told = |found: &Dependents| {
+        !P::KIND.takes_foreign_objects_along() || !found.objects.is_empty() || !found.unseen.is_empty()
+    };
+    let found = entries.into_iter().map(|(position, entry)| (position, of_object(entry)));
+    found.filter(|(_, found)| is_told(found)).collect()
 }

@@ -16,6 +16,8 @@ mod lookup;
 mod moves;
 mod plan;
 mod protected;
+mod renamed;
+mod replaced;
 mod shared_domain;
 #[cfg(test)]
 mod tests;
@@ -28,12 +30,12 @@ pub(super) use adoption::{
     not_replaced, nothing_is_deleted, objects_of_stacks,
 };
 pub(super) use apply::{
-    Operation, awaits_deployment, duplicates, failures, incomplete, leftovers, not_as_planned, not_attached,
-    not_deployed, progress_not_written, rejected_credentials, root_not_in_plan, still_deploying, still_in_use,
-    still_unknown, tag_not_changed, unknown_outcomes, unreadable_plan,
+    Operation, awaits_deployment, destroy_in_use, duplicates, failures, incomplete, leftovers, not_as_planned,
+    not_attached, not_deployed, progress_not_written, rejected_credentials, root_not_in_plan, still_deploying,
+    still_in_use, still_unknown, tag_not_changed, unknown_outcomes, unreadable_plan,
 };
 pub(super) use destroy::{End, warn_of_end};
-pub(super) use faults::warn_of_faults;
+pub(super) use faults::{warn_of_faults, warn_of_remarks};
 pub(super) use ignored::{warn_of_lost_drift, warn_of_overwritten_drift};
 pub(super) use import::{cannot_be_adopted, found_by_tags, left_to_others, move_refused, no_such_root, only_recorded};
 pub(super) use list::{empty_name, not_listed, unknown_root_state};
@@ -46,13 +48,13 @@ pub(super) use lookup::{
 };
 pub(super) use moves::warn_of_moves;
 pub(super) use plan::{
-    addresses_in_use, not_in_one_step, overlap, public_addresses, root_is_missing, warn_of_cut_off_interfaces,
-    warn_of_deletions, warn_of_missing, warn_of_outages, warn_of_outside, warn_of_paths, warn_of_takeover,
-    warn_of_unmatched_patterns, would_lose_root,
+    addresses_in_use, not_in_one_step, overlap, public_addresses, refuse_contested, root_is_missing,
+    warn_of_cut_off_interfaces, warn_of_deletions, warn_of_existing, warn_of_missing, warn_of_outages, warn_of_outside,
+    warn_of_paths, warn_of_takeover, warn_of_unmatched_patterns, would_lose_root,
 };
 pub(super) use protected::{Protected, protected_in_destroy, protected_in_replacement, protected_in_update};
-pub(super) use shared_domain::{
-    refuse_shared_domain_in_destroy, refuse_shared_domain_in_update, warn_of_shared_domains,
-};
+pub(super) use renamed::{found_renamed, not_renamed, warn_of_renamed};
+pub(super) use replaced::{Left, refuse_weaker_objects, refuse_weaker_replacement, warn_of_left_settings};
+pub(super) use shared_domain::{destroy_is_mapped, refuse_shared_domain_in_update, warn_of_mapped_stages};
 pub(super) use text::{detail, failed};
 pub(super) use users::warn_of_users;

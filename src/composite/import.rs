@@ -143,7 +143,8 @@ pub(super) fn kept<P: Topology>(
     let changes_nothing = |planned: &Value| {
         let Ok((_, config)) = state::decode::<P>(&state::configured::<P>(planned)) else { return false };
         let (prior, scope, facts) = (basis.prior, basis.scope, basis.facts);
-        let basis = Basis::<P> { config: &config, prior, scope, facts, protection: Protection::none() };
+        let basis =
+            Basis::<P> { config: &config, prior, scope, facts, protection: Protection::none(), may_rename: true };
         let decision = basis.decide(&mut inventory.clone(), &mut Diagnostics::default());
         decision.is_ok_and(|it| it.is_some_and(|it| it.plan.is_empty()))
     };

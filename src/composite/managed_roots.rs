@@ -3,7 +3,7 @@
 //! Terraform tells a provider neither the address of a resource nor which other resources a state contains. A process
 //! learns the ids of managed roots from the requests that it receives, and from its own creates.
 
-use std::collections::btree_map::Entry;
+use std::collections::btree_map;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,6 +11,7 @@ use tokio::sync::watch;
 
 use super::duplicates::{Comparison, is_unfinished};
 use crate::cloud::{Cloud, Failure, Namesake};
+use crate::model::{Entry, Inventory, Origin};
 use crate::topology::Topology;
 
 /// The managed roots of one resource type.
@@ -22,6 +23,10 @@ struct Known {
     ids: BTreeSet<String>,
     /// The number of creates, by name, whose root has no id yet: AWS may have created it already.
     without_id: BTreeMap<String, usize>,
+    /// Whether a destroy keeps an object that others may use, by the IDs of its root and of the object.
+    kept: BTreeMap<(String, String), bool>,
+    /// The IDs of the objects that roots use without owning them, by root. A root without an ID has its name.
+    used: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// The roots that stop a create, and those that do not because they are managed.
@@ -80,6 +85,34 @@ impl ManagedRoots {
         Ok(found)
     }
 
+    /// Remembers which objects that others may use a destroy of a root keeps, and which ones it uses itself.
+    pub(super) fn note_usable(&self, root_id: &str, inventory: &Inventory) {
+        let usable = || inventory.current().filter(|entry| entry.applied.uses_existing().is_some());
+        self.0.send_if_modified(|known| {
+            let used = usable().filter(|entry| entry.is_used()).map(|entry| entry.id.clone());
+            known.used.insert(root_id.to_string(), used.collect());
+            for entry in usable().filter(|entry| !entry.is_used()) {
+                known.kept.insert((root_id.to_string(), entry.id.clone()), entry.stays_when_deleted());
+            }
+            false
+        });
+    }
+
+    /// Keeps the objects of a root that another root of this process uses, such as the new one in a replacement that
+    /// creates it first.
+    pub(super) fn keep_used(&self, root_id: &str, inventory: &mut Inventory) {
+        let known = self.0.borrow();
+        let others = known.used.iter().filter(|(user, _)| *user != root_id);
+        let used: BTreeSet<&String> = others.flat_map(|(_, ids)| ids).collect();
+        let is_used = |entry: &&mut Entry| entry.applied.uses_existing().is_some() && used.contains(&entry.id);
+        inventory.entries.iter_mut().filter(is_used).for_each(|entry| entry.origin = Origin::Used);
+    }
+
+    /// Whether a destroy of a root keeps an object; `None` if this process does not know the state of the root.
+    pub(super) fn keeps(&self, root_id: &str, id: &str) -> Option<bool> {
+        self.0.borrow().kept.get(&(root_id.to_string(), id.to_string())).copied()
+    }
+
     /// Whether a root is managed.
     pub(super) fn contains(&self, id: &str) -> bool {
         self.0.borrow().ids.contains(id)
@@ -106,7 +139,7 @@ impl BegunCreate<'_> {
             return;
         }
         self.roots.0.send_modify(|known| {
-            if let Entry::Occupied(mut count) = known.without_id.entry(self.name.clone()) {
+            if let btree_map::Entry::Occupied(mut count) = known.without_id.entry(self.name.clone()) {
                 *count.get_mut() -= 1;
                 if *count.get() == 0 {
                     count.remove();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 
 use super::private_state::{Candidate, Private};
-use super::released;
+use super::{released, used};
 use crate::cloud::Observed;
 use crate::model::{Drift, Entry, IgnoreTags, Inventory, Key, Object, Origin, Spec, Unfinished, printable};
 use crate::plugin::Input;
@@ -79,7 +79,7 @@ fn matched(inventory: &mut Inventory, mut unseen: Vec<Observed>, ignored: &Ignor
             continue;
         };
         let object = unseen.swap_remove(position);
-        entry.drift = Drift::None;
+        (entry.drift, entry.is_unread) = (Drift::None, false);
         entry.id = object.id;
         entry.key = object.key;
         entry.learned.update(object.learned);
@@ -143,7 +143,8 @@ pub(super) fn unmanaged_objects(private: &Private) -> BTreeMap<String, String> {
         };
         (it.id.clone(), format!("{slot}{}{advice}", it.reason))
     });
-    others.chain(candidates).chain(released::described(private)).filter(|(id, _)| !is_managed(id)).collect()
+    let others = others.chain(candidates).chain(released::described(private)).filter(|(id, _)| !is_managed(id));
+    others.chain(used::described(private)).collect()
 }
 
 /// The note on an object that is in state but missing.

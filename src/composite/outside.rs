@@ -20,6 +20,14 @@ pub(super) struct Unchecked {
     known: BTreeSet<Outside>,
 }
 
+impl Unchecked {
+    /// Leaves out all but the names of objects that a create may use. A plan that is repeated at apply looks these up
+    /// again, because a destroy in the same run may have deleted or released them.
+    pub(super) fn retain_usable(&mut self) {
+        self.references.retain(|it| it.to.may_be_used());
+    }
+}
+
 /// Returns the references that the last apply did not have, and those of objects that are missing in AWS. A managed
 /// object is not outside. If `adopt` names an object that is not managed yet, the adoption checks the names that must
 /// be free.
@@ -37,6 +45,7 @@ pub(super) fn unchecked<P: Topology>(
         private.inventory.present().any(|entry| entry.id == id) || private.candidates.iter().any(|it| it.entry.id == id)
     };
     let is_managed = |id: &String| private.inventory.present().any(|entry| entry.id == *id);
+    let is_adopted = |to: &Outside| adopted.values().any(|id| id.known() == Some(&to.id()));
     let adopts = adopted.values().filter_map(|id| id.known()).any(|id| !is_managed(id));
     let is_of_missing = |to: &Outside| {
         private.inventory.entries.iter().any(|entry| !entry.is_present() && to.is_named_by(&entry.applied))
@@ -44,7 +53,8 @@ pub(super) fn unchecked<P: Topology>(
     let mut references = P::references(config, scope);
     references.retain(|it| {
         let is_wanted = !known.contains(&it.to) || is_of_missing(&it.to);
-        is_wanted && it.to.can_be_looked_up() && !is_inside(&it.to) && !(adopts && it.to.must_be_free())
+        let is_of_adoption = if it.to.may_be_used() { is_adopted(&it.to) } else { adopts && it.to.must_be_free() };
+        is_wanted && it.to.can_be_looked_up() && !is_inside(&it.to) && !is_of_adoption
     });
     known.extend(references.iter().map(|it| it.to.clone()).filter(is_of_missing));
     Unchecked { references, known }

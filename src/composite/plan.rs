@@ -26,7 +26,7 @@ pub(super) struct Roots<'a> {
 /// Plans a destroy if the proposed state is null, otherwise a create or an update.
 pub(super) async fn plan<P: Topology>(connection: &Connection, roots: Roots<'_>, request: PlanRequest) -> PlanResponse {
     match request.proposed.is_null() {
-        true => destroy::plan::<P>(connection, request).await,
+        true => destroy::plan::<P>(connection, roots.managed, request).await,
         false => create_update::plan::<P>(connection, roots, request).await,
     }
 }

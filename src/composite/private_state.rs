@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::{RootState, Unmanaged};
-use crate::model::{Drift, Entry, Facts, Inventory, Key, Object, kept_with_shared_domains};
+use crate::model::{Drift, Entry, Facts, Inventory, Key, Object, Spec};
 use crate::plugin::Value;
 use crate::reconcile::Plan;
 use crate::topology::ProtectedObjects;
@@ -77,6 +77,10 @@ pub(super) struct Private {
     /// decide from the same facts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) facts: Option<Facts>,
+    /// In the plan of a create: what the destroy in a replacement has to know of the new objects, by slot. `None` if
+    /// the plan is undecided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) successors: Option<BTreeMap<String, Spec>>,
     /// The `protected_objects` of the state at plan. If Terraform then plans a replacement that the user requested, it
     /// passes this private state, but not the state.
     #[serde(default, skip_serializing_if = "ProtectedObjects::is_empty")]
@@ -143,8 +147,9 @@ impl Private {
 
     /// Whether the imported objects match the configuration, although their attributes may be written differently.
     pub(super) fn is_as_imported(&self, plan: &Plan, wanted: &[Object]) -> bool {
-        let keeps_others = !kept_with_shared_domains(&self.inventory, wanted).is_empty();
-        self.imported && !self.takes_over && plan.is_empty() && !keeps_others && self.is_observed_only(wanted)
+        // The outputs have the new keys.
+        let is_renamed = self.inventory.entries.iter().any(|entry| entry.renamed_from.is_some());
+        self.imported && !self.takes_over && plan.is_empty() && !is_renamed && self.is_observed_only(wanted)
     }
 
     /// Encodes the private state for Terraform.
@@ -204,7 +209,7 @@ impl Private {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Eip, NatGateway, Origin, Ref, Spec, Vpc, keys};
+    use crate::model::{Eip, NatGateway, Origin, Ref, Vpc, keys};
     use crate::plugin::Input;
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::observe::{missing, named, observe, unmanaged_objects};
 use super::private_state::Private;
 use super::status::{Status, is_not_adopted};
-use super::{facts, location, released, state, takeover};
+use super::{dependents, facts, location, released, state, takeover, used};
 use crate::cloud::{Cause, Cloud, Discovery, Failure, Known, RootState, Seen, adoptable};
 use crate::model::{Drift, Entry, Facts, Inventory, Object, Origin, Scope};
 use crate::plugin::Value;
@@ -121,10 +121,14 @@ async fn read<P: Topology>(
     root_id: &str,
     known: Option<Private>,
 ) -> Result<Option<Private>, Failure> {
-    match known {
-        Some(known) => refresh::<P>(cloud, root_id, Some(known), &ignored_in::<P>(state)).await,
-        None => rebuild::<P>(cloud, root_id, state).await,
+    let mut read = match known {
+        Some(known) => refresh::<P>(cloud, root_id, Some(known), &ignored_in::<P>(state)).await?,
+        None => rebuild::<P>(cloud, root_id, state).await?,
+    };
+    if let Some(private) = &mut read {
+        dependents::of_pending::<P>(cloud, &mut private.inventory).await;
     }
+    Ok(read)
 }
 
 /// Ends a read at the `read` timeout of a state. It can be canceled at any time because it changes nothing.
@@ -154,6 +158,27 @@ impl ReadRoots {
     fn lock(&self) -> MutexGuard<'_, BTreeSet<String>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Reads the objects on which an operation has begun since the last read, because a plan was made without a refresh. An
+/// update sends only what differs from what was read. All others stay as they are known.
+pub(super) async fn read_unread<P: Topology>(
+    cloud: &dyn Cloud,
+    state: &Value,
+    private: &mut Private,
+) -> Result<(), Failure> {
+    let Some(root_id) = state.get("id").as_str().filter(|_| private.inventory.entries.iter().any(|it| it.is_unread))
+    else {
+        return Ok(());
+    };
+    let Some(now) = within::<P>(cloud, state, root_id, Some(private.clone())).await? else { return Ok(()) };
+    // A read keeps the entries and their order.
+    for (entry, read) in private.inventory.entries.iter_mut().zip(now.inventory.entries) {
+        if entry.is_unread {
+            *entry = read;
+        }
+    }
+    Ok(())
 }
 
 /// Marks the objects as missing that AWS has deleted since the refresh together with an unmanaged object. Returns
@@ -215,15 +240,37 @@ pub(super) async fn rebuild<P: Topology>(
         // The observed specs count as applied, as in an import.
         let all = private.inventory.clone();
         private.inventory.entries.retain(|entry| !entry.is_missing() && P::may_own(state, entry, &all));
+        let pending: BTreeSet<&str> = ids_in(state, "pending_deletion").collect();
         for entry in &mut private.inventory.entries {
             if let Some(observed) = entry.take_observed() {
                 entry.applied = observed;
             }
+            entry.pending_deletion = pending.contains(entry.id.as_str());
         }
+        take_unstored::<P>(state, private, cloud.scope());
         report_missing(state, private, &ignored);
         private.in_creation = Status::in_state(state) == Some(Status::Creating);
     }
     Ok(found)
+}
+
+/// The IDs in one of the maps of a state from slots to IDs.
+fn ids_in<'a>(state: &'a Value, name: &str) -> impl Iterator<Item = &'a str> {
+    state.get(name).as_map().into_iter().flatten().filter_map(|(_, id)| id.as_str())
+}
+
+/// Takes what AWS does not store from a state: the values that its configuration requires, and which objects the
+/// topology only uses.
+fn take_unstored<P: Topology>(state: &Value, private: &mut Private, scope: &Scope) {
+    let required = required_by::<P>(state, scope, P::unstored).unwrap_or_default();
+    for entry in &mut private.inventory.entries {
+        if let Some(object) = required.iter().find(|object| object.key.slot == entry.key.slot) {
+            entry.applied.take_unstored(object.spec.as_kind());
+        }
+        if used::is_in_state(state, entry) {
+            entry.origin = Origin::Used;
+        }
+    }
 }
 
 /// The slots of the objects in a state, by id.
@@ -251,13 +298,21 @@ pub(super) fn ignored_in<P: Topology>(state: &Value) -> IgnoredDrift {
 
 /// Returns the objects in a state with the specs that its configuration requires. `None` if it cannot be decoded.
 fn remembered<P: Topology>(state: &Value, scope: &Scope) -> Option<Inventory> {
-    let (_, config) = state::decode::<P>(state).ok()?;
-    let (existing, facts) = (Inventory::default(), Facts::default());
-    let context = Context { config: &config, prior: None, existing: &existing, scope, facts: &facts };
-    let objects = P::remembered(&context);
+    let objects = required_by::<P>(state, scope, P::remembered)?;
     let ids = state.get("aws_objects");
     let entry = |object: Object| Some(Entry::new(object.key.clone(), ids.get(&object.key.slot).as_str()?, object.spec));
     Some(Inventory { entries: objects.into_iter().filter_map(entry).collect() })
+}
+
+/// Returns objects that the configuration in a state requires, without any lookup. `None` if it cannot be decoded.
+fn required_by<P: Topology>(
+    state: &Value,
+    scope: &Scope,
+    objects: impl Fn(&Context<'_, P::Config>) -> Vec<Object>,
+) -> Option<Vec<Object>> {
+    let (_, config) = state::decode::<P>(state).ok()?;
+    let (existing, facts) = (Inventory::default(), Facts::default());
+    Some(objects(&Context { config: &config, prior: None, existing: &existing, scope, facts: &facts }))
 }
 
 /// Builds the state after a read from the state before it.
@@ -319,7 +374,8 @@ pub(super) async fn classified<P: Topology>(
     }
     let adopted = before.get("aws_objects");
     for entry in &mut private.inventory.entries {
-        let is_adopted = adopted.get(&entry.key.slot).as_str() == Some(entry.id.as_str());
+        let mut slots = adopted.as_map().into_iter().flatten();
+        let is_adopted = slots.any(|(slot, id)| id.as_str() == Some(entry.id.as_str()) && entry.can_be_in(slot));
         entry.origin = if is_adopted { Origin::Found } else { Origin::Foreign };
     }
     private.imported = true;

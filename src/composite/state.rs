@@ -44,7 +44,7 @@ pub(super) fn common_attributes(root_kind: &str) -> Vec<Attribute> {
              first. It never changes or deletes the others. After an import of something that was built without this \
              provider, also the objects that cannot be adopted; later, the subnets that use an adopted main route table \
              and are not managed. Also the objects that an apply has left in AWS because unmanaged objects use them, such \
-             as an integration of an unmanaged route.",
+             as an integration of an unmanaged route. And the log groups that this resource uses without owning them.",
         ),
         Attribute::computed(
             "tags_all",

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::decision::{Basis, Decision};
 use super::observe::{found_entry, is_named};
 use super::private_state::{Candidate, Private};
+use super::{diagnostics, renamed, state};
 use crate::cloud::Observed;
 use crate::model::{Entry, IgnoreTags, Inventory, Key, Object, Origin, Spec};
 use crate::plugin::Diagnostics;
@@ -42,7 +43,9 @@ pub(super) fn decide<P: Topology>(
             diagnostics.0.extend(reported.0);
             return decision.map(|_| (None, BTreeMap::new()));
         };
-        let ids: BTreeMap<String, Key> = taken.iter().map(|it| (it.entry.id.clone(), it.entry.key.clone())).collect();
+        let keys = keys_after(basis, &before, &taken, &decision, diagnostics)?;
+        let key_of = |it: &Candidate| keys.get(&it.entry.id).cloned().unwrap_or_else(|| it.entry.key.clone());
+        let ids: BTreeMap<String, Key> = taken.iter().map(|it| (it.entry.id.clone(), key_of(it))).collect();
         let is_required = |it: &Candidate| {
             let mut spec = it.entry.applied.clone();
             spec.refer_by_key(&ids);
@@ -50,15 +53,15 @@ pub(super) fn decide<P: Topology>(
                 let found = Entry { applied: spec.clone(), ..it.entry.clone() };
                 found.normalized_against(wanted) == *wanted
             };
-            let is_it = |object: &&Object| object.key == it.entry.key;
+            let is_it = |object: &&Object| object.key == key_of(it);
             let wanted = decision.objects.iter().find(is_it).filter(|_| !spec.leads_to_unmanaged());
             wanted.is_some_and(|object| !spec.is_recognized_by_content() || is_equal(&object.spec))
         };
-        let has_slot = |it: &Candidate| decision.requires(&it.entry.key.slot);
+        let has_slot = |it: &Candidate| decision.requires(&key_of(it).slot);
         let foreign: BTreeSet<Key> = taken
             .iter()
             .filter(|it| it.consented && it.entry.is_foreign() && has_slot(it))
-            .map(|it| it.entry.key.clone())
+            .map(|it| key_of(it))
             .collect();
         // What is part of a foreign object stays as it is, or the plan is refused. Some kinds stay
         // unmanaged instead if the configuration does not contain them.
@@ -78,6 +81,22 @@ pub(super) fn decide<P: Topology>(
         }
         is_inserted = true;
     }
+}
+
+/// The keys, by ID, of candidates whose entries have other keys in the configuration.
+fn keys_after<P: Topology>(
+    basis: &Basis<'_, P>,
+    before: &Inventory,
+    taken: &[&Candidate],
+    decision: &Decision,
+    diagnostics: &mut Diagnostics,
+) -> Result<BTreeMap<String, Key>, ()> {
+    let mut inventory = before.clone();
+    insert(&mut inventory, taken);
+    let renamed = renamed::rename(&mut inventory, &decision.objects, |_| basis.may_rename);
+    renamed.map_err(|error| diagnostics::not_renamed::<P>(&state::name::<P>(basis.config), &error, diagnostics))?;
+    let entry = |it: &&Candidate| inventory.present().find(|entry| entry.kind_and_id() == it.entry.kind_and_id());
+    Ok(taken.iter().filter_map(|it| entry(it).map(|entry| (entry.id.clone(), entry.key.clone()))).collect())
 }
 
 /// Marks the candidates that `adopt` names, by ID with their slots, and those that are part of them or lead to them.

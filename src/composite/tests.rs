@@ -20,15 +20,19 @@ mod gateway_takeover;
 mod generate;
 mod golden_states;
 mod import;
+mod in_use;
 mod ipv6_tiers;
 mod list;
+mod lives;
 mod location;
 mod nat_changes;
 mod dependents;
 mod propagation;
+mod replaced_settings;
 mod private_data;
 mod properties;
 mod protected;
+mod renamed;
 #[path = "../../tests/support/host/rules.rs"]
 mod rules;
 mod stages;
@@ -40,6 +44,7 @@ mod unknown_tags;
 mod unknowns;
 mod unmanaged_routes;
 mod unmanaged_users;
+mod used;
 
 use std::sync::Arc;
 
@@ -76,7 +81,11 @@ fn connected(account: &Arc<Simulation>) -> Connected {
 
 impl<P: Topology> Terraform<P> {
     fn new(zones: usize) -> Terraform<P> {
-        let account = Arc::new(Simulation::new(zones));
+        Terraform::on(Arc::new(Simulation::new(zones)))
+    }
+
+    /// A resource that does not exist yet, in an account.
+    fn on(account: Arc<Simulation>) -> Terraform<P> {
         let connection = Connection::default();
         connection.set(connected(&account));
         let stop = tokio_util::sync::CancellationToken::new();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::plan::{Action, Overwritten};
-use crate::model::{Entry, Inventory, Key, Merged, Object, Spec, kept_with_shared_domains, used_by_unmanaged};
+use crate::model::{Entry, Inventory, Key, Merged, Object, Spec, used_by_unmanaged};
 
 /// The differences.
 #[derive(Default)]
@@ -29,7 +29,7 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Differences {
             continue;
         };
         taken.insert(entry.kind_and_id());
-        if entry.is_missing() {
+        if entry.is_missing() || entry.is_used() {
             continue;
         }
         let (Merged { spec, overwritten: units }, before) = entry.merged_with(object, &is_deleted);
@@ -39,15 +39,12 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Differences {
         let created = created.iter().filter(|_| !entry.ignored);
         let before = created.fold(before, |before, created| before.after_creation_of(created));
         let is_incomplete = entry.unfinished.is_some() || entry.is_foreign();
-        if is_incomplete || before != to.spec {
+        if is_incomplete || entry.has_old_tag() || before != to.spec {
             let (id, certain) = (entry.id.clone(), entry.unfinished.is_none());
             actions.push(Action::Update { id, before, certain, to });
         }
     }
-    let kept = kept_with_shared_domains(existing, wanted);
-    let is_kept = |entry: &&Entry| kept.iter().any(|it| it.kind_and_id() == entry.kind_and_id());
-    let deleted: Vec<&Entry> =
-        existing.present().filter(|entry| !taken.contains(&entry.kind_and_id()) && !is_kept(entry)).collect();
+    let deleted: Vec<&Entry> = existing.present().filter(|entry| !taken.contains(&entry.kind_and_id())).collect();
     let deleted_keys: BTreeSet<&Key> = deleted.iter().map(|entry| &entry.key).collect();
     // The existing objects count too, for a destroy after an update that failed half-way.
     let specs = || wanted.iter().map(|object| &object.spec).chain(existing.present().map(|entry| &entry.applied));
@@ -55,7 +52,7 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Differences {
     // AWS deletes nothing with an object that stays.
     let stays = |key: &Key| {
         let mut parents = deleted.iter().filter(|entry| entry.key == *key);
-        parents.any(|entry| entry.applied.stays_when_deleted() || is_given(entry))
+        parents.any(|entry| entry.stays_when_deleted() || is_given(entry))
     };
     let main_route_table = existing.main_route_table().map(|table| &table.key);
     // With the root, AWS deletes what uses them too.
@@ -64,7 +61,8 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Differences {
     for entry in deleted.iter().rev() {
         let parent = entry.spec().parent().filter(|parent| deleted_keys.contains(parent) && !stays(parent));
         let cascades_from = parent.cloned();
-        let is_kept = main_route_table == Some(&entry.key) || used.contains_key(&entry.id) || is_given(entry);
+        let is_kept =
+            entry.is_used() || main_route_table == Some(&entry.key) || used.contains_key(&entry.id) || is_given(entry);
         actions.push(Action::Delete { entry: (*entry).clone(), cascades_from, is_kept });
     }
     Differences { actions, overwritten }

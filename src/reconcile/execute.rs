@@ -111,7 +111,7 @@ struct Tracker<'a> {
     usable: BTreeSet<usize>,
     /// The same, and those in flight whose new objects have IDs.
     with_id: BTreeSet<usize>,
-    /// The operations that do not start, because they or a dependency failed or have an unknown input.
+    /// The operations that do not start, because they or a dependency failed, are held or have an unknown input.
     blocked: BTreeSet<usize>,
     failed: Vec<(usize, Failure)>,
 }
@@ -126,7 +126,7 @@ impl<'a> Tracker<'a> {
             succeeded,
             usable,
             with_id,
-            blocked: plan.deferred(),
+            blocked: plan.deferred().union(&plan.held).copied().collect(),
             failed: Vec::new(),
         }
     }
@@ -237,38 +237,6 @@ fn panicked(action: &Action, payload: &(dyn Any + Send)) -> Failure {
     Failure::new(Cause::Panicked, action.key().slot.clone(), format!("the provider panicked: {message}"))
 }
 
-impl Action {
-    /// The verb of a running operation, as in `creating nat_gateway.0`.
-    pub fn doing(&self) -> &'static str {
-        match self {
-            Action::Create(_) => "creating",
-            Action::Update { .. } => "updating",
-            Action::Delete { is_kept: true, .. } => "disowning",
-            Action::Delete { .. } => "deleting",
-        }
-    }
-
-    /// The verb of a failed operation, as in `Could not create NAT gateway "nat_gateway.0"`.
-    pub fn verb(&self) -> &'static str {
-        match self {
-            Action::Create(_) => "create",
-            Action::Update { .. } => "update",
-            Action::Delete { is_kept: true, .. } => "disown",
-            Action::Delete { .. } => "delete",
-        }
-    }
-
-    /// The verb of a finished operation, as in `created nat_gateway.0`.
-    fn done(&self) -> &'static str {
-        match self {
-            Action::Create(_) => "created",
-            Action::Update { .. } => "updated",
-            Action::Delete { is_kept: true, .. } => "disowned",
-            Action::Delete { .. } => "deleted",
-        }
-    }
-}
-
 impl Execution<'_> {
     /// Runs one operation. A panic counts as a failure. Returns the position of the operation and the time of its
     /// start.
@@ -318,7 +286,7 @@ impl Execution<'_> {
     async fn run(&self, action: &Action, report: &(dyn Fn(Reached) + Send + Sync)) -> Result<String, Failure> {
         match action {
             Action::Create(object) => self.create(object, report).await,
-            Action::Update { id, before, certain, to } => self.update(id, before, *certain, to).await,
+            Action::Update { id, before, to, .. } => self.update(id, before, to).await,
             Action::Delete { entry, is_kept: true, .. } => self.disown(entry).await,
             Action::Delete { entry, cascades_from, .. } => self.delete(entry, cascades_from.is_some()).await,
         }
@@ -327,7 +295,7 @@ impl Execution<'_> {
     async fn create(&self, object: &Object, report: &(dyn Fn(Reached) + Send + Sync)) -> Result<String, Failure> {
         let needed = self.needed(object.spec.needs().into_iter().map(|need| need.key));
         let root_id = self.root_id();
-        let work = self.work(&needed, root_id.as_deref(), None);
+        let work = self.work(&needed, root_id.as_deref());
         let id = |id: &str| {
             self.record_id(object, id);
             report(Reached::Id);
@@ -338,7 +306,7 @@ impl Execution<'_> {
         self.finish(object)
     }
 
-    async fn update(&self, planned_id: &str, before: &Spec, certain: bool, to: &Object) -> Result<String, Failure> {
+    async fn update(&self, planned_id: &str, before: &Spec, to: &Object) -> Result<String, Failure> {
         // An object that this plan has created gets its id during the execution.
         let created = || self.lock().current().find(|entry| entry.key == to.key).map(|entry| entry.id.clone());
         let old_id = Some(planned_id.to_string()).filter(|id| !id.is_empty()).or_else(created).unwrap_or_default();
@@ -347,7 +315,9 @@ impl Execution<'_> {
         let needs = to.spec.needs().into_iter().chain(before.needs());
         let needed = self.needed(needs.map(|need| need.key));
         let root_id = self.root_id();
-        let work = self.work(&needed, root_id.as_deref(), Some(before));
+        let unfinished = self.change(&to.key, |entry| entry.unfinished.clone()).flatten();
+        let work = OpContext { unfinished, ..self.work(&needed, root_id.as_deref()) };
+        let has_old_tag = self.lock().current().any(|entry| entry.key == to.key && entry.has_old_tag());
         if self.lock().foreign(&to.key).is_some() {
             self.cloud.adopt(&work, old_id, before, to).await?;
             return self.finish(to);
@@ -355,11 +325,16 @@ impl Execution<'_> {
         // If the update fails half-way, the spec of the object is uncertain. Of values that are owned one by one, such
         // as tags, both the old and the new ones stay managed.
         self.change(&to.key, |entry| entry.begin_update(to.required()));
-        let id = |id: &str| self.change(&to.key, |entry| entry.id = id.to_string());
+        let id = |id: &str| {
+            self.change(&to.key, |entry| entry.id = id.to_string());
+        };
         let learned = |learned: Learned| self.record_learned(&to.key, learned);
-        let from = certain.then_some(before);
+        if has_old_tag {
+            self.cloud.rename(&work, old_id, to).await?;
+            self.change(&to.key, |entry| entry.renamed_from = None);
+        }
         // Dependents wait until an update has finished, because they may depend on the new values.
-        self.cloud.update(&work, old_id, from, to, &Recorder { id: &id, learned: &learned, usable: &|| () }).await?;
+        self.cloud.update(&work, old_id, before, to, &Recorder { id: &id, learned: &learned, usable: &|| () }).await?;
         self.finish(to)
     }
 
@@ -367,18 +342,32 @@ impl Execution<'_> {
         if !cascaded {
             let needed = self.needed(entry.spec().needs().into_iter().map(|need| need.key));
             let root_id = self.root_id();
-            let mut work = self.work(&needed, root_id.as_deref(), Some(entry.spec()));
+            let mut work = self.work(&needed, root_id.as_deref());
             let in_use_until = self.in_use.map_or(self.deadline, |in_use| Instant::now() + in_use);
             work.deadlines.in_use_until = in_use_until.min(self.deadline);
+            self.await_successor(entry)?;
             self.cloud.delete(&work, entry).await?;
         }
         Ok(self.forget(entry))
     }
 
+    /// Keeps an object whose successor cannot take over yet. Nothing succeeds the objects of a destroy.
+    fn await_successor(&self, entry: &Entry) -> Result<(), Failure> {
+        let message = |successor: &Entry| format!("{}, which replaces it, has not been accepted yet", successor.id);
+        match self.lock().unready_successor(entry).filter(|_| self.in_use.is_some()).map(message) {
+            Some(message) => Err(Failure::new(Cause::InUse, entry.key.slot.clone(), message)),
+            None => Ok(()),
+        }
+    }
+
+    /// Stops managing an object. One that was only used has nothing to remove.
     async fn disown(&self, entry: &Entry) -> Result<String, Failure> {
+        if entry.is_used() {
+            return Ok(self.forget(entry));
+        }
         let root_id = self.root_id();
         let ids = Ids::default();
-        let work = self.work(&ids, root_id.as_deref(), Some(entry.spec()));
+        let work = self.work(&ids, root_id.as_deref());
         self.cloud.disown(&work, entry).await?;
         Ok(self.forget(entry))
     }
@@ -389,7 +378,7 @@ impl Execution<'_> {
         entry.id.clone()
     }
 
-    fn work<'b>(&'b self, ids: &'b Ids, root_id: Option<&'b str>, before: Option<&'b Spec>) -> OpContext<'b> {
+    fn work<'b>(&'b self, ids: &'b Ids, root_id: Option<&'b str>) -> OpContext<'b> {
         let deadlines = Deadlines::until(self.deadline, self.stop.clone());
         let (known, deployed) = {
             let inventory = self.lock();
@@ -401,7 +390,7 @@ impl Execution<'_> {
             owner,
             root_id,
             ids,
-            before,
+            unfinished: None,
             known,
             deployed,
             new_inputs,
@@ -451,7 +440,7 @@ impl Execution<'_> {
             other.observe(other.spec().clone().after_creation_of(&object.spec));
         }
         let mut entry = Entry::new(object.key.clone(), id, object.spec.of_begun_create());
-        entry.unfinished = Some(Unfinished::Create);
+        (entry.unfinished, entry.is_unread) = (Some(Unfinished::Create), true);
         inventory.entries.push(entry);
     }
 
@@ -463,8 +452,8 @@ impl Execution<'_> {
         let mut id = None;
         self.change(&object.key, |entry| {
             entry.applied = object.required().clone();
-            entry.observe(object.spec.clone());
-            entry.unfinished = None;
+            entry.complete(object.spec.clone());
+            entry.renamed_from = None;
             entry.origin = Origin::Applied;
             id = Some(entry.id.clone());
         });
@@ -474,14 +463,12 @@ impl Execution<'_> {
         })
     }
 
-    fn change(&self, key: &Key, mut change: impl FnMut(&mut Entry)) {
+    fn change<T>(&self, key: &Key, mut change: impl FnMut(&mut Entry) -> T) -> Option<T> {
         let mut inventory = self.lock();
         let mut holders: Vec<&mut Entry> =
             inventory.entries.iter_mut().filter(|entry| entry.key == *key && entry.is_present()).collect();
         holders.sort_by_key(|entry| entry.pending_deletion);
-        if let Some(entry) = holders.into_iter().next() {
-            change(entry);
-        }
+        holders.into_iter().next().map(&mut change)
     }
 
     fn lock(&self) -> MutexGuard<'_, Inventory> {

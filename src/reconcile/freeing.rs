@@ -21,7 +21,9 @@ impl Plan {
             existing.present().any(uses)
         };
         let deletes_unused = |action: &Action| matches!(action, Action::Delete { entry, .. } if !is_used(entry));
-        let freeing = self.ops.iter().filter(|op| op.action.deletes_any_of(failed) && deletes_unused(&op.action));
+        let free = self.ops.iter().enumerate().filter(|(position, _)| !self.held.contains(position));
+        let freeing =
+            free.map(|(_, op)| op).filter(|op| op.action.deletes_any_of(failed) && deletes_unused(&op.action));
         let freeing: Vec<&Op> = freeing.collect();
         let serve = freeing.iter().any(|op| op.action.spec().answers_requests());
         let first = if serve { suspensions(existing) } else { Vec::new() };

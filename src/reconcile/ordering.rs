@@ -342,7 +342,7 @@ impl<'a> Ordering<'a> {
         let is_stage = |position: &usize| self.actions[*position].spec().is_deployed_by_aws();
         let suspensions: Vec<usize> = self.early.values().copied().filter(is_stage).collect();
         let resumes = |set: &usize| match &self.actions[*set] {
-            Action::Update { before, to, certain: true, .. } => {
+            Action::Update { before, to, .. } => {
                 let is_suspended = before.suspended() == *before;
                 to.spec.is_deployed_by_aws() && is_suspended && to.spec.suspended() != to.spec
             }

@@ -15,6 +15,9 @@ pub struct Plan {
     pub outages: Vec<Outage>,
     /// The ignored drift that the updates overwrite.
     pub overwritten: Vec<Overwritten>,
+    /// The operations that cannot start, by position: deletions of objects that unmanaged objects use, as the last read
+    /// found, and everything that waits for them.
+    pub held: BTreeSet<usize>,
 }
 
 /// Ignored drift of one object that does not stay: the configuration changes the same values, or the plan deletes an
@@ -70,9 +73,9 @@ pub enum Action {
     Update {
         /// The id of the object; empty if this plan creates it.
         id: String,
-        /// The observed spec or, if it was not observed, the applied one.
+        /// Its spec as it was last read or, if it has not been read since, as the last apply has left it.
         before: Spec,
-        /// Whether `before` is certain. Otherwise every attribute is set.
+        /// Whether all earlier operations on it have been completed. Otherwise the update waits for their effects.
         certain: bool,
         /// The required object.
         to: Object,
@@ -145,6 +148,39 @@ impl Plan {
             }
             deferred.extend(early);
         }
+    }
+
+    /// Holds the deletions of objects that unmanaged objects use, with everything that waits for them. A plan that has
+    /// nothing else to do, because all of that is pending already, becomes empty.
+    pub(super) fn hold(&mut self) {
+        let is_held = |op: &Op| matches!(&op.action, Action::Delete { entry, .. } if entry.is_held());
+        let found = (0..self.ops.len()).filter(|position| is_held(&self.ops[*position])).collect();
+        let held = self.transitive_dependents(found);
+        let is_pending = |op: &Op| match &op.action {
+            Action::Delete { entry, .. } => entry.pending_deletion,
+            Action::Update { .. } => op.phase == Phase::Late,
+            Action::Create(_) => false,
+        };
+        match held.len() == self.ops.len() && self.ops.iter().all(is_pending) {
+            true => *self = Plan::default(),
+            false => self.held = held,
+        }
+    }
+
+    /// The first new object that needs the name or the place of an object that stays because others use it, with that
+    /// object.
+    pub fn contested(&self) -> Option<(&Object, &Entry)> {
+        let created = self.held.iter().find_map(|position| match &self.ops[*position].action {
+            Action::Create(object) => Some((*position, object)),
+            Action::Update { .. } | Action::Delete { .. } => None,
+        });
+        let (position, object) = created?;
+        let holds = |at: &usize| self.transitive_dependents(BTreeSet::from([*at])).contains(&position);
+        let mut deletions = self.held.iter().filter(|at| holds(at)).filter_map(|at| match &self.ops[*at].action {
+            Action::Delete { entry, .. } => Some(entry).filter(|entry| entry.is_held()),
+            Action::Create(_) | Action::Update { .. } => None,
+        });
+        deletions.next().map(|entry| (object, entry))
     }
 
     /// The positions of the operations, those with the longest chain of dependents first. If not all ready operations
@@ -227,5 +263,37 @@ impl Plan {
         }
         let stuck = (0..self.ops.len()).filter(|position| !done.contains(position));
         Err(Unorderable(stuck.map(|position| self.ops[position].action.key().slot.clone()).collect()))
+    }
+}
+
+impl Action {
+    /// The verb of a running operation, as in `creating nat_gateway.0`.
+    pub fn doing(&self) -> &'static str {
+        match self {
+            Action::Create(_) => "creating",
+            Action::Update { .. } => "updating",
+            Action::Delete { is_kept: true, .. } => "disowning",
+            Action::Delete { .. } => "deleting",
+        }
+    }
+
+    /// The verb of a failed operation, as in `Could not create NAT gateway "nat_gateway.0"`.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Action::Create(_) => "create",
+            Action::Update { .. } => "update",
+            Action::Delete { is_kept: true, .. } => "disown",
+            Action::Delete { .. } => "delete",
+        }
+    }
+
+    /// The verb of a finished operation, as in `created nat_gateway.0`.
+    pub(super) fn done(&self) -> &'static str {
+        match self {
+            Action::Create(_) => "created",
+            Action::Update { .. } => "updated",
+            Action::Delete { is_kept: true, .. } => "disowned",
+            Action::Delete { .. } => "deleted",
+        }
     }
 }

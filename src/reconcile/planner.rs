@@ -12,6 +12,8 @@
 //! subnet that is in use. Until it is deleted, the subnet keeps its routes and their targets (see `ordering`), and its
 //! gateway endpoints.
 
+use std::collections::BTreeSet;
+
 use super::diff::{Differences, diff};
 use super::ordering::Ordering;
 use super::plan::{Op, Phase, Plan, Unorderable};
@@ -34,9 +36,13 @@ pub fn plan(existing: &Inventory, wanted: &[Object]) -> Result<Plan, Unorderable
     let with_order = actions.into_iter().zip(ordered.depends_on).enumerate();
     let ops = with_order.map(|(position, (action, depends_on))| Op { action, depends_on, phase: phase(position) });
     let ops: Vec<Op> = ops.collect();
-    let mut plan = Plan { ops, outages: Vec::new(), overwritten };
+    let mut plan = Plan { ops, outages: Vec::new(), overwritten, held: BTreeSet::new() };
     let deferred = plan.deferred();
     plan.outages = reroute(&mut plan.ops, &ordered.claimed, &deferred, existing, wanted);
     plan.check_order()?;
+    // A destroy has waited for the users.
+    if !wanted.is_empty() {
+        plan.hold();
+    }
     Ok(plan)
 }

@@ -102,15 +102,12 @@ impl Parts {
 
     fn update(&mut self, action: Action, deleted: &BTreeSet<Key>) {
         let Action::Update { id, before, certain, to } = action else { return };
-        if !certain && (to.spec.depends_on_attachment() || before.depends_on_attachment()) {
-            // After a failed update, it is uncertain which gateways propagate, so one update sets everything.
-            self.detached.push(Action::Update { id, before, certain, to });
-        } else if let Some(interim) = to.spec.with_attached_parts_of(Some(&before)) {
-            if interim != before {
+        if let Some(interim) = to.spec.with_attached_parts_of(Some(&before)) {
+            if !certain || interim != before {
                 let first = interim_object(&to, interim.clone(), |spec| spec.with_attached_parts_of(Some(&before)));
                 self.sets.push(Action::Update { id: id.clone(), before, certain, to: first });
             }
-            self.detached.push(Action::Update { id, before: interim, certain, to });
+            self.detached.push(Action::Update { id, before: interim, certain: true, to });
         } else if let Some(interim) = to.spec.keeping_references(&before, deleted) {
             if !certain || interim != before {
                 let to = interim_object(&to, interim.clone(), |spec| spec.keeping_references(&before, deleted));

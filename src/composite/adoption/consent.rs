@@ -59,7 +59,11 @@ impl Consent {
             diagnostics::adopt_is_unknown(diagnostics);
             return None;
         };
-        let given = |slot: &str| adopt.get(slot).and_then(Input::known);
+        let named_under = |entry: &Entry| {
+            let has_id =
+                |(slot, id): &(&String, &Input<String>)| id.known() == Some(&entry.id) && entry.can_be_in(slot);
+            adopt.iter().any(|it| has_id(&it))
+        };
         let others = P::adopted_only_by_name(&private.inventory);
         let invalid = |(slot, id): (&String, &Input<String>)| {
             let invalid = invalid_in_import(&private.inventory, &private.unmanaged, slot, id.known()?)?;
@@ -70,7 +74,7 @@ impl Consent {
             return None;
         }
         let inventory = &mut private.inventory;
-        let is_left = |entry: &&Entry| given(&entry.key.slot) != Some(&entry.id);
+        let is_left = |entry: &&Entry| !named_under(entry);
         let mut left = by_slot(named(inventory).filter(is_left));
         if left.contains_key(P::KIND.root()) {
             diagnostics::not_named_in_adopt::<P>(true, &left, diagnostics);
@@ -123,6 +127,10 @@ impl Consent {
             let has_id = |entry: &&Entry| entry.id == *id && !is_another_of_its_name(entry, slot);
             let entry = inventory.entries.iter().find(has_id);
             match (entry, holder) {
+                // The key of its entry may be another one from now on.
+                (Some(entry), _) if entry.is_present() && entry.key.slot != *slot && entry.can_be_in(slot) => {
+                    consent.inert.insert(slot.clone());
+                }
                 // AWS may have an object of this name again, which something else created.
                 (Some(entry), None)
                     if entry.is_missing() && entry.is_identified_by_name() && entry.key.slot == *slot =>
@@ -265,6 +273,10 @@ fn invalid_in_import(inventory: &Inventory, unmanaged: &[Unmanaged], slot: &str,
         return None;
     }
     let found = inventory.current().find(|entry| entry.id == id && is_named(&entry.applied));
+    // The configuration chooses the keys of its entries.
+    if found.is_some_and(|entry| entry.can_be_in(slot)) {
+        return None;
+    }
     let reason = match (found, unmanaged.iter().find(|it| it.id == id)) {
         (Some(entry), _) => format!("{id} is {}", entry.key.slot),
         (None, Some(unmanaged)) => cannot_be_adopted(unmanaged),

@@ -114,7 +114,7 @@ fn differing<P: Topology>(
         let Ok((_, config)) = state::decode::<P>(&attributes) else { return false };
         let protection = Protection::none();
         let (prior, scope, facts) = (basis.prior, basis.scope, basis.facts);
-        let basis = Basis::<P> { config: &config, prior, scope, facts, protection };
+        let basis = Basis::<P> { config: &config, prior, scope, facts, protection, may_rename: true };
         let (mut inventory, mut reported) = (inventory.clone(), Diagnostics::default());
         let decision = basis.decide(&mut inventory, &mut reported).ok().flatten();
         decision.is_some_and(|decision| forbidden(&inventory, &decision).len() < count)

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::existing;
+use super::existing::Settled;
 use super::inventory::{normalize_inventory, pending};
-use super::pending_deletion::{
-    Found, cancel_pending_deletion, defer_deletes, defer_kept, defer_unstarted, take_not_attached,
-};
+use super::names::Claim;
+use super::pending_deletion::{Found, cancel_pending_deletion, defer_deletes, defer_unstarted, take_not_attached};
 use super::run::{Run, Setup, Shared, SharedInventory};
 use crate::cloud::retries::RetryLimits;
 use crate::cloud::{Cause, Cloud, Failure, RootState};
@@ -56,6 +57,7 @@ async fn change<P: Topology>(
     limits().scope(change.find_lost_parts(&facts, diagnostics)).await?;
     let decision = change.decide(&facts, diagnostics)?;
     limits().scope(change.refuse_shared_domains(&decision, diagnostics)).await?;
+    let (decision, _claim) = limits().scope(change.settle_existing(&facts, decision, diagnostics)).await?;
     let begun = match change.creating() {
         true => Some(limits().scope(change.begin_create(diagnostics)).await?),
         false => None,
@@ -120,6 +122,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         };
         private.of_create = false;
         private.protected = ProtectedObjects::default();
+        private.successors = None;
         private.managed_roots.clear();
         if !request.prior.is_null() && private.inventory.at(P::KIND.root()).is_none() {
             diagnostics::root_not_in_plan::<P>(diagnostics);
@@ -140,7 +143,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
     fn basis<'b>(&'b self, facts: &'b Facts) -> Basis<'b, P> {
         let scope = self.cloud.scope();
         let protection = Protection::of_update(&self.attributes, &self.request.prior, &self.private, scope);
-        Basis { config: &self.config, prior: self.prior.as_ref(), scope, facts, protection }
+        Basis { config: &self.config, prior: self.prior.as_ref(), scope, facts, protection, may_rename: false }
     }
 
     /// Returns the facts for the decision. Results from the plan are used again, so that the apply does what the plan
@@ -208,14 +211,45 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         adoption::check_changes::<P>(inventory, &decision, |_| Vec::new(), diagnostics).then_some(decision)
     }
 
-    /// Stops the apply if others have mapped their APIs to a domain that it deletes. The plan keeps such a domain, so
-    /// this happened afterwards.
+    /// Stops the apply if others have mapped their APIs to a domain that it deletes. A plan refuses that, so this
+    /// happened afterwards.
     async fn refuse_shared_domains(&self, decision: &Decision, diagnostics: &mut Diagnostics) -> Option<()> {
         let (inventory, plan) = (&self.private.inventory, &decision.plan);
         let root_id = inventory.at(P::KIND.root()).map_or("", |root| &root.id);
         let found = dependents::in_deleted_domains::<P>(self.cloud, root_id, inventory, plan).await;
         let refused = diagnostics::refuse_shared_domain_in_update::<P>(&self.name, &found, diagnostics);
         (!refused).then_some(())
+    }
+
+    /// Looks up the existing objects with the names of new ones. One that the plan wanted to use and that was deleted
+    /// since is created. Stops the apply if it may not use one that exists.
+    async fn settle_existing(
+        &mut self,
+        facts: &Facts,
+        decision: Decision,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<(Decision, Claim<'a>)> {
+        let configs = (&self.config, self.prior.as_ref());
+        let state = (&self.private.inventory, &decision);
+        let settled = existing::settle::<P>(self.shared, self.cloud, configs, &self.request.prior, state).await;
+        match settled {
+            Err(failure) => {
+                diagnostics::failed(format!("Could not apply {}", P::TYPE_NAME), &failure, diagnostics);
+                None
+            }
+            Ok(Err(problems)) => {
+                diagnostics.problems(problems);
+                None
+            }
+            Ok(Ok(Settled { claim, missing })) => {
+                self.private.inventory.entries.retain(|entry| !(entry.is_used() && missing.contains(&entry.key)));
+                // From now on, no destroy of this process deletes what the apply uses.
+                let user = self.request.prior.get("id").as_str().unwrap_or(&self.name);
+                self.shared.managed_roots.note_usable(user, &self.private.inventory);
+                let decision = if missing.is_empty() { decision } else { self.decide(facts, diagnostics)? };
+                Some((decision, claim))
+            }
+        }
     }
 
     /// Begins a create, unless a root exists that it would create again. A failed lookup stops it too.
@@ -292,17 +326,21 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
                 defer_deletes(plan, &mut outcome, found, &mut inventory, diagnostics)
             }
         };
-        defer_kept(plan, &decision.objects, &mut inventory);
         let root_id = inventory.at(P::KIND.root()).map(|root| root.id.clone());
         self.report_deployment(run, (plan, &outcome), not_deployed, &mut inventory, diagnostics).await;
         let arguments = outside::arguments::<P>(&self.config, self.cloud.scope(), plan, &outcome);
         run.report(plan, &outcome, (&dependents, &arguments), diagnostics);
+        diagnostics::warn_of_remarks::<P>(&self.name, plan, &inventory, diagnostics);
         self.private.pending = pending(plan, &outcome, &inventory);
         self.private.pending.extend(not_attached);
         self.private.last_applied = self.last_applied().filter(|_| !outcome.is_complete());
         self.private.inventory = inventory;
         self.private.forget_foreign();
         self.private.in_creation = (creating || self.private.in_creation) && diagnostics.has_errors();
+        if let Some(root_id) = &root_id {
+            self.shared.managed_roots.note_usable(&self.name, &Inventory::default());
+            self.shared.managed_roots.note_usable(root_id, &self.private.inventory);
+        }
         // If no client receives the state, the root keeps the tag `fgw:state = creating`, by which the next create
         // finds it.
         if let Some(root_id) = &root_id

@@ -6,11 +6,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::run::{Run, Setup, Shared, SharedInventory};
+use super::users::{self, InUse};
 use crate::cloud::retries::RetryLimits;
-use crate::cloud::{Cloud, Failure};
+use crate::cloud::{Cloud, Deadlines, Failure};
 use crate::composite::private_state::Private;
 use crate::composite::status::is_not_adopted;
-use crate::composite::{dependents, diagnostics, import, location, protected, refresh, released, state};
+use crate::composite::{diagnostics, import, location, protected, refresh, released, replaced, state};
 use crate::model::{Entry, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::reconcile::{self, Plan};
@@ -34,6 +35,7 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
             import::keep_rules(&mut private);
             private.inventory.entries.iter_mut().for_each(Entry::forget_deployment);
             released::reclaim(&mut private);
+            shared.managed_roots.keep_used(root_id, &mut private.inventory);
             private
         }
         Ok(None) => return nothing(diagnostics),
@@ -45,6 +47,9 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
     if protected::refuse_destroy::<P>(&request.prior, &private, cloud.scope(), &mut diagnostics) {
         return ApplyResponse { state: request.prior, private: private.encode(), diagnostics };
     }
+    if replaced::refuse_destroy::<P>(root_id, &request.planned_private, &private, &mut diagnostics) {
+        return ApplyResponse { state: request.prior, private: private.encode(), diagnostics };
+    }
     let plan = match reconcile::plan(&private.inventory, &[]) {
         Ok(plan) => plan,
         Err(cycle) => {
@@ -52,11 +57,22 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
             return ApplyResponse { state: request.prior, private: private.encode(), diagnostics };
         }
     };
-    let in_domains = dependents::in_deleted_domains::<P>(cloud, root_id, &private.inventory, &plan);
-    if diagnostics::refuse_shared_domain_in_destroy::<P>(root_id, &limits().scope(in_domains).await, &mut diagnostics) {
+    let config = state::decode::<P>(&request.prior).ok().map(|(_, config)| config);
+    let timeouts = config.as_ref().map(P::timeouts).unwrap_or_default();
+    let deadline = Instant::now() + Duration::from_secs(timeouts.of_delete());
+    let deadlines = Deadlines::until(deadline, request.stop.clone());
+    let unmapped = users::until_unmapped::<P>(cloud, root_id, (&private.inventory, &plan), &deadlines);
+    if let Err(InUse { found, .. }) = limits().scope(unmapped).await {
+        diagnostics::destroy_is_mapped::<P>(root_id, &found, &mut diagnostics);
         return ApplyResponse { state: request.prior, private: private.encode(), diagnostics };
     }
-    match destroy::<P>(shared, cloud, &request, private, &plan, &mut diagnostics).await {
+    let guardduty = state::guardduty_in_destroy::<P>(&request.prior);
+    let unused = users::until_unused::<P>(cloud, &private.inventory, guardduty, &deadlines);
+    if let Err(InUse { found, has_stopped }) = limits().scope(unused).await {
+        diagnostics::destroy_in_use::<P>(root_id, &found, guardduty, has_stopped, &mut diagnostics);
+        return ApplyResponse { state: request.prior, private: private.encode(), diagnostics };
+    }
+    match destroy::<P>(shared, cloud, &request, private, (&plan, deadline), &mut diagnostics).await {
         Some((state, private)) => ApplyResponse { state, private, diagnostics },
         None => nothing(diagnostics),
     }
@@ -81,12 +97,11 @@ async fn destroy<P: Topology>(
     cloud: &dyn Cloud,
     request: &ApplyRequest,
     private: Private,
-    plan: &Plan,
+    (plan, deadline): (&Plan, Instant),
     diagnostics: &mut Diagnostics,
 ) -> Option<(Value, Vec<u8>)> {
     let config = state::decode::<P>(&request.prior).ok().map(|(_, config)| config);
     let timeouts = config.as_ref().map(P::timeouts).unwrap_or_default();
-    let deadline = Instant::now() + Duration::from_secs(timeouts.of_delete());
     let run = Run::<P>::new(Setup {
         shared,
         cloud,

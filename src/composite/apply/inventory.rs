@@ -10,9 +10,16 @@ use crate::reconcile::{Action, Outcome, Plan};
 /// drift. Objects that are `as_imported` remain found ones, because the plan keeps attributes that are equivalent to
 /// the configuration, but not equal.
 pub(super) fn normalize_inventory(inventory: &mut Inventory, objects: &[Object], as_imported: bool) {
+    for entry in inventory.entries.iter_mut().filter(|entry| !entry.has_old_tag()) {
+        entry.renamed_from = None;
+    }
     let is_deleted = |key: &Key| !objects.iter().any(|object| object.key == *key);
     for entry in inventory.entries.iter_mut().filter(|entry| entry.is_present() && entry.unfinished.is_none()) {
         let Some(object) = objects.iter().find(|object| object.key == entry.key) else { continue };
+        if entry.is_used() {
+            entry.take_required(&object.spec);
+            continue;
+        }
         let (merged, current) = entry.merged_with(object, &is_deleted);
         if merged.spec == current {
             entry.applied = object.spec.clone();

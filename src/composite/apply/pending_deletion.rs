@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::cloud::{Cause, DependentsByOp, Failure};
 use crate::composite::diagnostics;
-use crate::model::{Entry, GuardDutyObjects, Inventory, Key, Object, kept_with_shared_domains};
+use crate::model::{Entry, GuardDutyObjects, Inventory, Object, WhenInUse};
 use crate::plugin::Diagnostics;
 use crate::reconcile::{Action, Outcome, Phase, Plan};
 
@@ -17,6 +17,7 @@ pub(super) fn cancel_pending_deletion(inventory: &mut Inventory, objects: &[Obje
             inventory.entries.iter_mut().find(|entry| !exists && entry.is_present() && entry.key == object.key)
         {
             entry.pending_deletion = false;
+            entry.users.clear();
         }
     }
 }
@@ -29,8 +30,8 @@ pub(super) struct Found<'a> {
 
 /// Marks the objects that an update could not delete as `pending_deletion`.
 ///
-/// In an update that deletes subnets, a failure with [`Cause::InUse`] is not an error, because Terraform updates the
-/// dependents only after this resource. Deletions that failed because the changes are not deployed are one failure,
+/// A failure with [`Cause::InUse`] is no error for most kinds ([`WhenInUse`]), because Terraform updates the dependents
+/// only after this resource. Deletions that failed because the changes are not deployed are one failure,
 /// which is returned. If another operation failed, a deletion that did not start is marked only if a replacement of its
 /// object exists. Otherwise the object keeps its slot.
 pub(super) fn defer_deletes(
@@ -62,6 +63,8 @@ pub(super) fn defer_deletes(
         defer_until_deployed(plan, *position, failure, inventory);
     }
     deferred.extend(in_use.into_iter().chain(not_deployed).chain(awaiting).map(|(position, _)| position));
+    let is_pending = |position: &usize| deleted(plan, *position).is_some_and(|entry| entry.pending_deletion);
+    outcome.not_started.retain(|position| !(plan.held.contains(position) && is_pending(position)));
     if !failed {
         outcome.not_started.retain(|position| !deferred.contains(position));
         defer_late_updates(plan, outcome, inventory);
@@ -74,23 +77,12 @@ pub(super) fn defer_deletes(
     failure
 }
 
-/// Marks the objects that the plan has kept with a shared domain. If their replacement could not be created, they keep
-/// their slots.
-pub(super) fn defer_kept(plan: &Plan, objects: &[Object], inventory: &mut Inventory) {
-    let kept = kept_with_shared_domains(inventory, objects);
-    let vacated = kept.into_iter().filter(|entry| is_slot_vacated(plan, inventory, entry));
-    let vacated: Vec<(Key, String)> = vacated.map(|entry| (entry.key.clone(), entry.id.clone())).collect();
-    for entry in &mut inventory.entries {
-        entry.pending_deletion |= vacated.iter().any(|(key, id)| (key, id) == (&entry.key, &entry.id));
-    }
-}
-
 /// Lets the next plan update the stage, so that AWS deploys again before the deletions. A stage whose drift is ignored
 /// stays as it is. Returns whether there is one to update.
 fn update_stage(inventory: &mut Inventory) -> bool {
     let mut has_stage = false;
     for entry in inventory.entries.iter_mut().filter(|entry| entry.spec().is_deployed_by_aws() && !entry.ignored) {
-        entry.mark_unfinished();
+        entry.mark_undeployed();
         has_stage = true;
     }
     has_stage
@@ -129,8 +121,7 @@ fn defer_late_updates(plan: &Plan, outcome: &mut Outcome, inventory: &mut Invent
 
 /// Removes the failures from an outcome that are not errors, because Terraform updates the dependents only later.
 fn take_in_use(plan: &Plan, outcome: &mut Outcome, inventory: &Inventory) -> Vec<(usize, Failure)> {
-    let deletes_subnets = plan.deleted().any(|entry| entry.spec().holds_network_interfaces());
-    if !deletes_subnets || outcome.stopped {
+    if outcome.stopped {
         return Vec::new();
     }
     take_failed_deletes(plan, outcome, inventory, Cause::InUse)
@@ -145,7 +136,8 @@ fn take_failed_deletes(
 ) -> Vec<(usize, Failure)> {
     let is_deferrable = |position: usize, failure: &Failure| {
         let entry = deleted(plan, position).filter(|_| failure.cause == cause);
-        entry.is_some_and(|entry| is_slot_vacated(plan, inventory, entry))
+        let may_wait = |entry: &Entry| cause != Cause::InUse || entry.spec().when_in_use() == WhenInUse::Deferred;
+        entry.filter(|entry| may_wait(entry)).is_some_and(|entry| is_slot_vacated(plan, inventory, entry))
     };
     outcome.failed.extract_if(.., |(position, failure)| is_deferrable(*position, failure)).collect()
 }

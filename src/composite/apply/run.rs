@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::names::Names;
 use super::new_inputs;
 use super::pending_deletion::cancel_pending_deletion;
 use super::unknown_outcomes;
@@ -29,12 +30,13 @@ const CONCLUSION: Duration = Duration::from_secs(60);
 pub(in crate::composite) struct Shared {
     progress: Arc<Progress>,
     pub(in crate::composite) managed_roots: ManagedRoots,
+    pub(super) names: Names,
 }
 
 impl Shared {
     /// No root is known yet.
     pub(in crate::composite) fn new(progress: Arc<Progress>) -> Shared {
-        Shared { progress, managed_roots: ManagedRoots::default() }
+        Shared { progress, managed_roots: ManagedRoots::default(), names: Names::default() }
     }
 
     /// Returns limits of retries that report to the progress file. They limit nothing else: reads are dropped by a stop

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::text::{case, dependents, detail, detail_with, message, shortened};
-use crate::cloud::{Case, Cause, Dependents, DependentsByOp, Failure, Namesake};
+use super::text::{case, dependents, detail, detail_with, listed, message, of_guardduty, shortened};
+use crate::cloud::{Case, Cause, Dependent, Dependents, DependentsByOp, Failure, Namesake};
 use crate::model::{Entry, GuardDutyObjects, Inventory, Key, printable};
 use crate::plugin::Diagnostics;
 use crate::reconcile::{Outcome, Plan};
@@ -303,6 +303,31 @@ pub(in crate::composite) fn awaits_deployment<P: Topology>(
     }
 }
 
+/// A destroy that deletes nothing, because unmanaged objects still use what it deletes.
+pub(in crate::composite) fn destroy_in_use<P: Topology>(
+    root_id: &str,
+    found: &Dependents,
+    guardduty: GuardDutyObjects,
+    has_stopped: bool,
+    diagnostics: &mut Diagnostics,
+) {
+    let why = match has_stopped {
+        true => "Terraform requested a stop while the destroy waited for them",
+        false => "They still existed when timeouts.delete expired",
+    };
+    let is_of_lambda = found.objects.iter().any(Dependent::is_of_lambda);
+    diagnostics.error(
+        format!("Could not destroy {} {root_id}: in use", P::TYPE_NAME),
+        format!(
+            "Nothing was deleted. This resource does not manage these objects, and AWS rejects the deletion of what they \
+             use or are in:\n{}\n\n{why}. Delete them, then destroy again.{}{}",
+            listed(&found.objects, "  "),
+            of_guardduty(&found.objects, guardduty),
+            if is_of_lambda { Case::LambdaInterfaces.see() } else { Case::DestroyFails.see() },
+        ),
+    );
+}
+
 /// An object that an update could not delete and the next apply deletes.
 pub(in crate::composite) fn still_in_use(
     key: &Key,
@@ -314,7 +339,7 @@ pub(in crate::composite) fn still_in_use(
     diagnostics.warning(
         format!("{key} is still in use; the next apply deletes it"),
         format!(
-            "{}{}\n\nUntil then it is listed in the attribute pending_deletion.",
+            "{}{}\n\nUntil then, the attribute pending_deletion lists it. While a refresh finds such objects, a plan does not try again.",
             detail(failure),
             dependents(found, guardduty)
         ),

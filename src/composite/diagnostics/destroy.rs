@@ -15,7 +15,7 @@ pub(in crate::composite) enum End {
     Replacement,
 }
 
-/// Lists the objects that are deleted with a root by key and id, irrecoverable ones first.
+/// Lists the objects that are deleted with a root by key and id, irrecoverable ones first, and those that stay.
 ///
 /// `dependents` is `None` if AWS could not be read because the provider configuration is unknown.
 pub(in crate::composite) fn warn_of_end<P: Topology>(
@@ -27,8 +27,11 @@ pub(in crate::composite) fn warn_of_end<P: Topology>(
     diagnostics: &mut Diagnostics,
 ) {
     let id = &*printable(id);
+    // AWS deletes the defaults of a VPC with it.
+    let stays = |entry: &&Entry| entry.stays_when_deleted() && !entry.applied.is_adopted();
+    let (kept, deleted): (Vec<&Entry>, Vec<&Entry>) = inventory.present().partition(stays);
     let (for_good, others): (Vec<&Entry>, Vec<&Entry>) =
-        inventory.present().partition(|entry| entry.spec().is_irrecoverable());
+        deleted.into_iter().partition(|entry| entry.spec().is_irrecoverable());
     let line = |entry: &&Entry| format!("  {} ({}){}", entry.key, printable(&entry.id), lost(entry));
     let mut parts = Vec::new();
     if !for_good.is_empty() {
@@ -36,6 +39,13 @@ pub(in crate::composite) fn warn_of_end<P: Topology>(
     }
     if !others.is_empty() {
         parts.push(format!("These are deleted with {id}:\n{}", lines(&others, line)));
+    }
+    if !kept.is_empty() {
+        let line = |entry: &&Entry| {
+            let why = if entry.is_used() { "used, and not owned" } else { "kept by its setting" };
+            format!("  {} ({}), {why}", entry.key, printable(&entry.id))
+        };
+        parts.push(format!("These stay in AWS, and are no longer managed:\n{}", lines(&kept, line)));
     }
     if dependents.is_none() {
         parts.push(format!(

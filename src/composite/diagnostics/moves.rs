@@ -10,9 +10,7 @@ pub(in crate::composite) fn warn_of_moves<P: Topology>(name: &str, plan: &Plan, 
     let is_new = |key: &Key| plan.ops.iter().any(|op| matches!(&op.action, Action::Create(it) if it.key == *key));
     let stays = |key: &Key| !is_new(key) && !plan.deleted().any(|entry| entry.key == *key);
     let moves = plan.ops.iter().filter_map(|op| match &op.action {
-        Action::Update { before, to, certain: true, .. } => {
-            Some((&to.key, to.spec.moved_paths(before.as_kind(), &stays)))
-        }
+        Action::Update { before, to, .. } => Some((&to.key, to.spec.moved_paths(before.as_kind(), &stays))),
         _ => None,
     });
     let lines = moves.flat_map(|(key, paths)| paths.into_iter().map(move |path| format!("  {key}: {path}")));

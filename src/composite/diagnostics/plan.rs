@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ipnet::IpNet;
 
-use super::text::{counted, deleted_with, detail, listed, lost, of_guardduty};
+use super::text::{counted, deleted_with, detail, first, listed, lost, of_guardduty};
 use crate::cloud::{Dependent, Dependents};
 use crate::model::{Entry, GuardDutyObjects, Inventory, Key, Object, Ref, printable};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
@@ -44,6 +44,15 @@ pub(in crate::composite) fn warn_of_outside<P: Topology>(
             format!("{} {}", problem.message, problem.hint),
         );
     }
+}
+
+/// An existing object that the apply uses, or that it finds instead of creating a new one.
+pub(in crate::composite) fn warn_of_existing<P: Topology>(name: &str, notice: Problem, diagnostics: &mut Diagnostics) {
+    diagnostics.attribute_warning(
+        notice.path.clone(),
+        format!("{} of {} {name:?} names an existing object", notice.path, P::TYPE_NAME),
+        format!("{} {}", notice.message, notice.hint),
+    );
 }
 
 /// Patterns of `ignore_drift` that match no object, probably misspelled: drift that they should ignore would be
@@ -108,7 +117,7 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
         .filter_map(|op| match &op.action {
             Action::Delete { entry, is_kept, cascades_from } => {
                 let parent_stays = cascades_from.as_ref().is_some_and(|parent| kept.contains(parent));
-                Some((entry, *is_kept || parent_stays || entry.applied.stays_when_deleted()))
+                Some((entry, *is_kept || parent_stays || entry.stays_when_deleted()))
             }
             _ => None,
         })
@@ -235,6 +244,28 @@ pub(in crate::composite) fn overlap<P: Topology>(
             listed(inside, "  "),
         ),
     );
+}
+
+/// A new object that needs the name or the place of an object that stays, because others use it. Returns whether there
+/// is one.
+pub(in crate::composite) fn refuse_contested<P: Topology>(
+    name: &str,
+    plan: &Plan,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let Some((new, old)) = plan.contested() else { return false };
+    diagnostics.error(
+        format!("Could not plan {} {name:?}: {} cannot be created yet", P::TYPE_NAME, new.key),
+        format!(
+            "It needs the name or the place of {} ({}), which AWS does not delete while these use it:\n{}\n\nRemove them, \
+             then apply. Or take the new object out of the configuration until the attribute pending_deletion no longer \
+             lists the old one.",
+            old.key,
+            printable(&old.id),
+            first(&old.users, |user| format!("  {}", printable(user))).join("\n"),
+        ),
+    );
+    true
 }
 
 /// An internet gateway that AWS does not detach, because public addresses are mapped through it.

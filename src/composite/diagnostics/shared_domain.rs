@@ -2,40 +2,12 @@
 
 use super::text::{detail, listed};
 use crate::cloud::{Dependent, Dependents};
-use crate::model::{Entry, mappings_to_other_apis, printable};
+use crate::model::printable;
 use crate::plugin::Diagnostics;
 use crate::topology::Topology;
 
-/// An update that leaves shared domains with what leads to them, although the configuration does not require them. An
-/// earlier apply has reported those that are pending deletion already.
-pub(in crate::composite) fn warn_of_shared_domains<P: Topology>(
-    name: &str,
-    kept: &[&Entry],
-    diagnostics: &mut Diagnostics,
-) {
-    let new: Vec<&&Entry> = kept.iter().filter(|entry| !entry.pending_deletion).collect();
-    for (domain, mappings) in new.iter().filter_map(|entry| Some((entry, mappings_to_other_apis(entry)?))) {
-        let objects: Vec<String> = new.iter().map(|it| format!("  {} ({})", it.key, printable(&it.id))).collect();
-        let id = printable(&domain.id);
-        let ids = mappings.split(", ").filter_map(|mapping| mapping.split(' ').next());
-        let commands: Vec<String> = ids.map(|mapping| command(&domain.id, mapping)).collect();
-        diagnostics.warning(
-            format!("Updating {} {name:?} keeps a custom domain that other APIs use", P::TYPE_NAME),
-            format!(
-                "The configuration does not require {id} any more, but these API mappings point it at other APIs: {}. AWS \
-                 does not delete a domain with mappings, and without its DNS record the other APIs would be \
-                 unreachable. These objects therefore stay together, and the attribute pending_deletion lists them:\n{}\n\n\
-                 To delete them, remove each mapping, then apply:\n\n{}",
-                printable(mappings),
-                objects.join("\n"),
-                commands.join("\n")
-            ),
-        );
-    }
-}
-
-/// An update that would delete a shared domain, because its plan did not know the mappings. Returns whether it is
-/// refused.
+/// An update that would delete a domain to which others have mapped their APIs: AWS deletes it with the mappings.
+/// Returns whether it is refused.
 pub(in crate::composite) fn refuse_shared_domain_in_update<P: Topology>(
     name: &str,
     found: &Dependents,
@@ -44,22 +16,45 @@ pub(in crate::composite) fn refuse_shared_domain_in_update<P: Topology>(
     let Some(mappings) = mappings(found) else { return false };
     diagnostics.error(
         format!("Could not update {} {name:?}: custom domain in use", P::TYPE_NAME),
-        format!("{mappings}\n\nNothing was changed. Run plan again with a refresh: the new plan keeps the domain."),
+        format!(
+            "{mappings}\n\nNothing was changed. To keep the domain, undo the change. To delete it, remove these mappings, \
+             then run the same command again:\n\n{}",
+            commands(found).join("\n")
+        ),
     );
     true
 }
 
-/// A destroy of a topology with a shared domain. Returns whether it is refused.
-pub(in crate::composite) fn refuse_shared_domain_in_destroy<P: Topology>(
+/// API mappings on unmanaged domains that lead to a stage which an update deletes.
+pub(in crate::composite) fn warn_of_mapped_stages<P: Topology>(
+    name: &str,
+    found: &Dependents,
+    diagnostics: &mut Diagnostics,
+) {
+    if found.objects.is_empty() {
+        return;
+    }
+    diagnostics.warning(
+        format!("Updating {} {name:?} deletes a stage that other custom domains use", P::TYPE_NAME),
+        format!(
+            "These API mappings of other custom domains lead to the stage that the plan deletes:\n{}\n\nAWS does not delete \
+             the stage while they exist. Point them at the new stage when the apply has created it, then apply again.",
+            listed(&found.objects, "  ")
+        ),
+    );
+}
+
+/// A destroy that mappings still block when its wait for them has ended.
+pub(in crate::composite) fn destroy_is_mapped<P: Topology>(
     root_id: &str,
     found: &Dependents,
     diagnostics: &mut Diagnostics,
-) -> bool {
+) {
     let unseen = found
         .unseen
         .iter()
         .map(|failure| format!("The API mappings of the custom domain could not be listed. {}", detail(failure)));
-    let Some(text) = mappings(found).or(unseen.reduce(|all, one| format!("{all}\n{one}"))) else { return false };
+    let text = mappings(found).into_iter().chain(unseen).collect::<Vec<_>>().join("\n");
     diagnostics.error(
         format!("Could not destroy {} {root_id}: custom domain in use", P::TYPE_NAME),
         format!(
@@ -68,7 +63,6 @@ pub(in crate::composite) fn refuse_shared_domain_in_destroy<P: Topology>(
             commands(found).join("\n")
         ),
     );
-    true
 }
 
 fn blocking(found: &Dependents) -> Vec<Dependent> {
@@ -79,14 +73,16 @@ fn mappings(found: &Dependents) -> Option<String> {
     let blocking = blocking(found);
     (!blocking.is_empty()).then(|| {
         format!(
-            "These API mappings point the custom domain at other APIs, which would become unreachable:\n{}",
+            "These API mappings point a custom domain of this resource at other APIs, which would become unreachable, or a \
+             unmanaged domain at this API, whose stage AWS does not delete then:\n{}",
             listed(&blocking, "  ")
         )
     })
 }
 
 fn commands(found: &Dependents) -> Vec<String> {
-    let of_domain = |mapping: &Dependent| command(mapping.holds.first().map_or("", String::as_str), &mapping.id);
+    // The description is the domain and the path.
+    let of_domain = |it: &Dependent| command(it.description.split('/').next().unwrap_or_default(), &it.id);
     blocking(found).iter().map(of_domain).collect()
 }
 

@@ -142,8 +142,9 @@ pub(super) fn deleted_with(what: &str, dependents: &[Dependent]) -> String {
     }
     if !keeping.is_empty() {
         parts.push(format!(
-            "These mappings point a custom domain at other APIs. The domain cannot be deleted while they exist, so the \
-             apply would stop before it deletes anything. Remove them first:\n{}",
+            "These mappings point a custom domain of {what} at other APIs, or an unmanaged domain at {what}. Before its first \
+             deletion, the apply waits until they are removed, up to timeouts.delete. Remove those that this run does not \
+             destroy:\n{}",
             listed(&keeping, "  ")
         ));
     }

@@ -4,19 +4,20 @@ mod adoption;
 mod change;
 mod decide;
 mod effects;
+mod used;
 
 use std::collections::BTreeSet;
 
 use super::Roots;
 use super::planned_state::Announcement;
 use crate::cloud::{Cloud, Connected, Connection, Failure};
-use crate::composite::decision::Basis;
+use crate::composite::decision::{Basis, Decision};
 use crate::composite::diagnostics::End;
 use crate::composite::observe::remove_ignored_tags;
 use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
 use crate::composite::status::is_not_adopted;
-use crate::composite::{dependents, diagnostics, facts, location, outside, refresh, state};
+use crate::composite::{dependents, diagnostics, facts, location, outside, refresh, renamed, state};
 use crate::model::{Facts, Inventory, Key, Lookup, Scope, TagSettings};
 use crate::plugin::{AttributePath, Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::topology::{ProtectedObjects, Topology};
@@ -115,6 +116,9 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         diagnostics: &mut Diagnostics,
     ) -> Option<Planned> {
         let private = existing::<P>(clouds.current.as_ref(), self.request).await.or_report::<P>(diagnostics)?;
+        if let Some(root_id) = self.request.prior.get("id").as_str() {
+            roots.managed.note_usable(root_id, &private.inventory);
+        }
         match is_not_adopted(&self.request.prior) {
             true => self.adoption(clouds, roots, private, diagnostics).await,
             false => self.change(clouds, roots, private, diagnostics).await,
@@ -124,6 +128,11 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
     /// The name that the user gave, for messages.
     fn name(&self) -> String {
         state::name::<P>(&self.config)
+    }
+
+    fn tell_of_renamed(&self, decision: Option<&Decision>, diagnostics: &mut Diagnostics) {
+        let renamed = decision.map(|decision| renamed::sentences(&decision.renamed)).unwrap_or_default();
+        diagnostics::warn_of_renamed::<P>(&self.name(), &renamed, diagnostics);
     }
 
     /// Looks up the facts for the decision and the objects outside the topology. Returns `None` if one of these is a
@@ -141,10 +150,10 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         let scope = cloud.scope();
         let of_shown = self.shown.as_ref().and_then(|shown| shown.facts.clone());
         // A plan that repeats the shown one does not report its problems again.
-        let unchecked = match of_shown {
-            Some(_) => outside::Unchecked::default(),
-            None => outside::unchecked::<P>(config, prior, private, scope),
-        };
+        let mut unchecked = outside::unchecked::<P>(config, prior, private, scope);
+        if of_shown.is_some() {
+            unchecked.retain_usable();
+        }
         lookups.extend(outside::lookups(&unchecked));
         let of_refresh = private.facts.take().filter(|_| clouds.replaced_by().is_none());
         let of_refresh = of_refresh.map(|facts| facts::applicable::<P>(facts, &request.prior, &lookups));
@@ -168,7 +177,14 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         let misses_something = |facts: &Facts| {
             let scope = cloud.scope();
             let protection = Protection::none();
-            let basis = Basis::<P> { config: &self.config, prior: self.prior.as_ref(), scope, facts, protection };
+            let basis = Basis::<P> {
+                config: &self.config,
+                prior: self.prior.as_ref(),
+                scope,
+                facts,
+                protection,
+                may_rename: true,
+            };
             let decision = basis.decide(&mut existing.clone(), &mut Diagnostics::default());
             decision.ok().flatten().is_some_and(|decision| !decision.missing.is_empty())
         };
@@ -263,6 +279,7 @@ async fn existing<P: Topology>(cloud: &dyn Cloud, request: &PlanRequest) -> Resu
     }
     if let Some(mut private) = Private::decode(&request.prior_private) {
         remove_ignored_tags(&mut private.inventory, &cloud.scope().ignore_tags);
+        refresh::read_unread::<P>(cloud, &request.prior, &mut private).await?;
         return Ok(private);
     }
     let Some(root_id) = request.prior.get("id").as_str() else { return Ok(Private::of(Inventory::default())) };

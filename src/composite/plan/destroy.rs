@@ -3,13 +3,18 @@
 
 use crate::cloud::{Cloud, Connected, Connection, Dependents};
 use crate::composite::diagnostics::End;
+use crate::composite::managed_roots::ManagedRoots;
 use crate::composite::private_state::Private;
 use crate::composite::status::is_not_adopted;
 use crate::composite::{adoption, dependents, diagnostics, import, location, protected, refresh, released, state};
 use crate::plugin::{Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::topology::Topology;
 
-pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequest) -> PlanResponse {
+pub(super) async fn plan<P: Topology>(
+    connection: &Connection,
+    managed: &ManagedRoots,
+    request: PlanRequest,
+) -> PlanResponse {
     let mut diagnostics = Diagnostics::default();
     if is_not_adopted(&request.prior) {
         let id = request.prior.get("id").as_str().unwrap_or_default();
@@ -27,6 +32,7 @@ pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequ
                 return refused(request, diagnostics);
             };
             let dependents = of_root::<P>(cloud.as_ref(), id, &request.prior, &mut private).await;
+            private.iter_mut().for_each(|private| managed.keep_used(id, &mut private.inventory));
             let (prior, scope) = (&request.prior, cloud.scope());
             let refuses = |private: &Private| protected::refuse_destroy::<P>(prior, private, scope, &mut diagnostics);
             if private.as_ref().is_some_and(refuses) {
@@ -41,7 +47,14 @@ pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequ
     let (root, guardduty) = ((name.as_str(), id), state::guardduty_in_destroy::<P>(&request.prior));
     let dependents = dependents.as_ref();
     diagnostics::warn_of_end::<P>(End::Destroy, root, &inventory, dependents, guardduty, &mut diagnostics);
-    let private = request.prior_private;
+    // The apply runs in a process that has not read the roots that use objects of this one.
+    let private = match Private::decode(&request.prior_private) {
+        Some(mut private) => {
+            managed.keep_used(id, &mut private.inventory);
+            private.encode()
+        }
+        None => request.prior_private,
+    };
     PlanResponse { planned: Value::Null, requires_replace: Vec::new(), private, diagnostics }
 }
 

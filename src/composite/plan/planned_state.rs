@@ -1,14 +1,14 @@
 //! The planned state. Values that the apply cannot change are known.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cloud::Unmanaged;
 use crate::composite::decision::Decision;
 use crate::composite::generate::configuration_of;
 use crate::composite::private_state::Private;
 use crate::composite::status::Status;
-use crate::composite::{location, state};
-use crate::model::{Entry, Ids, Inventory, Key, Object, ResolvedObject, Scope, kept_with_shared_domains};
+use crate::composite::{location, state, used};
+use crate::model::{Entry, Ids, Inventory, Key, Object, ResolvedObject, Scope, WhenInUse};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Attribute, AttributeType, Mode, Nested, Value};
 use crate::reconcile::Action;
@@ -39,7 +39,11 @@ impl<P: Topology> Announcement<'_, P> {
         released: &BTreeMap<String, String>,
     ) -> Value {
         let prior = self.prior;
-        let ids = unchanged_ids(&private.inventory, decision);
+        let mut ids = unchanged_ids(&private.inventory, decision);
+        // A destroy in the same run may delete what a create would use, and then it is created.
+        let is_new = |entry: &&Entry| used::is_new(prior, entry);
+        private.inventory.current().filter(is_new).for_each(|entry| ids.remove(&entry.key));
+        let keeps_used = used::ids_in(&private.inventory, &decision.objects) == used::ids_in_state(prior);
         let mut planned = self.base(Some(&shown(&private.inventory, &decision.objects)), &ids);
         let objects = decision.objects.iter();
         planned.set("aws_objects", Value::map(objects.map(|object| (object.key.slot.clone(), ids.id(&object.key)))));
@@ -53,7 +57,7 @@ impl<P: Topology> Announcement<'_, P> {
                 Action::Update { .. } | Action::Delete { .. } => false,
             })
         };
-        if !prior.is_null() && !takes_over && !private.unmanaged.iter().any(is_adopted) {
+        if !prior.is_null() && keeps_used && !takes_over && !private.unmanaged.iter().any(is_adopted) {
             // An apply looks for no further ones.
             let mut unmanaged = prior.get("unmanaged_objects").clone();
             for (id, text) in released {
@@ -65,16 +69,19 @@ impl<P: Topology> Announcement<'_, P> {
         }
         let is_manual = private.inventory.is_deployed_by_hand();
         let may_wait = |entry: &Entry| {
-            entry.spec().holds_network_interfaces() || (is_manual && entry.spec().is_part_of_unmanaged_object())
+            entry.spec().when_in_use() == WhenInUse::Deferred
+                || (is_manual && entry.spec().is_part_of_unmanaged_object())
         };
-        let kept = kept_with_shared_domains(&private.inventory, &decision.objects);
-        let pending = private.inventory.present().filter(|entry| entry.pending_deletion);
-        let mut others = pending.filter(|entry| !kept.iter().any(|it| it.kind_and_id() == entry.kind_and_id()));
-        let may_defer = others.next().is_some() || (!prior.is_null() && decision.plan.deleted().any(may_wait));
-        // If an operation fails, a kept object may keep its slot.
-        let is_open = may_defer || (!kept.is_empty() && !decision.plan.is_empty());
-        let kept = state::by_slot(kept.into_iter());
-        planned.set("pending_deletion", if is_open { Value::Unknown } else { kept.into() });
+        let has_pending = private.inventory.present().any(|entry| entry.pending_deletion);
+        let may_defer = has_pending || (!prior.is_null() && decision.plan.deleted().any(may_wait));
+        let is_open = !decision.plan.is_empty() && may_defer;
+        let is_taken_back = |entry: &Entry| {
+            let is_current = private.inventory.current().any(|it| it.key == entry.key);
+            !is_current && decision.objects.iter().any(|object| object.key == entry.key)
+        };
+        let stays = |entry: &&Entry| entry.pending_deletion && !is_taken_back(entry);
+        let staying = state::by_slot(private.inventory.present().filter(stays));
+        planned.set("pending_deletion", if is_open { Value::Unknown } else { staying.into() });
         if decision.plan.is_empty() && private.is_observed_only(&decision.objects) {
             // All drift already matches the configuration, so no change is needed.
             let mut quiet = planned.clone();
@@ -177,7 +184,7 @@ fn shown(inventory: &Inventory, objects: &[Object]) -> Vec<Object> {
 
 /// Returns the ids of the required objects that exist and keep their id.
 fn unchanged_ids(inventory: &Inventory, decision: &Decision) -> Ids {
-    let mut ids = Ids::default();
+    let (mut ids, mut changed) = (Ids::default(), BTreeSet::new());
     let existing = inventory.ids();
     for object in &decision.objects {
         if let Some(resolved) = existing.get(&object.key) {
@@ -185,6 +192,11 @@ fn unchanged_ids(inventory: &Inventory, decision: &Decision) -> Ids {
         }
     }
     for op in &decision.plan.ops {
+        if let Action::Update { before, to, .. } = &op.action
+            && to.spec.changes_learned(before.as_kind())
+        {
+            changed.insert(to.key.clone());
+        }
         match &op.action {
             Action::Create(object) => ids.remove(&object.key),
             // An adoption changes nothing but tags.
@@ -205,6 +217,7 @@ fn unchanged_ids(inventory: &Inventory, decision: &Decision) -> Ids {
             Action::Delete { .. } => {}
         }
     }
+    changed.iter().for_each(|key| ids.forget_created_with(key));
     ids
 }
 

@@ -29,7 +29,8 @@ impl<P: Topology> Announcement<'_, P> {
         let &Basis { config, prior, scope, facts, .. } = basis;
         let mut common: Option<Value> = None;
         for config in P::alternatives(&Context { config, prior, existing: &private.inventory, scope, facts }) {
-            let basis = Basis::<P> { config: &config, prior, scope, facts, protection: Protection::none() };
+            let basis =
+                Basis::<P> { config: &config, prior, scope, facts, protection: Protection::none(), may_rename: true };
             let mut private = private.clone();
             let planned = match takeover::decide(&basis, &mut private, &mut Diagnostics::default()) {
                 Ok((Some(decision), taken)) if taken.is_empty() => {

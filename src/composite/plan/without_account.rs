@@ -55,7 +55,14 @@ impl<P: Topology> PreparedPlan<'_, P> {
         let facts = private.facts.take().unwrap_or_default();
         let facts = facts::applicable::<P>(facts, prior, &P::lookups(&self.config));
         let protection = Protection::none();
-        let basis = Basis::<P> { config: &self.config, prior: self.prior.as_ref(), scope, facts: &facts, protection };
+        let basis = Basis::<P> {
+            config: &self.config,
+            prior: self.prior.as_ref(),
+            scope,
+            facts: &facts,
+            protection,
+            may_rename: true,
+        };
         // The plan of the apply reports errors and warnings.
         match takeover::decide(&basis, &mut private, &mut Diagnostics::default()) {
             Ok((Some(decision), taken)) if taken.is_empty() => {

@@ -34,10 +34,11 @@ impl<P: Topology> PreparedPlan<'_, P> {
         }
         let (scope, prior) = (cloud.scope(), self.prior.as_ref());
         let protection = Protection::of_update(attributes, &request.prior, &private, scope);
-        let basis = Basis::<P> { config, prior, scope, facts: &facts, protection };
+        let basis = Basis::<P> { config, prior, scope, facts: &facts, protection, may_rename: true };
         adoption::leave_unlisted::<P>(&basis, &mut private.inventory);
         P::forget_managed(&mut private.inventory);
         let (decision, _) = self.decide(cloud, roots, &basis, &mut private, &consent, diagnostics).await?;
+        self.tell_of_renamed(decision.as_ref(), diagnostics);
         let inputs = (attributes, &request.prior);
         if !consent.check::<P>(&basis, inputs, &mut private, decision.as_ref(), diagnostics) {
             return None;

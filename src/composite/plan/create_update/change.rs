@@ -11,7 +11,7 @@ use crate::composite::duplicates::Comparison;
 use crate::composite::plan::Roots;
 use crate::composite::private_state::Private;
 use crate::composite::protected::{self, Protection};
-use crate::composite::{diagnostics, import, location, refresh, released};
+use crate::composite::{diagnostics, import, location, refresh, released, replaced, used};
 use crate::model::Inventory;
 use crate::plugin::{Diagnostics, Input, Value};
 use crate::topology::Topology;
@@ -27,6 +27,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
     ) -> Option<Planned> {
         let PreparedPlan { request, attributes, config, .. } = self;
         let (current, cloud) = (clouds.current.as_ref(), clouds.target.as_ref());
+        used::leave_named::<P>(config, &mut private.inventory);
         let mut consent = Consent::to_objects::<P>(config, &request.prior, &private.inventory, diagnostics)?;
         let has_removed = import::remove_unclaimed::<P>(&mut private, attributes, diagnostics);
         if request.prior.is_null() {
@@ -47,19 +48,35 @@ impl<P: Topology> PreparedPlan<'_, P> {
         let is_root_missing = !request.prior.is_null() && private.inventory.at(P::KIND.root()).is_none();
         // Terraform plans a replacement again as a create, so this plan starts from an empty inventory too.
         let prior = self.prior.as_ref().filter(|_| !replacing);
+        let old = replaced::old_root(request, &private, replacing);
         if replacing {
             private = Private::of(Inventory::default());
             consent = Consent::default();
         }
-        let basis = Basis::<P> { config, prior, scope, facts: &facts, protection };
+        let basis = Basis::<P> { config, prior, scope, facts: &facts, protection, may_rename: true };
         P::forget_managed(&mut private.inventory);
         let (decision, taken) = self.decide(cloud, roots, &basis, &mut private, &consent, diagnostics).await?;
+        self.tell_of_renamed(decision.as_ref(), diagnostics);
         private.takes_over = !taken.is_empty();
+        let decision = match decision {
+            Some(decision) => {
+                Some(self.use_existing(roots, &basis, (&mut private, replacing), decision, diagnostics)?)
+            }
+            None => None,
+        };
         let inputs = (attributes, &request.prior);
         if !consent.check::<P>(&basis, inputs, &mut private, decision.as_ref(), diagnostics) {
             return None;
         }
         let decision = self.without_lost(cloud, roots, &basis, &mut private, decision, diagnostics).await?;
+        if request.prior.is_null() || replacing {
+            private.successors = decision.as_ref().map(|decision| replaced::successors(&decision.objects));
+        }
+        if let (Some(old), Some(decision)) = (&old, &decision)
+            && replaced::check_replacement::<P>(&self.name(), old, &decision.objects, diagnostics)
+        {
+            return None;
+        }
         if let Some(decision) = &decision {
             diagnostics::warn_of_missing::<P>(&self.name(), &decision.missing, diagnostics);
             if !request.prior.is_null() && !replacing {

@@ -1,6 +1,7 @@
 //! The decision of a plan, with the objects that it takes over.
 
 use std::collections::BTreeMap;
+use std::mem::discriminant;
 
 use super::{OrReport, PreparedPlan};
 use crate::cloud::{Cloud, Failure, Observed};
@@ -138,5 +139,10 @@ async fn leftovers<P: Topology>(
         Action::Create(object) if !is_known(&object.key) => Some(object),
         _ => None,
     });
-    cloud.leftovers(P::KIND, &root.id, &created.collect::<Vec<_>>()).await
+    let mut found = cloud.leftovers(P::KIND, &root.id, &created.collect::<Vec<_>>()).await?;
+    let is_of_inventory = |it: &Observed| {
+        inventory.entries.iter().any(|entry| entry.kind_and_id() == (discriminant(&it.spec), it.id.as_str()))
+    };
+    found.retain(|it| !is_of_inventory(it));
+    Ok(found)
 }

@@ -2,8 +2,8 @@
 
 use crate::cloud::{Cloud, Dependents};
 use crate::composite::decision::Decision;
-use crate::composite::{dependents, diagnostics};
-use crate::model::{Claim, Entry, GuardDutyObjects, Inventory, Object, kept_with_shared_domains};
+use crate::composite::{dependents, diagnostics, replaced};
+use crate::model::{Claim, Entry, GuardDutyObjects, Inventory, Object};
 use crate::plugin::Diagnostics;
 use crate::reconcile::{Action, Plan};
 use crate::topology::{IgnoredDrift, Topology};
@@ -32,12 +32,13 @@ pub(super) async fn check_effects<P: Topology>(
     diagnostics::warn_of_cut_off_interfaces::<P>(name, plan, &cut_off, diagnostics);
     let root_id = inventory.at(P::KIND.root()).map_or("", |root| &root.id);
     let in_domains = dependents::in_deleted_domains::<P>(cloud, root_id, inventory, plan).await;
-    // With `-refresh=false`, the decision does not know the current mappings.
+    // AWS deletes a domain with all its mappings.
     if !diagnostics::refuse_shared_domain_in_update::<P>(name, &in_domains, diagnostics) {
         diagnostics::warn_of_paths::<P>(name, &in_domains, diagnostics);
     }
-    let kept = kept_with_shared_domains(inventory, &decision.objects);
-    diagnostics::warn_of_shared_domains::<P>(name, &kept, diagnostics);
+    let of_stages = dependents::of_deleted_stages::<P>(cloud, root_id, inventory, plan).await;
+    diagnostics::warn_of_mapped_stages::<P>(name, &of_stages, diagnostics);
+    diagnostics::warn_of_left_settings::<P>(name, &replaced::in_update(plan), diagnostics);
     diagnostics::warn_of_outages::<P>(name, plan, diagnostics);
     diagnostics::warn_of_moves::<P>(name, plan, diagnostics);
     diagnostics::warn_of_users::<P>(name, (inventory, plan), diagnostics);

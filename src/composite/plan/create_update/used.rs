@@ -1,0 +1,90 @@
+//! The existing objects that a plan uses instead of creating new ones.
+
+use super::PreparedPlan;
+use crate::composite::decision::{Basis, Decision};
+use crate::composite::plan::Roots;
+use crate::composite::private_state::Private;
+use crate::composite::{diagnostics, used};
+use crate::model::{Existing, Finding, Object, Reference};
+use crate::plugin::{Diagnostics, Input, Problem};
+use crate::reconcile::Action;
+use crate::topology::Topology;
+use crate::topology::outside::{OwnerInPlan, Use, UseContext, use_in_plan};
+
+impl<P: Topology> PreparedPlan<'_, P> {
+    /// Lets the topology use existing objects that a create would find under their names, and decides again. Reports
+    /// what it uses, and those because of which the create would fail.
+    pub(super) fn use_existing(
+        &self,
+        roots: Roots<'_>,
+        basis: &Basis<'_, P>,
+        (private, is_replaced): (&mut Private, bool),
+        decision: Decision,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Decision> {
+        let references = P::references(&self.config, basis.scope);
+        let created: Vec<(&Object, &Reference, &Existing)> =
+            decision.plan.ops.iter().filter_map(|op| found(&op.action, &references, basis)).collect();
+        let root_id = self.request.prior.get("id").as_str();
+        let context = UseContext {
+            root_id: root_id.filter(|_| !is_replaced),
+            allows_duplicates: *P::allows_duplicate_name(&self.config) == Input::Known(true),
+        };
+        let known = self.prior.as_ref().filter(|_| !is_replaced).map(|prior| P::references(prior, basis.scope));
+        let is_known = |reference: &Reference| known.iter().flatten().any(|it| it.to == reference.to);
+        let (mut entries, mut refused) = (Vec::new(), Vec::new());
+        for (object, reference, existing) in created {
+            let id = reference.to.id();
+            let owner = |owner: &str| OwnerInPlan {
+                is_replaced: is_replaced && root_id == Some(owner),
+                keeps: roots.managed.keeps(owner, &id),
+            };
+            match use_in_plan(reference, (existing, &object.spec), context, owner) {
+                Use::Used(notice) => {
+                    self.report(notice, diagnostics);
+                    entries.push(used::entry(object, &id, existing));
+                }
+                Use::Created(Some(notice)) => self.report(notice, diagnostics),
+                Use::Created(None) => {}
+                // The problem of an unchanged input must not block other changes.
+                Use::Refused(problem) if is_known(reference) => self.report(problem, diagnostics),
+                Use::Refused(problem) => refused.push(problem),
+            }
+        }
+        if !refused.is_empty() {
+            diagnostics.problems(refused);
+            return None;
+        }
+        if entries.is_empty() {
+            return Some(decision);
+        }
+        private.takes_over = true;
+        let is_used = |slot: &str| entries.iter().any(|entry| entry.key.slot == slot);
+        private.inventory.entries.retain(|entry| !(entry.is_missing() && is_used(&entry.key.slot)));
+        private.inventory.entries.extend(entries);
+        // The first decision has reported the warnings.
+        let decided = basis.decide(&mut private.inventory, &mut Diagnostics::default());
+        decided.ok().flatten()
+    }
+
+    /// A plan that repeats the shown one has nothing new to report.
+    fn report(&self, notice: Problem, diagnostics: &mut Diagnostics) {
+        if self.shown.is_none() {
+            diagnostics::warn_of_existing::<P>(&self.name(), notice, diagnostics);
+        }
+    }
+}
+
+/// The existing object that a create would find, if the plan has looked it up.
+fn found<'a, P: Topology>(
+    action: &'a Action,
+    references: &'a [Reference],
+    basis: &'a Basis<'_, P>,
+) -> Option<(&'a Object, &'a Reference, &'a Existing)> {
+    let Action::Create(object) = action else { return None };
+    let reference = used::of_slot(references, &object.key.slot)?;
+    match basis.facts.outside.get(&reference.to)? {
+        Finding::Usable(existing) => Some((object, reference, existing)),
+        Finding::Exists { .. } | Finding::Missing(_) => None,
+    }
+}

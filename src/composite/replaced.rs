@@ -1,0 +1,95 @@
+//! The settings that the objects in the place of deleted ones do not get, because no input expresses them. Pure. Plan
+//! and apply use the same functions.
+
+use std::collections::BTreeMap;
+
+use super::diagnostics::{self, Left};
+use super::private_state::Private;
+use crate::model::{Entry, Inventory, Object, Spec};
+use crate::plugin::{Diagnostics, PlanRequest};
+use crate::reconcile::{Action, Plan};
+use crate::topology::Topology;
+
+/// The settings that an update loses.
+pub(super) fn in_update(plan: &Plan) -> Vec<Left> {
+    let created = |slot: &str| {
+        plan.ops.iter().find_map(|op| match &op.action {
+            Action::Create(object) if object.key.slot == slot => Some(&object.spec),
+            _ => None,
+        })
+    };
+    plan.deleted().flat_map(|entry| created(&entry.key.slot).map_or_else(Vec::new, |new| left(entry, new))).collect()
+}
+
+/// Adds an error if new objects of an update serve at once with less protection. Returns whether they do.
+pub(super) fn refuse_update<P: Topology>(name: &str, plan: &Plan, diagnostics: &mut Diagnostics) -> bool {
+    let left = in_update(plan);
+    diagnostics::refuse_weaker_objects::<P>(name, &left, diagnostics)
+}
+
+/// The private state of the root that a plan replaces. `private` contains the existing objects, and `replacing` is
+/// whether the plan replaces them. For `-replace`, Terraform plans an update, and then a create with the private state
+/// of the former.
+pub(super) fn old_root(request: &PlanRequest, private: &Private, replacing: bool) -> Option<Inventory> {
+    let forced = Private::decode(&request.prior_private).filter(|_| request.prior.is_null());
+    let old = forced.or_else(|| replacing.then(|| private.clone()))?;
+    (!old.in_creation).then_some(old.inventory)
+}
+
+/// Adds a warning of the settings that a replacement of the root loses, and an error if its new objects serve at once
+/// with less protection. Returns whether they do.
+pub(super) fn check_replacement<P: Topology>(
+    name: &str,
+    old: &Inventory,
+    new: &[Object],
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let new = |slot: &str| new.iter().find(|object| object.key.slot == slot).map(|object| &object.spec);
+    let left = in_root(old, new);
+    diagnostics::warn_of_left_settings::<P>(name, &left, diagnostics);
+    diagnostics::refuse_weaker_objects::<P>(name, &left, diagnostics)
+}
+
+/// What the destroy in a replacement has to know of the new root: the objects by slot that settings can protect.
+pub(super) fn successors(objects: &[Object]) -> BTreeMap<String, Spec> {
+    let relevant = objects.iter().filter(|object| object.spec.is_protected_by_settings());
+    relevant.map(|object| (object.key.slot.clone(), object.spec.clone())).collect()
+}
+
+/// Adds an error if a destroy is that of a replacement whose new objects serve at once with less protection. Returns
+/// whether they do. `planned` is the private data that Terraform passes to the destroy: in a replacement, that of the
+/// plan of the create. For a tainted resource, that plan did not know the old root. If unknown inputs left it
+/// undecided, the new objects count as equal to the old ones, as they were applied.
+pub(super) fn refuse_destroy<P: Topology>(
+    root_id: &str,
+    planned: &[u8],
+    private: &Private,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let Some(create) = Private::decode_plan(planned).filter(|plan| plan.of_create && !private.in_creation) else {
+        return false;
+    };
+    let old = &private.inventory;
+    let left = match &create.successors {
+        Some(successors) => in_root(old, |slot| successors.get(slot)),
+        None => in_root(old, |slot| old.at(slot).map(|entry| &entry.applied)),
+    };
+    diagnostics::refuse_weaker_replacement::<P>(root_id, &left, diagnostics)
+}
+
+fn in_root<'a>(old: &Inventory, new: impl Fn(&str) -> Option<&'a Spec>) -> Vec<Left> {
+    old.entries.iter().flat_map(|entry| new(&entry.key.slot).map_or_else(Vec::new, |new| left(entry, new))).collect()
+}
+
+/// The settings of an existing object that a new one lacks. A pending deletion has passed this check in the plan that
+/// removed the object from the configuration.
+fn left(entry: &Entry, new: &Spec) -> Vec<Left> {
+    if entry.is_missing() || entry.pending_deletion || entry.is_foreign() {
+        return Vec::new();
+    }
+    let settings = entry.spec().left_behind(&entry.learned, new.as_kind());
+    let ignored = entry.observed().filter(|_| entry.ignored);
+    let weaker = ignored.and_then(|found| found.weakened_by(new.as_kind()));
+    let of = |what| Left { slot: entry.key.slot.clone(), id: entry.id.clone(), what };
+    settings.into_iter().chain(weaker).map(of).collect()
+}
