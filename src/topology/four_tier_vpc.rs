@@ -32,6 +32,8 @@ mod ranges;
 mod references;
 mod reflect;
 mod route_table_layout;
+#[cfg(test)]
+pub(crate) mod settings;
 mod subnet_layout;
 mod tags;
 mod tier_zones;
@@ -227,6 +229,12 @@ impl Topology for FourTierVpc {
     /// Only the IPv6 range of the VPC. All other objects carry tags or are part of an object that does.
     fn remembered(context: &Context<'_, Config>) -> Vec<Object> {
         ipv6::remembered(context.config).into_iter().collect()
+    }
+
+    fn unstored(context: &Context<'_, Config>) -> Vec<Object> {
+        let vpc = vpc::object(context);
+        let groups = parts::log_groups(context.config, &vpc.key);
+        groups.into_iter().chain(Self::remembered(context)).chain([vpc]).collect()
     }
 
     fn write_drift(state: &mut Value, inventory: &Inventory) {

@@ -15,6 +15,8 @@ mod outputs;
 mod parameters;
 mod references;
 mod reflect;
+#[cfg(test)]
+pub(crate) mod settings;
 mod stage;
 mod validate;
 mod vpc_links;
@@ -25,7 +27,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
+pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, MutualTlsConfig, RouteConfig};
 pub use integrations::IntegrationConfig;
 pub use jwt_authorizers::JwtConfig;
 pub use vpc_links::LinkConfig;

@@ -11,6 +11,8 @@ mod patterns;
 mod protected;
 #[cfg(test)]
 pub(crate) mod rules;
+#[cfg(test)]
+pub(crate) mod settings;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -200,6 +202,12 @@ pub trait Topology: Send + Sync + 'static {
             Ok(Blueprint::Decided { objects, .. }) => objects,
             _ => Vec::new(),
         }
+    }
+
+    /// The objects that a configuration requires and of which AWS does not store everything. Called like
+    /// `remembered`.
+    fn unstored(context: &Context<'_, Self::Config>) -> Vec<Object> {
+        Self::remembered(context)
     }
 
     /// Writes drift into the attributes of `state` that express it, so that Terraform shows the change there.

@@ -1,9 +1,13 @@
 //! The problems of a plan with objects outside its topology: missing ones, and names that are not free.
 
+mod usable;
+
 use std::collections::BTreeMap;
 
 use crate::model::{DnsRecord, Finding, Outside, Reference, Scope, Spec};
 use crate::plugin::{AttributePath, Problem, Severity, Step};
+
+pub use usable::{OwnerInPlan, Use, UseContext, cannot_change, use_in_apply, use_in_plan};
 
 /// The circumstances of a plan.
 pub struct Circumstances<'a> {
@@ -61,7 +65,8 @@ pub fn problems(
         (Finding::Exists { detail, .. }, _) if to.must_be_free() => {
             Some((Severity::Error, taken(to, detail, paths[0], circumstances)))
         }
-        (Finding::Exists { .. }, _) => None,
+        // Whether a create may use it depends on the decision (`use_of`).
+        (Finding::Exists { .. } | Finding::Usable(_), _) => None,
     };
     let severity = |to: &Outside, severity| if (circumstances.is_new)(to) { severity } else { Severity::Warning };
     let all = paths.into_iter().filter_map(|(to, paths)| Some((to, problem((to, paths))?)));
@@ -155,21 +160,6 @@ fn taken(to: &Outside, detail: &str, path: &AttributePath, circumstances: &Circu
                     .to_string(),
             )
         }
-        (Outside::LogGroup { name, slot }, is_create) => {
-            let delete = format!("\n\n  aws logs delete-log-group --log-group-name {name}");
-            let hint = match is_create {
-                true => format!(
-                    "Use another name. To take it over, create the resource without {}, then set it and {slot:?} = \
-                     {name:?} in adopt. If nothing uses it, delete it:{delete}",
-                    argument(path)
-                ),
-                false => format!(
-                    "To take it over, set {slot:?} = {name:?} in adopt. Otherwise use another name, or delete it first \
-                     if nothing uses it:{delete}"
-                ),
-            };
-            (unmanaged, hint)
-        }
         (Outside::Domain(name), is_create) => {
             let adopt = format!(
                 " If the root path of the domain is mapped to this API, \"domain\" = {name:?} in adopt takes it over."
@@ -249,7 +239,7 @@ mod tests {
         let scope = scope();
         let circumstances = Circumstances {
             is_create: false,
-            is_new: &|to| *to != Outside::LogGroup { name: "/deleted".into(), slot: "log_group".into() },
+            is_new: &|to| *to != Outside::Domain("deleted.example.com".into()),
             is_managed: &|root_id| root_id == "api1",
             has_target: &|target| target == "d-1.execute-api",
             scope: &scope,
@@ -292,19 +282,13 @@ mod tests {
 
     #[test]
     fn a_name_in_use_is_an_error_unless_a_managed_root_owns_it() {
-        let path = AttributePath::new("access_log_logservice_group_name");
-        for to in [
-            Outside::LogGroup { name: "/shop".into(), slot: "log_group".into() },
-            Outside::Domain("api.example.com".into()),
-        ] {
-            let severities = |finding| found(&to, path.clone(), finding).into_iter().map(|it| it.0).collect::<Vec<_>>();
-            assert_eq!(severities(Finding::Missing(None)), []);
-            assert_eq!(severities(exists(None, "")), [Severity::Error]);
-            assert_eq!(severities(exists(Some("api1"), "")), []);
-            assert_eq!(severities(exists(Some("api2"), "")), [Severity::Warning]);
-        }
-        let unchanged =
-            found(&Outside::LogGroup { name: "/deleted".into(), slot: "log_group".into() }, path, exists(None, ""));
+        let (path, to) = (AttributePath::new("domain_name"), Outside::Domain("api.example.com".into()));
+        let severities = |finding| found(&to, path.clone(), finding).into_iter().map(|it| it.0).collect::<Vec<_>>();
+        assert_eq!(severities(Finding::Missing(None)), []);
+        assert_eq!(severities(exists(None, "")), [Severity::Error]);
+        assert_eq!(severities(exists(Some("api1"), "")), []);
+        assert_eq!(severities(exists(Some("api2"), "")), [Severity::Warning]);
+        let unchanged = found(&Outside::Domain("deleted.example.com".into()), path, exists(None, ""));
         assert_eq!(unchanged.into_iter().map(|it| it.0).collect::<Vec<_>>(), [Severity::Warning]);
     }
 

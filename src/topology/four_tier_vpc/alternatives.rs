@@ -100,7 +100,8 @@ fn none_and_all_but_one(all: &[&str]) -> Vec<Strings> {
     std::iter::once(Vec::new()).chain(all_but_one).map(Input::Known).collect()
 }
 
-/// All AZs and each of them alone, for the tiers whose AZs are unknown.
+/// All AZs and each of them alone, for the tiers whose AZs are unknown: for all these tiers, and for each of them,
+/// because another input may exclude the former.
 fn tier_zones(config: &Config, zones: &[(String, String)]) -> Option<Vec<Change<Config>>> {
     let open: Vec<String> = match &config.tier_availability_zone_ids {
         Input::Unknown => Tier::ALL.map(|tier| tier.slot().to_string()).into(),
@@ -112,22 +113,25 @@ fn tier_zones(config: &Config, zones: &[(String, String)]) -> Option<Vec<Change<
     if open.is_empty() {
         return None;
     }
-    let single = zones.iter().map(|(id, _)| Some(id.clone()));
-    let change = |zone: Option<String>| -> Change<Config> {
+    let groups: Vec<Vec<String>> = match open.len() {
+        1 => vec![open.clone()],
+        _ => std::iter::once(open.clone()).chain(open.iter().map(|tier| vec![tier.clone()])).collect(),
+    };
+    let single =
+        groups.into_iter().flat_map(|tiers| zones.iter().map(move |(id, _)| (tiers.clone(), Some(id.clone()))));
+    let change = |(single, zone): (Vec<String>, Option<String>)| -> Change<Config> {
         let open = open.clone();
         Box::new(move |config| {
             let tiers = std::mem::take(&mut config.tier_availability_zone_ids);
             let mut tiers = tiers.known().cloned().unwrap_or_default();
-            for tier in &open {
-                match &zone {
-                    Some(zone) => tiers.insert(tier.clone(), Input::Known(vec![Input::Known(zone.clone())])),
-                    None => tiers.remove(tier),
-                };
+            tiers.retain(|tier, _| !open.contains(tier));
+            for (tier, zone) in single.iter().zip(zone.iter().cycle()) {
+                tiers.insert(tier.clone(), Input::Known(vec![Input::Known(zone.clone())]));
             }
             config.tier_availability_zone_ids = Input::Known(tiers);
         })
     };
-    Some(std::iter::once(None).chain(single).map(change).collect())
+    Some(std::iter::once((Vec::new(), None)).chain(single).map(change).collect())
 }
 
 /// A table for each subnet and one for all, for the tiers whose layout is unknown.

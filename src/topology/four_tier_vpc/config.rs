@@ -288,7 +288,8 @@ crate::attributes! {
         default_nacl_egress_rules: Input<BTreeMap<String, Input<NaclRule>>>
             = default(NaclRule::defaults()).in_place(),
         /// Inbound rules of the default security group, by a name of your choice; each requires a source. Used only
-        /// with `enable_default_security_group`. An empty map leaves the existing rules unchanged. A rule cannot refer
+        /// with `enable_default_security_group`. An empty map leaves the existing rules unchanged, as the plan warns;
+        /// null requires AWS's own rule and revokes all others. A rule cannot refer
         /// to a security group in this VPC that the same configuration creates, because the group needs the VPC first,
         /// which is a cycle. For such rules, set `enable_default_security_group` to `false` and manage the group with
         /// `aws_default_security_group`. AWS allows 60 rules by default, where each range and group counts, and a
@@ -296,7 +297,8 @@ crate::attributes! {
         default_security_group_ingress_rules: Input<BTreeMap<String, Input<SecurityGroupRule>>>
             = default(SecurityGroupRule::default_ingress()).in_place(),
         /// Outbound rules of the default security group, by a name of your choice; each requires a destination. Used
-        /// only with `enable_default_security_group`. An empty map leaves the existing rules unchanged. They cannot
+        /// only with `enable_default_security_group`. An empty map leaves the existing rules unchanged, and null
+        /// requires AWS's own rules, as for inbound rules. They cannot
         /// refer to a security group in this VPC that the same configuration creates, as inbound rules cannot.
         default_security_group_egress_rules: Input<BTreeMap<String, Input<SecurityGroupRule>>>
             = default(SecurityGroupRule::default_egress()).in_place(),
@@ -320,12 +322,14 @@ crate::attributes! {
         transit_propagating_vgws: Strings = default(empty_list()).in_place(),
 
         /// Flow logs of the VPC, by a name of your choice of lowercase letters, digits, `_` and `-`. A flow log writes
-        /// to a log group, which it can create, to a bucket, or to a delivery stream.
+        /// to a log group, which it can create, to a bucket, or to a delivery stream. Under another name, the same log
+        /// stays, and so does its log group.
         flow_logs: Input<BTreeMap<String, Input<FlowLog>>>
             = default(empty_map()).change(PlanEffect::PartialReplace(FLOW_LOGS)),
         /// Interface endpoints, by a name of your choice of lowercase letters, digits, `.`, `_` and `-`. An endpoint
         /// makes an AWS service, or a service of a third party, reachable at private addresses. Without
-        /// `security_group_ids`, it uses a security group that this resource creates. Creating 20 takes a minute.
+        /// `security_group_ids`, it uses a security group that this resource creates. Creating 20 takes a minute. Under
+        /// another name, the endpoint for the same service stays.
         interface_endpoints: Input<BTreeMap<String, Input<InterfaceEndpoint>>>
             = default(empty_map()).change(PlanEffect::PartialReplace(ENDPOINTS)),
         /// Tags for all objects. They override the provider's `default_tags` and the computed Name tag. More specific

@@ -28,8 +28,8 @@ pub(super) fn facts(letters: &str) -> Facts {
     }
 }
 
-/// Services in all of these AZs but the last one. `plain` has neither private names nor policies, and `missing` does
-/// not exist.
+/// Services in all of these AZs but the last one. Only `kms` supports IPv6. `plain` has neither private names nor
+/// policies, and `missing` does not exist.
 fn offer(label: &str, letters: &str) -> Found<EndpointOffer> {
     if label == "missing" {
         return Found::Missing;
@@ -38,7 +38,7 @@ fn offer(label: &str, letters: &str) -> Found<EndpointOffer> {
     Found::There(EndpointOffer {
         name: format!("com.amazonaws.eu-central-1.{label}"),
         availability_zones: offered.chars().map(String::from).collect(),
-        address_types: vec!["ipv4".into()],
+        address_types: ["ipv4", "ipv6"][..if label == "kms" { 2 } else { 1 }].iter().map(ToString::to_string).collect(),
         has_private_dns: label != "plain",
         accepts_policy: label != "plain",
         has_gateway: label == "s3",

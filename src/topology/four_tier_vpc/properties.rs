@@ -7,11 +7,15 @@ use proptest::prelude::*;
 
 use super::config::tests::config;
 use super::fixtures::{applied, blueprint};
-use super::{Config, tests};
+use super::settings::{Place, settings};
+use super::{Config, FourTierVpc, tests};
 use crate::model::keys::network;
 use crate::model::{Ids, Inventory, Object, Spec, Tier};
 use crate::plugin::Value;
+use crate::topology::settings::{Picks, some_picks, with_picks};
 use crate::topology::{Blueprint, protected};
+
+const PLACE: Place = Place { region: "eu-central-1", zone_ids: ["az-a", "az-b", "az-c"], zone_names: ["a", "b", "c"] };
 
 /// Inputs that users change during the life of a network.
 #[derive(Clone, Debug)]
@@ -69,7 +73,21 @@ const UNKNOWABLE: [&str; 16] = [
 
 impl Case {
     fn config(&self) -> Config {
-        let mut attributes: Vec<(&str, Value)> = vec![
+        config(&self.attributes())
+    }
+
+    /// The configuration with some settings.
+    fn config_with(&self, picks: &Picks) -> Config {
+        let settings = settings(&PLACE);
+        let basis = [("cidr_block", "10.0.0.0/16".into()), ("vpc_name", "main".into())];
+        let basis = Value::map(basis.into_iter().chain(self.attributes()));
+        let with_settings = with_picks::<FourTierVpc>(basis, &settings, picks).into_map();
+        let attributes: Vec<_> = with_settings.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+        config(&attributes)
+    }
+
+    fn attributes(&self) -> Vec<(&'static str, Value)> {
+        let mut attributes: Vec<(&'static str, Value)> = vec![
             ("create_public_subnets", self.tiers[0].into()),
             ("create_private_app_subnets", self.tiers[1].into()),
             ("create_private_persistence_subnets", self.tiers[2].into()),
@@ -113,7 +131,7 @@ impl Case {
         if let Some(unknown) = self.unknown {
             attributes.push((UNKNOWABLE[unknown], Value::Unknown));
         }
-        config(&attributes)
+        attributes
     }
 
     fn letters(&self) -> &'static str {
@@ -201,8 +219,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn dependencies_come_first_and_slots_are_unique(case in case()) {
-        let Some(objects) = decided(&case.config(), None, &Inventory::default(), case.letters()) else { return Ok(()) };
+    fn dependencies_come_first_and_slots_are_unique(case in case(), picks in some_picks()) {
+        let Some(objects) = decided(&case.config_with(&picks), None, &Inventory::default(), case.letters()) else { return Ok(()) };
         for (position, object) in objects.iter().enumerate() {
             let before = &objects[..position];
             prop_assert!(before.iter().all(|it| it.key.slot != object.key.slot), "{} occurs twice", object.key);
@@ -215,8 +233,8 @@ proptest! {
     }
 
     #[test]
-    fn outputs_fit_their_types(case in case()) {
-        let config = case.config();
+    fn outputs_fit_their_types(case in case(), picks in some_picks()) {
+        let config = case.config_with(&picks);
         let Some(objects) = decided(&config, None, &Inventory::default(), case.letters()) else { return Ok(()) };
         tests::assert_outputs_conform(&config, Some(&objects), &Ids::default());
         tests::assert_outputs_conform(&config, Some(&objects), &tests::ids_of(&objects));

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::integrations::{IntegrationConfig, PAYLOAD_FORMATS};
 use super::jwt_authorizers::JwtConfig;
 use super::vpc_links::LinkConfig;
-use crate::model::{Api, Destination, KmsKey, LogGroup, OperationTimeouts, RouteSettings, Stage, Tags, role};
+use crate::model::{
+    Api, Destination, KmsKey, LogGroup, MutualTls, OperationTimeouts, RouteSettings, Stage, Tags, role,
+};
 use crate::plugin::{Check, Input, PlanEffect, Value};
 use crate::topology::NOT_YET_RUN;
 
@@ -75,7 +77,8 @@ crate::attributes! {
         /// CORS headers to every response. At least one attribute must be set. By default, CORS is off.
         cors_configuration: Input<Option<CorsConfig>> = optional().in_place(),
         /// Request authorizers (Lambda functions) by name. A route selects one with its `authorizer_name`. AWS allows
-        /// 10 authorizers per API by default, including those in `jwt_authorizers`.
+        /// 10 authorizers per API by default, including those in `jwt_authorizers`. Under another name, the authorizer
+        /// with the same function stays, with its name in AWS.
         faas_authorizers: Input<BTreeMap<String, Input<FaasAuthorizer>>>
             = default(Value::Map(BTreeMap::new())).change(PlanEffect::PartialReplace(
                 "creates new authorizers, updates changed ones in place, points the routes to them, and then deletes \
@@ -84,7 +87,8 @@ crate::attributes! {
         /// JWT authorizers by name, which accept requests with a token of an issuer. A route selects one with its
         /// `authorizer_name`. No authorizer of `faas_authorizers` has the same name. A name that moves from one map to
         /// the other gets a new authorizer, whose name in AWS ends with a number, and the routes change to it before
-        /// the old one is deleted.
+        /// the old one is deleted. Under another name in this map, the authorizer with the same issuer and audience
+        /// stays, with its name in AWS.
         jwt_authorizers: Input<BTreeMap<String, Input<JwtConfig>>>
             = default(Value::Map(BTreeMap::new())).change(PlanEffect::PartialReplace(
                 "creates new authorizers, updates changed ones in place, points the routes to them, and then deletes \
@@ -101,6 +105,7 @@ crate::attributes! {
         /// VPC links by name, through which API Gateway reaches private endpoints. A route selects one with its
         /// `vpc_link`. AWS allows 10 links per account and Region by default. A destroy waits until the network
         /// interfaces of the links are deleted, so that their subnets and security groups can be deleted after it.
+        /// Under another name, the link with the same subnets and security groups stays.
         vpc_links: Input<BTreeMap<String, Input<LinkConfig>>>
             = default(Value::Map(BTreeMap::new())).change(PlanEffect::PartialReplace(
                 "creates new links, points the integrations to them, and then deletes unused ones"
@@ -128,8 +133,9 @@ crate::attributes! {
             )),
         /// Whether the log group stays, with its log events and its retention, when the resource is destroyed or the
         /// name changes. Only its subscription filter and the tags of the provider are deleted. Apply it before the
-        /// change that no longer needs the group. A gateway that needs a group with this name again takes it over with
-        /// `adopt`. Has no effect without `access_log_logservice_group_name`.
+        /// change that no longer needs the group. If it is `true` and the group exists already, the gateway uses it,
+        /// provided that retention and key are equal. It then never changes or deletes it, and does not set its tags,
+        /// until `adopt` names it. Has no effect without `access_log_logservice_group_name`.
         access_log_logservice_group_skip_destroy: Input<bool> = default(false).handling(),
         /// ARN of an existing log group that receives the access logs, or of a Firehose delivery stream whose name
         /// begins with `amazon-apigateway-`. It must be in the Region and account of the gateway. The provider does not
@@ -198,6 +204,14 @@ crate::attributes! {
             .change(PlanEffect::PartialReplace(
                 "updates the custom domain in place, and creates or deletes the record of type AAAA"
             )),
+        /// Mutual TLS of the custom domain: API Gateway rejects clients that present no certificate of a trusted
+        /// issuer. By default, it is not managed: the provider leaves that of an existing domain as it is, and a new
+        /// domain has none. `{ truststore_uri = "" }` turns it off. The API's own endpoint asks for no certificate; set
+        /// `disable_execute_api_endpoint = true`, so that clients cannot bypass the domain. AWS takes some minutes for
+        /// a change, during which the domain serves with the previous setting. AWS reads the object with the
+        /// permissions of the provider. A domain whose certificate is imported or issued by a private CA needs another
+        /// certificate that verifies its ownership, which no input expresses.
+        mutual_tls_authentication: Input<Option<MutualTlsConfig>> = optional().only_if_set("domain_name").in_place(),
         /// ARN of the custom domain's certificate in ACM, in the Region of the gateway. It must cover `domain_name`. To
         /// use a certificate that the same run creates, set it to the `certificate_arn` of an
         /// `aws_acm_certificate_validation`. Defaults to the best certificate that the provider finds in ACM (see
@@ -307,6 +321,51 @@ crate::attributes! {
 }
 
 crate::attributes! {
+    /// Mutual TLS of a custom domain.
+    pub struct MutualTlsConfig: Encode {
+        /// URI of the trust store, `s3://<bucket>/<key>`: an object in S3 with the certificates of the trusted issuers
+        /// in PEM format, at most 2048 characters. Empty to turn mutual TLS off.
+        truststore_uri: Input<String> = required().check(truststore_uri()).in_place(),
+        /// Version of the object, if its bucket has versioning. Without it, AWS takes the version that is current when
+        /// the URI is set, and does not follow later ones; no plan shows that the object has changed. A version cannot
+        /// be removed while mutual TLS is on.
+        truststore_version: Input<Option<String>> = optional().check(Check::length(1, 64)).in_place(),
+    }
+}
+
+/// The check of the URI of a trust store (API reference of CreateDomainName).
+fn truststore_uri() -> Check {
+    Check::text("empty, or s3://<bucket>/<key> of a PEM file", |uri| {
+        let place = uri.strip_prefix("s3://").and_then(|place| place.split_once('/'));
+        match (uri.chars().count(), place) {
+            (0, _) => Ok(()),
+            (length, _) if length > 2048 => Err(format!("The URI has {length} characters; at most 2048 are allowed.")),
+            (_, Some((bucket, key))) if !bucket.is_empty() && !key.is_empty() => Ok(()),
+            _ => Err(format!("{uri:?} is not the URI of an object in S3.")),
+        }
+    })
+}
+
+impl MutualTlsConfig {
+    /// The setting of the domain. Unknown if one of the inputs is.
+    pub(super) fn setting(&self) -> Input<MutualTls> {
+        let MutualTlsConfig { truststore_uri, truststore_version } = self;
+        match (truststore_uri.known().cloned(), truststore_version.known().cloned()) {
+            (Some(truststore_uri), Some(truststore_version)) => {
+                Input::Known(MutualTls { truststore_uri, truststore_version })
+            }
+            _ => Input::Unknown,
+        }
+    }
+
+    /// The inputs of a setting.
+    pub(crate) fn of(setting: &MutualTls) -> MutualTlsConfig {
+        let MutualTls { truststore_uri, truststore_version } = setting.clone();
+        MutualTlsConfig { truststore_uri: truststore_uri.into(), truststore_version: truststore_version.into() }
+    }
+}
+
+crate::attributes! {
     /// Cross-origin resource sharing. At least one attribute must be set.
     pub struct CorsConfig: Encode {
         /// Whether to allow browsers to send credentials. Cannot be combined with `"*"` in `allow_origins`.
@@ -331,6 +390,15 @@ impl GatewayConfig {
         match &self.domain_ip_address_type {
             Input::Known(None) => self.ip_address_type.clone(),
             own => own.clone().map(Option::unwrap_or_default),
+        }
+    }
+
+    /// Mutual TLS of the custom domain; `None` if it is not managed.
+    pub(super) fn mutual_tls(&self) -> Input<Option<MutualTls>> {
+        match &self.mutual_tls_authentication {
+            Input::Unknown => Input::Unknown,
+            Input::Known(None) => Input::Known(None),
+            Input::Known(Some(config)) => config.setting().map(Some),
         }
     }
 

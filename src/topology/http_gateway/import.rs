@@ -16,7 +16,7 @@ use super::jwt_authorizers::JwtConfig;
 use super::mirrored::{MIRRORED, TAG_MAPS};
 use super::vpc_links;
 use crate::model::keys::gateway as keys;
-use crate::model::{Authorizer, Caller, DomainName, FunctionArn, Inventory, Key, Ref, Scope, Spec, Tags};
+use crate::model::{Authorizer, Caller, DomainName, FunctionArn, Inventory, Key, LogGroup, Ref, Scope, Spec, Tags};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Encode, Input, Nested, Value};
 use crate::topology::mirrored::Found;
@@ -34,6 +34,9 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     let mut attributes = with_defaults(&GatewayConfig::attributes(), &Value::Map(BTreeMap::new()));
     for input in MIRRORED {
         input.import(inventory, &mut attributes);
+    }
+    if let Some(group) = found.specs().find_map(|(_, spec)| LogGroup::of(spec)) {
+        attributes.set("access_log_logservice_group_skip_destroy", group.skip_destroy.clone().into());
     }
     for (map, tags) in TAG_MAPS {
         let tags = found.specs().find_map(|(_, spec)| tags(spec)).map(|tags| own(tags, scope));

@@ -1,8 +1,8 @@
 //! The inputs that are properties of objects.
 
-use super::config::access_log_format_attributes;
+use super::config::{MutualTlsConfig, access_log_format_attributes};
 use crate::model::{Api, DnsRecord, DomainName, LogGroup, LogSubscription, Ref, Spec, Stage, Tags};
-use crate::plugin::Value;
+use crate::plugin::{Encode, Value};
 use crate::topology::mirrored::{Found, Mirrored};
 
 /// The inputs that are properties of objects, except maps and `cors_configuration`.
@@ -55,6 +55,11 @@ pub(super) const MIRRORED: &[Mirrored] = &[
         own.map(|own| if of_api.contains(&own) { Value::Null } else { own }).collect()
     })
     .if_deleted(&Value::Null),
+    Mirrored::new("mutual_tls_authentication", |it| it.all(DomainName::of).map(mutual_tls).collect())
+        .imported_as(|_, values| {
+            values.into_iter().find(|it| it.get("truststore_uri").as_str().is_some_and(|uri| !uri.is_empty()))
+        })
+        .if_deleted(&Value::Null),
     // As an output, it has the certificate in AWS already, and an import of an own domain looks it up.
     Mirrored::new("certificate_arn", |it| it.each(DomainName::of, |_| &true))
         .imported_as(|_, _| None)
@@ -76,12 +81,21 @@ pub(super) const TAG_MAPS: [(&str, TagsOf); 3] = [
     ("access_log_logservice_group_tags", |spec| LogGroup::of(spec).map(|group| &group.tags)),
 ];
 
-/// The first of these values of records. An adoption creates no record. If the domain has IPv6 addresses and no record
-/// of type AAAA, its record of type A therefore stays unmanaged.
+/// The first of these values of records. An adoption creates no record. If the domain lacks one of those that it needs,
+/// which is of type AAAA if it has IPv6 addresses, the other one therefore stays unmanaged.
 fn of_complete_records(found: Found<'_>, values: Vec<Value>) -> Option<Value> {
-    let count = |domain: &DomainName| domain.ip_address_type.known().map(|it| DnsRecord::types(it).len());
-    let is_complete = found.all(DomainName::of).all(|domain| count(domain) == Some(values.len()));
+    let has = |needed: &str| found.all(DnsRecord::of).any(|record| record.record_type == needed);
+    let has_all = |domain: &DomainName| {
+        domain.ip_address_type.known().is_some_and(|it| DnsRecord::types(it).iter().all(|it| has(it)))
+    };
+    let is_complete = found.all(DomainName::of).all(has_all);
     values.into_iter().next().filter(|_| is_complete || !found.inventory.has_foreign_root())
+}
+
+/// Mutual TLS of a domain as an input. Null if it is not managed.
+fn mutual_tls(domain: &DomainName) -> Value {
+    let setting = domain.mutual_tls.known().and_then(Option::as_ref);
+    setting.map_or(Value::Null, |setting| MutualTlsConfig::of(setting).encode())
 }
 
 /// A part of the attributes that produce the format of the access logs.

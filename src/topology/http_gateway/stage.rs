@@ -86,7 +86,7 @@ pub(super) fn prefixed_paths(config: &GatewayConfig) -> Vec<Problem> {
     routes.filter(|(_, integration)| is_prefixed(integration)).map(warning).collect()
 }
 
-/// The warning that the URL of the API changes, and of what the new stage lacks.
+/// The warning that the URL of the API changes.
 pub(super) fn renamed(context: &Context<'_, GatewayConfig>) -> Option<Problem> {
     let wanted = context.config.stage_name.known()?;
     let is_old = |entry: &&Entry| Stage::of(&entry.applied).is_some_and(|stage| stage.name != *wanted);
@@ -105,26 +105,8 @@ pub(super) fn renamed(context: &Context<'_, GatewayConfig>) -> Option<Problem> {
     if matches!(context.config.domain_name, Input::Known(Some(_))) {
         message += " The custom domain moves to the new stage without an interruption.";
     }
-    let left = left_behind(old);
-    if !left.is_empty() {
-        message += &format!(" The old stage has unmanaged settings, which the new one does not get: {left}.");
-    }
     let hint = "Tell the clients of the API's own endpoint, and change IAM policies that name the stage.";
     Some(Problem::new(AttributePath::new("stage_name"), message, hint))
-}
-
-/// The settings of a stage that no input sets.
-fn left_behind(old: &Entry) -> String {
-    let Some(stage) = Stage::of(old.spec()) else { return String::new() };
-    let found = &old.learned.route_settings;
-    let default = found.default.without(&stage.default_settings);
-    let routes = found.routes.iter().map(|(key, settings)| {
-        let rest = stage.route_settings.get(key).map_or_else(|| settings.clone(), |managed| settings.without(managed));
-        (key.as_str(), rest)
-    });
-    let all = [("default_route_settings", default)].into_iter().chain(routes);
-    let left = all.filter(|(_, settings)| !settings.is_empty());
-    left.map(|(key, settings)| format!("{key} ({})", settings.phrase())).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]

@@ -79,6 +79,16 @@ pub(super) fn warnings(config: &GatewayConfig) -> Vec<Problem> {
             "Set domain_name, or map a domain to the stage elsewhere.",
         ));
     }
+    if let (Input::Known(false), Input::Known(Some(mutual_tls))) =
+        (&config.disable_execute_api_endpoint, config.mutual_tls())
+        && mutual_tls.is_on()
+    {
+        warnings.push(Problem::new(
+            AttributePath::new("mutual_tls_authentication"),
+            "Clients can bypass the client certificate at the API's own endpoint, api_endpoint.",
+            "Set disable_execute_api_endpoint = true.",
+        ));
+    }
     warnings
 }
 

@@ -59,14 +59,18 @@ impl Part for DefaultNetworkAcl {
         problems.0
     }
 
-    /// Their replacement by earlier rules, and their number.
+    /// Their replacement by earlier rules, their number, and that there are none.
     fn warnings(&self, context: &Context<'_, Config>) -> Vec<Problem> {
         let config = context.config;
         match config.apply_default_nacl_rules {
             Input::Known(false) => released(context.existing).into_iter().collect(),
             Input::Known(true) => {
                 let denying = if config.enable_ipv6 == Input::Known(true) { 2 } else { 1 };
-                maps(config).into_iter().filter_map(|(name, rules)| too_many(name, rules, denying)).collect()
+                let all = maps(config).into_iter();
+                let too_many = all.clone().filter_map(|(name, rules)| too_many(name, rules, denying));
+                let denied =
+                    all.enumerate().filter_map(|(at, (name, rules))| denied(name, rules, at, context.existing));
+                too_many.chain(denied).collect()
             }
             Input::Unknown => Vec::new(),
         }
@@ -161,6 +165,26 @@ fn too_many(name: &str, rules: &RuleMap<NaclRule>, denying: usize) -> Option<Pro
             count + denying
         );
         let hint = "Use fewer rules, unless AWS has raised the quota of this account.";
+        Problem::new(AttributePath::new(name), message, hint)
+    })
+}
+
+/// The warning that an empty map denies all traffic of a direction, unlike one of the default security group. `at` is
+/// the number of the direction.
+fn denied(name: &str, rules: &RuleMap<NaclRule>, at: usize, existing: &Inventory) -> Option<Problem> {
+    let entry = existing.at(&keys::default_network_acl().slot);
+    let has_none = |spec: &Spec| {
+        model::DefaultNetworkAcl::of(spec).is_some_and(|acl| *maps_of(acl)[at].1 == Input::Known(Vec::new()))
+    };
+    let is_empty = rules.known().is_some_and(BTreeMap::is_empty);
+    let is_new = !entry.is_some_and(|entry| has_none(entry.spec()));
+    let direction = if name == EGRESS { "outbound" } else { "inbound" };
+    (is_empty && is_new).then(|| {
+        let message = format!(
+            "An empty map denies all {direction} traffic of the subnets with this ACL, unlike an empty map of rules of the \
+             default security group."
+        );
+        let hint = format!("To allow all {direction} traffic, remove {name}.");
         Problem::new(AttributePath::new(name), message, hint)
     })
 }

@@ -62,13 +62,16 @@ impl Part for DefaultSecurityGroup {
         problems.0
     }
 
-    /// The number of rules, and their revocation.
+    /// The number of rules, their revocation, and rules that stay although the configuration no longer has them.
     fn warnings(&self, context: &Context<'_, Config>) -> Vec<Problem> {
         let config = context.config;
         let has_rules = config.restrict_default_security_group == Input::Known(false);
         match config.enable_default_security_group {
             Input::Known(true) if has_rules => {
-                maps(config).into_iter().filter_map(|(name, rules)| too_many(name, rules, context.facts)).collect()
+                let all = maps(config).into_iter();
+                let too_many = all.clone().filter_map(|(name, rules)| too_many(name, rules, context.facts));
+                let left = all.enumerate().filter_map(|(at, (name, rules))| left(name, rules, at, context.existing));
+                too_many.chain(left).collect()
             }
             Input::Known(false) => released(context.existing).into_iter().collect(),
             _ => Vec::new(),
@@ -121,8 +124,13 @@ impl Part for DefaultSecurityGroup {
             Input::Known(true) => Input::Known(Some(Vec::new())),
             Input::Unknown => Input::Unknown,
         });
+        let applied = draft.context.existing.at(&key.slot).and_then(|it| model::DefaultSecurityGroup::of(&it.applied));
+        let [set_ingress, set_egress] = applied.map(model::DefaultSecurityGroup::set_rules).unwrap_or_default();
+        let left = |rules: &Rules, set: Vec<_>| if *rules == Input::Known(None) { set } else { Vec::new() };
         let spec = model::DefaultSecurityGroup {
             vpc: draft.vpc.clone(),
+            left_ingress: left(&ingress, set_ingress),
+            left_egress: left(&egress, set_egress),
             ingress,
             egress,
             tags: draft.tags(&key, &[&config.security_group_tags]),
@@ -223,7 +231,7 @@ fn too_many(name: &str, rules: &RuleMap<SecurityGroupRule>, facts: &Facts) -> Op
             let (weight, family) = detail.split_once(' ')?;
             Some((weight.parse::<usize>().ok()?, family))
         }
-        Some(Finding::Missing(_)) | None => None,
+        Some(Finding::Usable(_) | Finding::Missing(_)) | None => None,
     };
     let count = |family: &str| -> usize {
         let count = |source: &RuleSource| match source {
@@ -247,6 +255,27 @@ fn too_many(name: &str, rules: &RuleMap<SecurityGroupRule>, facts: &Facts) -> Op
         );
         Problem::new(AttributePath::new(name), message, "Use fewer, unless AWS has raised the quota of this account.")
     })
+}
+
+/// The warning that the rules of a direction stay, because its map is empty. `at` is the number of the direction.
+fn left(name: &str, rules: &RuleMap<SecurityGroupRule>, at: usize, existing: &Inventory) -> Option<Problem> {
+    let entry = existing.at(&keys::default_security_group().slot)?;
+    let rules_of = |spec| Some(maps_of(model::DefaultSecurityGroup::of(spec)?)[at].1.known()?.as_deref());
+    let (was_managed, now) = (rules_of(&entry.applied)?.is_some(), rules_of(entry.spec())?.unwrap_or_default());
+    if rule::rules(rules) != Input::Known(None) || !was_managed || now.is_empty() {
+        return None;
+    }
+    let traffic: Vec<String> = now.iter().map(|rule| rule.traffic(name == EGRESS)).collect();
+    let message = format!(
+        "An empty map leaves the rules that exist. The default security group still allows this traffic, and it is no \
+         longer managed: {}.",
+        traffic.join(", ")
+    );
+    let hint = format!(
+        "To revoke the rules, remove {name}, which leaves only AWS's own rule, or set {RESTRICTED} to true. Setting \
+         {SWITCH} to false revokes all rules that this resource has set."
+    );
+    Some(Problem::new(AttributePath::new(name), message, hint))
 }
 
 /// The warning that the rules of the default security group are revoked. The group itself stays.

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use super::Part;
 use crate::model::keys::network as keys;
 use crate::model::{
-    self, DELIVERY_STATUS, Entry, Input, Inventory, Key, LogGroup, Outside, Reference, Scope, Spec, TaggingService,
-    check_tags,
+    self, DELIVERY_STATUS, Entry, Input, Inventory, Key, LogGroup, Object, Outside, Reference, Scope, Spec,
+    TaggingService, check_tags,
 };
 use crate::plugin::{Encode, Nested, Problem, Value};
 use crate::topology::alternatives::Change;
@@ -79,21 +79,13 @@ impl Part for FlowLogs {
 
     fn draft(&self, draft: &mut Draft<'_>, _: &Built<'_>) {
         for (name, log) in logs(draft.context.config) {
-            let group = log.log_group_name.known().cloned().flatten().map(|group| {
-                let key = keys::log_group_of_flow_log(name, &Input::Known(group.clone()));
-                let spec = LogGroup {
-                    root: draft.vpc.clone(),
-                    name: Input::Known(group),
-                    retention_in_days: LogGroup::period(&log.retention_in_days),
-                    kms_key_arn: log.kms_key_id.clone(),
-                    skip_destroy: log.log_group_skip_destroy.clone(),
-                    tags: draft.tags(&key, &[&log.settings.tags]),
-                };
+            let group = log_group(name, log, &draft.vpc).map(|(key, mut spec)| {
+                spec.tags = draft.tags(&key, &[&log.settings.tags]);
                 draft.add(&key, Spec::LogGroup(spec));
                 key
             });
             let mut spec = log.spec(&draft.vpc, group);
-            let key = keys::flow_log(name, &spec);
+            let key = keys::flow_log(name, spec.fixed());
             spec.settings.tags = draft.tags(&key, &[&log.settings.tags]);
             draft.warnings.extend(gap(name, &key, &spec, draft.context.existing));
             draft.add(&key, Spec::FlowLog(spec));
@@ -195,6 +187,27 @@ impl Part for FlowLogs {
         let name = ENTRIES.name(slot).or_else(|| GROUPS.name(slot))?;
         Some(format!("-flow-log-{name}"))
     }
+}
+
+/// The log groups that a configuration requires, without their tags.
+pub(in super::super) fn log_groups(config: &Config, vpc: &Key) -> Vec<Object> {
+    let group = |(name, log): (&String, &FlowLog)| log_group(name, log, vpc);
+    logs(config).filter_map(group).map(|(key, spec)| Object::new(key, Spec::LogGroup(spec))).collect()
+}
+
+/// The log group of a flow log, without its tags.
+fn log_group(name: &str, log: &FlowLog, vpc: &Key) -> Option<(Key, LogGroup)> {
+    let group = log.log_group_name.known()?.clone()?;
+    let key = keys::log_group_of_flow_log(name, &Input::Known(group.clone()));
+    let spec = LogGroup {
+        root: vpc.clone(),
+        name: Input::Known(group),
+        retention_in_days: LogGroup::period(&log.retention_in_days),
+        kms_key_arn: log.kms_key_id.clone(),
+        skip_destroy: log.log_group_skip_destroy.clone(),
+        tags: Input::Known(BTreeMap::new()),
+    };
+    Some((key, spec))
 }
 
 /// The logs whose inputs are known.

@@ -2,10 +2,13 @@
 
 mod draft;
 mod entry;
+mod follows;
 mod groups;
 #[cfg(test)]
 mod tests;
 mod way_back;
+
+use std::collections::BTreeMap;
 
 use super::Part;
 use crate::model::keys::network as keys;
@@ -31,6 +34,9 @@ const GROUPS: Entries = Entries { slots: keys::ENDPOINT_GROUP, ..ENTRIES };
 
 /// Interface endpoints of the VPC.
 pub(in super::super) struct InterfaceEndpoints;
+
+/// Endpoints by the names of their entries.
+type Specs = BTreeMap<String, model::InterfaceEndpoint>;
 
 impl Part for InterfaceEndpoints {
     /// Unknown if its objects may or may not exist.
@@ -64,13 +70,22 @@ impl Part for InterfaceEndpoints {
         all
     }
 
-    /// The services of new and of changed entries, and of those that an import has found.
+    /// The services of new and of changed entries, and of those that an import has found; all if the AZs of tiers may
+    /// change, because AWS may offer a service in further AZs since.
     fn lookups(&self, config: &Config, prior: Option<&Config>, existing: &Inventory) -> Vec<Lookup> {
         let before = prior.and_then(|prior| prior.interface_endpoints.known());
+        let has_same_places = prior.is_some_and(|prior| places(prior) == places(config));
         let is_settled = |name: &String, entry: &InterfaceEndpoint| {
             let is_same = before.and_then(|before| before.get(name)?.known()).is_some_and(|it| it == entry);
             let found = existing.at(&ENTRIES.slot(name)).and_then(|it| model::InterfaceEndpoint::of(&it.applied));
-            is_same && found.is_some_and(|it| it.offered_in.is_some())
+            // The endpoint of another service may have this slot after a failed apply that has swapped two names.
+            let wanted = entry.service_of(name);
+            let is_of_service = |it: &model::InterfaceEndpoint| {
+                let full = it.service_name.known().map(String::as_str);
+                let label = full.and_then(way_back::label);
+                wanted.known().is_some_and(|wanted| [full, label].contains(&Some(wanted)))
+            };
+            is_same && has_same_places && found.is_some_and(|it| it.offer.is_some() && is_of_service(it))
         };
         let changed = entries(config).filter(|(name, entry)| !is_settled(name, entry));
         // The services of another Region are listed there.
@@ -80,8 +95,9 @@ impl Part for InterfaceEndpoints {
     }
 
     fn draft(&self, draft: &mut Draft<'_>, _: &Built<'_>) {
-        groups::draft(draft);
-        draft::draft(draft);
+        let specs = draft::specs(draft);
+        groups::draft(draft, &specs);
+        draft::draft(draft, specs);
     }
 
     /// Without an endpoint in place of what is unknown, and with one that has a group of its own or shares one.
@@ -190,6 +206,15 @@ fn entries(config: &Config) -> impl Iterator<Item = (&String, &InterfaceEndpoint
     config.interface_endpoints.known().into_iter().flatten().filter_map(|(name, it)| Some((name, it.known()?)))
 }
 
+/// The inputs that decide in which AZs tiers have subnets.
+fn places(config: &Config) -> impl PartialEq + use<> {
+    let zones = (config.availability_zone_ids.clone(), config.availability_zone_names.clone());
+    let excluded = (config.availability_zone_exclude_ids.clone(), config.availability_zone_exclude_names.clone());
+    let others = (config.availability_zone_state.clone(), config.tier_availability_zone_ids.clone());
+    let tiers = Tier::ALL.map(|tier| config.creates(tier).clone());
+    (config.num_availability_zones.clone(), zones, excluded, others, tiers)
+}
+
 const DNS_ENTRY: &[(&str, &str)] =
     &[("dns_name", "The name."), ("hosted_zone_id", "ID of the hosted zone of the name, for an alias record.")];
 
@@ -197,20 +222,11 @@ fn dns_entry() -> Type {
     Type::Object(DNS_ENTRY.iter().map(|(name, _)| (name.to_string(), Type::String)).collect())
 }
 
-/// Lists of what AWS has created for each endpoint; an unknown list for one whose subnets or names change.
+/// Lists of what AWS has created for each endpoint; an unknown list for one that is new or whose subnets or names
+/// change.
 fn addresses(network: &Network<'_>, of: impl Fn(&model::EndpointAddresses) -> Vec<Value>) -> Value {
     network.each(keys::INTERFACE_ENDPOINT, |key| {
-        let spec = network.objects.iter().find(|object| object.key == *key);
-        let spec = spec.and_then(|object| model::InterfaceEndpoint::of(&object.spec));
         let found = network.ids.get(key).and_then(|it| it.learned.endpoint.as_ref());
-        let (Some(spec), Some(found)) = (spec, found) else { return Value::Unknown };
-        let state = network.ids.get(key).and_then(|it| it.learned.get(model::ENDPOINT_STATE));
-        let mut subnets: Vec<&str> = spec.subnets.iter().filter_map(|it| network.ids.resolve(it)).collect();
-        subnets.sort_unstable();
-        let is_current = subnets == found.subnets
-            && subnets.len() == spec.subnets.len()
-            && (spec.private_dns_enabled == Input::Known(found.has_private_dns)
-                || state.is_some_and(|state| model::is_unaccepted(state)));
-        if is_current { Value::List(of(found)) } else { Value::Unknown }
+        found.map_or(Value::Unknown, |found| Value::List(of(found)))
     })
 }

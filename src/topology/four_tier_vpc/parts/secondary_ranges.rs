@@ -10,7 +10,7 @@ use ipnet::{IpNet, Ipv4Net};
 
 use super::Part;
 use crate::model::keys::network as keys;
-use crate::model::{Input, Inventory, OccupiedAddresses, Scope, Spec, Tier, VpcCidrBlock};
+use crate::model::{Input, Inventory, Key, OccupiedAddresses, Scope, Spec, Tier, VpcCidrBlock};
 use crate::plugin::{AttributePath, Problem, Value};
 use crate::topology::Context;
 use crate::topology::alternatives::Change;
@@ -171,10 +171,11 @@ impl Part for SecondaryRanges {
     }
 }
 
-/// The required ranges that the network does not have.
+/// The required ranges that the network does not have. One in pending deletion is used again.
 fn new(context: &Context<'_, Config>) -> Vec<Ipv4Net> {
     let mut ranges = secondary(context.config).unwrap_or_default();
-    ranges.retain(|range| context.existing.at(&keys::cidr_block(&range.to_string()).slot).is_none());
+    let exists = |key: Key| context.existing.present().any(|entry| entry.key == key);
+    ranges.retain(|range| !exists(keys::cidr_block(&range.to_string())));
     ranges
 }
 

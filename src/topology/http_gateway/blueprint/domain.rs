@@ -2,7 +2,9 @@
 
 use super::Draft;
 use crate::model::keys::gateway as keys;
-use crate::model::{ApiMapping, Arn, Certificate, DnsRecord, DomainName, Key, Ref, Spec, covers};
+use crate::model::{
+    Api, ApiMapping, Arn, Certificate, DnsRecord, DomainName, Entry, Key, MutualTls, Ref, Spec, covers,
+};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::http_gateway::config::GatewayConfig;
 
@@ -19,9 +21,12 @@ impl Draft<'_> {
             endpoint_type: DomainName::REGIONAL.to_string(),
             security_policy: DomainName::TLS_1_2.to_string(),
             ip_address_type: ip_address_type.clone(),
+            mutual_tls: config.mutual_tls(),
             tags: self.scope.tags(&[]),
         };
+        self.check_mutual_tls(&domain, name, &spec.mutual_tls);
         self.add(domain.clone(), Spec::DomainName(spec), vec![]);
+        self.disable_endpoint_after(domain.clone(), config);
         let mapping = keys::api_mapping(&domain);
         let spec = ApiMapping {
             api: self.api.clone(),
@@ -39,20 +44,74 @@ impl Draft<'_> {
             // Validation has already reported a missing zone.
             Input::Known(zone_id) => Input::Known(zone_id.clone().unwrap_or_default()),
         };
-        for record_type in DnsRecord::types(ip_address_type.known()?) {
+        for record_type in self.record_types(&domain, ip_address_type.known()?, &zone_id) {
             let key = keys::dns_record(record_type, &zone_id, &domain_name);
             let spec = DnsRecord {
                 zone_id: zone_id.clone(),
                 name: domain_name.clone(),
                 record_type: record_type.to_string(),
                 target: Ref::Key(domain.clone()),
-                evaluate_target_health: false,
             };
             // The record depends on the mapping, so that requests to the name reach the API as soon as it exists.
             self.add(key.clone(), Spec::DnsRecord(spec), vec![mapping.clone()]);
             self.disable_endpoint_after(key, config);
         }
         Some(())
+    }
+
+    /// The types of the records of a domain. Other builders add one of type AAAA to a domain with IPv4 addresses too.
+    /// It stays as it was found, as long as the record of type A does.
+    fn record_types(&self, domain: &Key, ip_address_type: &str, zone_id: &Input<String>) -> &'static [&'static str] {
+        let record = keys::dns_record(DnsRecord::AAAA, zone_id, &domain.fixed);
+        let is_ipv4 = |entry: &Entry| {
+            let applied = DomainName::of(&entry.applied);
+            applied.is_some_and(|it| it.ip_address_type == Input::Known(Api::IPV4.to_string()))
+        };
+        let has =
+            |key: &Key, holds: &dyn Fn(&Entry) -> bool| self.existing.current().any(|it| it.key == *key && holds(it));
+        match has(domain, &is_ipv4) && has(&record, &|_| true) {
+            true => DnsRecord::types(Api::DUALSTACK),
+            false => DnsRecord::types(ip_address_type),
+        }
+    }
+
+    /// Reports what AWS cannot change, and warns of changes of who can call the API.
+    fn check_mutual_tls(&mut self, domain: &Key, name: &str, wanted: &Input<Option<MutualTls>>) {
+        let path = || AttributePath::new(DomainName::MUTUAL_TLS);
+        let entry = self.existing.current().find(|entry| entry.key == *domain && !entry.is_missing());
+        let Some((entry, now)) = entry.and_then(|entry| Some((entry, DomainName::of(entry.spec())?))) else { return };
+        let managed = now.mutual_tls.known().and_then(Option::as_ref);
+        let is_on =
+            managed.is_some_and(MutualTls::is_on) || entry.learned.unexpressed.contains_key(DomainName::MUTUAL_TLS);
+        match wanted.known() {
+            Some(Some(wanted)) if !wanted.is_on() && is_on => self.warnings.push(Problem::new(
+                path(),
+                format!(
+                    "{name} no longer asks for a client certificate. Every client that reaches it can call the API, \
+                     unless the authorization of a route rejects the request."
+                ),
+                "To keep mutual TLS, set truststore_uri to the URI of the trust store.",
+            )),
+            Some(Some(wanted)) => {
+                let has_version = managed.is_some_and(|it| it.truststore_version.is_some());
+                if entry.is_applied() && wanted.is_on() && has_version && wanted.truststore_version.is_none() {
+                    self.problems.push(Problem::new(
+                        path().attribute("truststore_version"),
+                        "truststore_version cannot be removed alone: API Gateway has no call for it.",
+                        "Set the version to use.",
+                    ));
+                }
+            }
+            Some(None) => {
+                if let Some(managed) = managed.filter(|it| it.is_on() || entry.is_applied()) {
+                    let message = format!("It is no longer managed: {name} keeps {managed}.");
+                    let hint =
+                        format!("To turn mutual TLS off, set {} = {}.", DomainName::MUTUAL_TLS, MutualTls::off());
+                    self.warnings.push(Problem::new(path(), message, hint));
+                }
+            }
+            None => {}
+        }
     }
 
     /// Lets the update that disables the endpoint of the API wait for what replaces it.

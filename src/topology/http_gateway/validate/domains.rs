@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::model::{Arn, only};
+use crate::topology::http_gateway::MutualTlsConfig;
 
 impl Problems {
     pub(super) fn domains(&mut self, config: &GatewayConfig) {
@@ -14,6 +15,15 @@ impl Problems {
             }
         }
         self.certificate(config);
+        if let Input::Known(Some(MutualTlsConfig { truststore_uri: Input::Known(uri), truststore_version })) =
+            &config.mutual_tls_authentication
+            && uri.is_empty()
+            && matches!(truststore_version, Input::Known(Some(_)))
+        {
+            let path = AttributePath::new("mutual_tls_authentication").attribute("truststore_version");
+            let message = "truststore_uri is empty, which turns mutual TLS off, so it has no version.";
+            self.add(path, message, "Set truststore_uri to s3://<bucket>/<key>, or remove truststore_version.");
+        }
         if config.create_dns_entry == Input::Known(true) {
             let needed = [("domain_name", &config.domain_name), ("hosted_zone_id", &config.hosted_zone_id)];
             let missing: Vec<&str> =

@@ -400,6 +400,59 @@ fn domains() -> Vec<Rule> {
     ]
 }
 
+fn mutual_tls() -> Vec<Rule> {
+    let with_store = |store: Json| json!({"domain_name": "a.example.com", "mutual_tls_authentication": store});
+    let of = |uri: &str| json!({"truststore_uri": uri});
+    let uri = "s3://trust/ca.pem";
+    let not_s3 = [
+        ("a trust store is in S3", "https://trust/ca.pem"),
+        ("a trust store has a key", "s3://trust"),
+        ("the key of a trust store is not empty", "s3://trust/"),
+        ("a trust store has a bucket", "s3:///ca.pem"),
+    ];
+    let not_s3 = not_s3.map(|(name, wrong)| -> Rule {
+        (
+            name,
+            with_store(of(wrong)),
+            &["mutual_tls_authentication.truststore_uri"],
+            &["not the URI"],
+            with_store(of(uri)),
+        )
+    });
+    let mut rules = not_s3.to_vec();
+    rules.extend([
+        (
+            "mutual TLS needs a domain",
+            json!({"mutual_tls_authentication": of(uri)}),
+            &["mutual_tls_authentication"] as &[&str],
+            &["domain_name"] as &[&str],
+            with_store(of("")),
+        ),
+        (
+            "the URI of a trust store has at most 2048 characters",
+            with_store(of(&format!("s3://trust/{}", "x".repeat(2038)))),
+            &["mutual_tls_authentication.truststore_uri"],
+            &["2049", "2048"],
+            with_store(of(&format!("s3://trust/{}", "x".repeat(2037)))),
+        ),
+        (
+            "mutual TLS that is off has no version",
+            with_store(json!({"truststore_uri": "", "truststore_version": "1"})),
+            &["mutual_tls_authentication.truststore_version"],
+            &["turns mutual TLS off"],
+            with_store(json!({"truststore_uri": uri, "truststore_version": "1"})),
+        ),
+        (
+            "a version is not empty",
+            with_store(json!({"truststore_uri": uri, "truststore_version": ""})),
+            &["mutual_tls_authentication.truststore_version"],
+            &["0 characters"],
+            with_store(json!({"truststore_uri": uri, "truststore_version": "x".repeat(64)})),
+        ),
+    ]);
+    rules
+}
+
 fn all() -> Vec<Rule> {
     [
         api(),
@@ -414,6 +467,7 @@ fn all() -> Vec<Rule> {
         logs::access_logs(),
         logs::subscriptions(),
         domains(),
+        mutual_tls(),
         settings::settings(),
         stages::stages(),
     ]

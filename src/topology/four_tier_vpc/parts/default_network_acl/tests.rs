@@ -327,6 +327,22 @@ fn a_release_warns_only_of_rules_that_were_not_found() {
 }
 
 #[test]
+fn an_empty_map_of_acl_rules_denies_everything_and_says_so_once() {
+    let applies =
+        |more: &[(&'static str, Value)]| config(&[&[("apply_default_nacl_rules", true.into())][..], more].concat());
+    for name in [INGRESS, EGRESS] {
+        let (null, none) = (applies(&[]), applies(&[(name, Value::map::<&str>([]))]));
+        let existing = applied(&objects(&null, "a"));
+        let [(path, warning)] = warned(&none, Some(&null), &existing).try_into().expect("one warning");
+        assert_eq!(path, name);
+        assert!(warning.contains(if name == EGRESS { "all outbound" } else { "all inbound" }), "{warning}");
+        let denying = applied(&objects(&none, "a"));
+        assert_eq!(warned(&none, Some(&none), &denying), []);
+        assert_eq!(warned(&null, Some(&none), &denying), []);
+    }
+}
+
+#[test]
 fn quotas_cause_warnings_and_no_errors() {
     let rule = |number: i64| {
         let fields = [

@@ -10,7 +10,9 @@ use crate::topology::four_tier_vpc::classify::{
     tests::{landscape, reason, slot},
 };
 use crate::topology::four_tier_vpc::config::tests::config;
-use crate::topology::four_tier_vpc::fixtures::{applied, assert_reproduced, blueprint, imported, objects, warned};
+use crate::topology::four_tier_vpc::fixtures::{
+    applied, assert_reproduced, blueprint, imported, next_objects, objects, warned,
+};
 use crate::topology::four_tier_vpc::validate::rules::problems;
 use crate::topology::rules::{Rule, UNKNOWN, assert_reported, with};
 
@@ -428,6 +430,32 @@ fn turning_off_the_default_group_warns_about_its_rules() {
     let warnings = warned(&off, Some(&on), &existing);
     assert_eq!((warnings.len(), warnings[0].0.as_str()), (1, "enable_default_security_group"));
     assert!(warnings[0].1.contains("are revoked"), "{warnings:?}");
+}
+
+#[test]
+fn rules_that_an_empty_map_leaves_are_named_once() {
+    let (rules, empty) = (Value::map([("web", web(&["10.0.0.0/8"]))]), Value::map::<&str>([]));
+    for name in [INGRESS, EGRESS] {
+        let [of_rules, none, null] =
+            [vec![(name, rules.clone())], vec![(name, empty.clone())], vec![]].map(|inputs| config(&inputs));
+        let existing = applied(&objects(&of_rules, "a"));
+        let says = |config: &Config, existing: &Inventory| {
+            let found = warned(config, Some(&of_rules), existing);
+            found.into_iter().filter(|(path, _)| path == name).map(|(_, message)| message).collect::<Vec<_>>()
+        };
+        let [warning] = &says(&none, &existing)[..] else { panic!("one warning") };
+        assert!(warning.contains("still allows this traffic") && warning.contains("10.0.0.0/8"), "{warning}");
+        assert_eq!(says(&null, &existing), [""; 0], "AWS's own rule replaces it");
+        let left = next_objects(&none, Some(&of_rules), &existing, "a");
+        let of = |objects: &[crate::model::Object]| {
+            objects.iter().find_map(|it| model::DefaultSecurityGroup::of(&it.spec).cloned()).expect("a group")
+        };
+        let set = of(&left).set_rules();
+        assert_eq!(set[usize::from(name == EGRESS)], [cidr("10.0.0.0/8")]);
+        assert_eq!(says(&none, &applied(&left)), [""; 0]);
+        assert_eq!(next_objects(&none, Some(&none), &applied(&left), "a"), left, "the next plan is empty");
+        assert_eq!(of(&next_objects(&of_rules, Some(&none), &applied(&left), "a")), of(&objects(&of_rules, "a")));
+    }
 }
 
 #[test]

@@ -19,8 +19,10 @@ crate::attributes! {
         /// ARN of the KMS key that encrypts the created log group.
         kms_key_id: Input<Option<String>>
             = optional().check(KmsKey::check_arn()).only_if_set("log_group_name").in_place(),
-        /// Whether the created log group stays in AWS, with its events, when it is no longer required.
-        log_group_skip_destroy: Input<bool> = default(true).handling(),
+        /// Whether the created log group stays in AWS, with its events, when it is no longer required. If it is `true`
+        /// and the group exists already, the flow log uses it, provided that retention and key are equal. The network
+        /// then never changes or deletes it until `adopt` names it.
+        log_group_skip_destroy: Input<bool> = default(false).handling(),
         ..settings: FlowLogSettings
     }
 }
@@ -80,7 +82,7 @@ impl FlowLog {
             log_group_name: group.map_or(Input::Known(None), |group| group.name.clone().map(Some)),
             retention_in_days: group.map_or(Input::Known(None), |group| group.retention_in_days.clone()),
             kms_key_id: group.map_or(Input::Known(None), |group| group.kms_key_arn.clone()),
-            log_group_skip_destroy: group.map_or(Input::Known(true), |group| group.skip_destroy.clone()),
+            log_group_skip_destroy: group.map_or(Input::Known(false), |group| group.skip_destroy.clone()),
             settings: log.settings.clone(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Answer, ENTRIES, InterfaceEndpoint, entries, groups};
+use super::{Answer, ENTRIES, InterfaceEndpoint, Specs, entries, follows, groups};
 use crate::model::keys::network as keys;
 use crate::model::{
     self, Claim, EndpointOffer, Entry, Input, Inventory, Key, Ref, Spec, Subnet, VpcEndpoint, is_same_policy,
@@ -20,7 +20,7 @@ struct Service<'a> {
     /// The full name.
     name: Input<String>,
     /// What AWS returned of it in this plan.
-    offer: Option<&'a EndpointOffer>,
+    looked_up: Option<&'a EndpointOffer>,
     /// The endpoint that exists for it in the same slot.
     existing: Option<&'a model::InterfaceEndpoint>,
 }
@@ -70,18 +70,29 @@ pub(super) fn problems(config: &Config, entry: &InterfaceEndpoint, path: &Attrib
     problems
 }
 
+/// The specs of the endpoints by the names of their entries. Adds the problems of the others.
+pub(super) fn specs(draft: &mut Draft<'_>) -> Specs {
+    let mut specs = Specs::new();
+    for (name, entry) in entries(draft.context.config) {
+        match spec(draft, name, entry) {
+            Ok(spec) => {
+                let key = keys::interface_endpoint(name, &spec.service_name, &spec.settings.service_region);
+                let moved = follows::moved_block(&ENTRIES.path(name), &key, draft);
+                draft.problems.extend(moved);
+                specs.insert(name.clone(), spec);
+            }
+            Err(problem) => draft.problems.push(problem),
+        }
+    }
+    specs
+}
+
 /// Adds the endpoints, with problems and warnings.
-pub(super) fn draft(draft: &mut Draft<'_>) {
+pub(super) fn draft(draft: &mut Draft<'_>, mut specs: Specs) {
     let mut with_names: BTreeMap<String, &str> = BTreeMap::new();
     for (name, entry) in entries(draft.context.config) {
+        let Some(spec) = specs.remove(name) else { continue };
         let path = ENTRIES.path(name);
-        let spec = match spec(draft, name, entry) {
-            Ok(spec) => spec,
-            Err(problem) => {
-                draft.problems.push(problem);
-                continue;
-            }
-        };
         if let (Input::Known(service), Input::Known(true)) = (&spec.service_name, &spec.private_dns_enabled)
             && let Some(other) = with_names.insert(service.clone(), name)
         {
@@ -93,6 +104,8 @@ pub(super) fn draft(draft: &mut Draft<'_>) {
         draft.warnings.extend(of_guardduty(&path, &spec));
         let gaps = gaps(&path, &key, &spec, draft.context.existing);
         draft.warnings.extend(gaps);
+        let changes = follows::warnings(&path, &key, (entry, &spec), draft.context);
+        draft.warnings.extend(changes);
         draft.add(&key, Spec::InterfaceEndpoint(spec));
     }
 }
@@ -108,12 +121,7 @@ fn spec(draft: &mut Draft<'_>, name: &str, entry: &InterfaceEndpoint) -> Result<
         _ => None,
     };
     let places = places(draft, entry);
-    let offered_in = match (service.offer, service.existing) {
-        (Some(offer), _) => Some(offer.availability_zones.clone()),
-        (None, Some(existing)) => existing.offered_in.clone(),
-        (None, None) => None,
-    };
-    let (subnets, warning) = service.subnets(entry, &places, offered_in.as_deref(), &path)?;
+    let (subnets, warning) = service.subnets(entry, &places, &path)?;
     draft.warnings.extend(warning);
     let key = keys::interface_endpoint(name, &service.name, &entry.settings.service_region);
     let existing = context.existing.at(&key.slot);
@@ -122,11 +130,12 @@ fn spec(draft: &mut Draft<'_>, name: &str, entry: &InterfaceEndpoint) -> Result<
     let in_form = |text: String| in_existing_form(canonical_json(&text), existing, of_endpoint, is_same_policy);
     let mut settings = entry.settings.clone();
     settings.policy = settings.policy.map(|policy| policy.map(in_form));
+    settings.ip_address_type = follows::address_type(context, entry, &key);
     settings.tags = draft.tags(&key, &[&entry.settings.tags]);
     Ok(model::InterfaceEndpoint {
         vpc: draft.vpc.clone(),
+        offer: service.offer().cloned(),
         service_name: service.name,
-        offered_in,
         subnets,
         security_groups: groups::of(name, entry),
         private_dns_enabled,
@@ -147,7 +156,7 @@ impl<'a> Service<'a> {
         let context = draft.context;
         let wanted = entry.service_of(name);
         let Input::Known(wanted) = wanted else {
-            return Ok(Service { name: Input::Unknown, offer: None, existing: None });
+            return Ok(Service { name: Input::Unknown, looked_up: None, existing: None });
         };
         let region = &context.scope.region;
         let existing =
@@ -158,12 +167,12 @@ impl<'a> Service<'a> {
                 && it.settings.service_region == entry.settings.service_region
         });
         let answer = context.facts.endpoint_services.get(&wanted);
-        let offer = match answer {
+        let looked_up = match answer {
             Some(Answer::There(offer)) => Some(offer),
             _ => None,
         };
         let is_full_name = matches!(entry.service_name, Input::Known(Some(_)));
-        let name = match (offer, existing, is_full_name, answer) {
+        let name = match (looked_up, existing, is_full_name, answer) {
             (Some(offer), ..) => Input::Known(offer.name.clone()),
             (None, Some(existing), ..) => existing.service_name.clone(),
             // A third party may show a service to other accounts only.
@@ -178,7 +187,12 @@ impl<'a> Service<'a> {
                 return Err(Problem::new(attribute, message, hint));
             }
         };
-        Ok(Service { name, offer, existing })
+        Ok(Service { name, looked_up, existing })
+    }
+
+    /// What AWS offers, as far as this plan or an earlier one has looked it up.
+    fn offer(&self) -> Option<&EndpointOffer> {
+        self.looked_up.or_else(|| self.existing?.offer.as_ref())
     }
 
     fn named(&self) -> &str {
@@ -187,7 +201,7 @@ impl<'a> Service<'a> {
 
     /// Refuses what the service does not support.
     fn check(&self, entry: &InterfaceEndpoint, path: &AttributePath) -> Result<(), Problem> {
-        let Some(offer) = self.offer else { return Ok(()) };
+        let Some(offer) = self.offer() else { return Ok(()) };
         if !offer.accepts_policy && !matches!(entry.settings.policy, Input::Known(None)) {
             let message = format!("{} accepts no policy.", offer.name);
             return Err(Problem::new(path.attribute("policy"), message, "Remove the policy."));
@@ -206,27 +220,22 @@ impl<'a> Service<'a> {
     }
 
     /// Whether the endpoint has the private names of the service, and whether only for queries from outside the VPC.
+    /// What other inputs force is not taken from the existing endpoint, so that it returns with them.
     fn names(
         &self,
         config: &Config,
         entry: &InterfaceEndpoint,
         path: &AttributePath,
     ) -> Result<(Input<bool>, Input<Option<bool>>), Problem> {
-        let has_names = self.offer.is_none_or(|offer| offer.has_private_dns);
+        let has_names = self.offer().is_none_or(|offer| offer.has_private_dns);
         if entry.private_dns_enabled == Input::Known(Some(true)) && !has_names {
             let message = format!("private_dns_enabled is true, but {} has no private DNS names.", self.named());
             return Err(Problem::new(path.attribute("private_dns_enabled"), message, "Remove private_dns_enabled."));
         }
-        let default = || match (&self.name, self.offer, self.existing) {
-            // What AWS does not accept is not the default.
-            _ if config.enable_dns_support == Input::Known(false) => Input::Known(false),
-            _ if config.enable_dns_hostnames == Input::Known(false) => Input::Known(false),
-            (Input::Known(name), Some(offer), _) => {
-                Input::Known(model::InterfaceEndpoint::is_of_aws(name) && offer.has_private_dns)
-            }
-            (_, None, Some(existing)) => existing.private_dns_enabled.clone(),
-            (Input::Known(name), None, None) => Input::Known(model::InterfaceEndpoint::is_of_aws(name)),
-            (Input::Unknown, ..) => Input::Unknown,
+        // What AWS does not accept is not the default.
+        let default = || match follows::may_have_names(config) {
+            Input::Known(true) => self.name.clone().map(|name| model::InterfaceEndpoint::is_of_aws(&name) && has_names),
+            no_names => no_names,
         };
         let enabled = match &entry.private_dns_enabled {
             Input::Known(Some(enabled)) => Input::Known(*enabled),
@@ -234,12 +243,12 @@ impl<'a> Service<'a> {
             Input::Unknown => Input::Unknown,
         };
         let wanted = &entry.private_dns_only_for_inbound_resolver_endpoint;
-        let has_gateway = match (self.offer, self.existing) {
+        let has_gateway = match (self.offer(), self.existing) {
             (Some(offer), _) => offer.has_gateway,
             (None, Some(existing)) => existing.private_dns_only_for_inbound_resolver_endpoint != Input::Known(None),
             (None, None) => false,
         };
-        if self.offer.is_some() && !has_gateway && matches!(wanted, Input::Known(Some(_))) {
+        if self.offer().is_some() && !has_gateway && matches!(wanted, Input::Known(Some(_))) {
             let message = format!("{} has no gateway endpoints, which this argument requires.", self.named());
             let path = path.attribute("private_dns_only_for_inbound_resolver_endpoint");
             return Err(Problem::new(path, message, "Remove it."));
@@ -259,9 +268,9 @@ impl<'a> Service<'a> {
         &self,
         entry: &InterfaceEndpoint,
         places: &[Place],
-        offered_in: Option<&[String]>,
         path: &AttributePath,
     ) -> Result<(Vec<Ref>, Option<Problem>), Problem> {
+        let offered_in = self.offer().map(|offer| offer.availability_zones.as_slice());
         let list = |zones: &mut dyn Iterator<Item = &str>| zones.collect::<Vec<_>>().join(", ");
         let is_offered = |zone: &str| offered_in.is_none_or(|zones| zones.iter().any(|it| it == zone));
         let zones = || places.iter().map(|place| place.zone.as_str());
@@ -295,7 +304,7 @@ impl<'a> Service<'a> {
             return Err(Problem::new(path.clone(), message, "Remove the entry, or add one of these AZs to the tier."));
         }
         let missing = list(&mut zones().filter(|zone| !is_offered(zone)));
-        let is_new = self.offer.is_some() && chosen.is_none() && !missing.is_empty();
+        let is_new = self.looked_up.is_some() && chosen.is_none() && !missing.is_empty();
         let warning = is_new.then(|| {
             let message = format!("{} is not available in {missing}: the endpoint has no subnet there.", self.named());
             Problem::new(path.clone(), message, "Set availability_zones to the other AZs to confirm this.")

@@ -22,20 +22,21 @@ crate::attributes! {
         /// tier in which the service is offered.
         availability_zones: Input<Option<Vec<Input<String>>>> = optional().check(zones()).change(MOVED),
         /// Whether the public names of the service resolve to the endpoint inside the VPC. Defaults to `true` for an
-        /// AWS service that has such names, and to `false` for others. Requires `enable_dns_support` and
-        /// `enable_dns_hostnames`. A service of a third party gets its names once its owner has accepted the endpoint.
+        /// AWS service that has such names, and to `false` for others and while `enable_dns_support` or
+        /// `enable_dns_hostnames`, which it requires, is `false`. A service of a third party gets its names once its
+        /// owner has accepted the endpoint.
         private_dns_enabled: Input<Option<bool>> = optional().in_place(),
         /// For a service that also has gateway endpoints, such as S3: whether only queries from outside the VPC resolve
         /// to the endpoint, so that the VPC itself uses the gateway endpoint, which must exist. Defaults to `true`.
         private_dns_only_for_inbound_resolver_endpoint: Input<Option<bool>> = optional().in_place(),
         /// IDs of existing security groups for the endpoint, instead of one that this resource creates.
         security_group_ids: Input<Option<Vec<Input<String>>>> = optional().check(groups()).change(REGROUPED),
-        /// TCP ports to allow from the VPC. An endpoint with other ports than 443 gets a security group of its own,
-        /// which is created or deleted with the first or last such port.
+        /// TCP ports to allow from the ranges of the VPC that this resource manages. An endpoint with other ports than
+        /// 443 gets a security group of its own, which is created or deleted with the first or last such port.
         allowed_ports: Input<Vec<Input<i64>>>
             = default(Value::List(vec![HTTPS.into()])).check(ports()).conflicts_with("security_group_ids").in_place(),
-        /// CIDR blocks outside the VPC to allow on these ports. An endpoint with such blocks gets a security group of
-        /// its own.
+        /// Further CIDR blocks to allow on these ports, such as ranges that something else has associated with the VPC.
+        /// An endpoint with such blocks gets a security group of its own.
         allowed_cidr_blocks: Strings
             = default(Value::List(Vec::new())).check(blocks()).conflicts_with("security_group_ids").in_place(),
         ..settings: InterfaceEndpointSettings

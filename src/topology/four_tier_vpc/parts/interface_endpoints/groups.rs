@@ -1,21 +1,33 @@
 //! The security groups of interface endpoints: one that they share, and one for each endpoint with rules of its own.
 
-use super::{GROUPS, InterfaceEndpoint, entries};
+use super::{GROUPS, InterfaceEndpoint, Specs, entries, follows};
 use crate::model::keys::network as keys;
 use crate::model::{Input, Key, Ref, RuleSource, SecurityGroup, SecurityGroupRule, Spec, Tags};
 use crate::topology::four_tier_vpc::blueprint::Draft;
 use crate::topology::four_tier_vpc::{canonical, ranges, vpc};
 
 /// Adds them.
-pub(super) fn draft(draft: &mut Draft<'_>) {
+pub(super) fn draft(draft: &mut Draft<'_>, specs: &Specs) {
+    let existing = draft.context.existing;
+    let has_ipv6 = |name: &String| {
+        specs.get(name).map_or(Input::Known(false), |spec| {
+            let key = keys::interface_endpoint(name, &spec.service_name, &spec.settings.service_region);
+            follows::has_ipv6(existing, &key, spec)
+        })
+    };
     let all: Vec<(&String, &InterfaceEndpoint)> = entries(draft.context.config).collect();
-    let shared: Vec<&InterfaceEndpoint> = all.iter().map(|(_, it)| *it).filter(|it| it.shares_group()).collect();
-    if let Some(first) = shared.first() {
-        let with_ipv6 = shared.iter().find(|it| it.has_ipv6()).unwrap_or(first);
-        add(draft, &Key::new(keys::ENDPOINTS_GROUP), with_ipv6, false);
+    let shared = || all.iter().filter(|(_, it)| it.shares_group());
+    if let Some((_, first)) = shared().next() {
+        let with_ipv6: Vec<Input<bool>> = shared().map(|(name, _)| has_ipv6(name)).collect();
+        let with_ipv6 = match () {
+            () if with_ipv6.contains(&Input::Known(true)) => Input::Known(true),
+            () if with_ipv6.contains(&Input::Unknown) => Input::Unknown,
+            () => Input::Known(false),
+        };
+        add(draft, &Key::new(keys::ENDPOINTS_GROUP), (first, with_ipv6), false);
     }
-    for (name, entry) in all.into_iter().filter(|(_, entry)| entry.has_own_group()) {
-        add(draft, &Key::new(GROUPS.slot(name)), entry, true);
+    for (name, entry) in all.iter().filter(|(_, entry)| entry.has_own_group()) {
+        add(draft, &Key::new(GROUPS.slot(name)), (entry, has_ipv6(name)), true);
     }
 }
 
@@ -38,11 +50,11 @@ pub(super) fn of(name: &str, entry: &InterfaceEndpoint) -> Input<Vec<Ref>> {
     })
 }
 
-fn add(draft: &mut Draft<'_>, key: &Key, entry: &InterfaceEndpoint, is_own: bool) {
+fn add(draft: &mut Draft<'_>, key: &Key, (entry, has_ipv6): (&InterfaceEndpoint, Input<bool>), is_own: bool) {
     let own: &[&Tags] = if is_own { &[&entry.settings.tags] } else { &[] };
     let spec = SecurityGroup {
         vpc: draft.vpc.clone(),
-        ingress: rules(draft, entry).map_or(Input::Unknown, Input::Known),
+        ingress: rules(draft, entry, &has_ipv6).map_or(Input::Unknown, Input::Known),
         egress: Input::Known(Vec::new()),
         tags: draft.tags(key, own),
     };
@@ -50,11 +62,11 @@ fn add(draft: &mut Draft<'_>, key: &Key, entry: &InterfaceEndpoint, is_own: bool
 }
 
 /// The rules for an endpoint: from the VPC and from its other blocks. `None` while one is unknown.
-fn rules(draft: &Draft<'_>, entry: &InterfaceEndpoint) -> Option<Vec<SecurityGroupRule>> {
+fn rules(draft: &Draft<'_>, entry: &InterfaceEndpoint, has_ipv6: &Input<bool>) -> Option<Vec<SecurityGroupRule>> {
     let (config, existing) = (draft.context.config, draft.context.existing);
     let ranges = [vpc::range(config, existing)?].into_iter().chain(ranges::secondary(config)?);
     let mut sources: Vec<RuleSource> = ranges.map(|range| RuleSource::CidrIpv4(range.to_string())).collect();
-    if entry.has_ipv6() {
+    if *has_ipv6.known()? {
         let range = existing.at(keys::IPV6_CIDR_BLOCK)?.learned.get("ipv6_cidr_block")?;
         sources.push(RuleSource::CidrIpv6(canonical(range)));
     }

@@ -200,7 +200,7 @@ fn a_settled_endpoint_needs_no_lookup() {
     assert_eq!(looked_up(None, &existing), [kms.clone(), s3], "the inputs may be new");
     for entry in &mut existing.entries {
         if let (Spec::InterfaceEndpoint(it), "interface_endpoint.kms") = (&mut entry.applied, entry.key.slot.as_str()) {
-            it.offered_in = None;
+            it.offer = None;
         }
     }
     assert_eq!(looked_up(Some(&config), &existing), [kms], "an import does not know where it is offered");

@@ -36,7 +36,7 @@ pub(super) fn classify(classifier: &mut Classifier<'_>) {
 }
 
 /// The label of a service of AWS in any Region, for a name.
-fn label(service: &str) -> Option<&str> {
+pub(super) fn label(service: &str) -> Option<&str> {
     let rest = service.strip_prefix("cn.").unwrap_or(service).strip_prefix("com.amazonaws.")?;
     let label = rest.split_once('.').map_or(rest, |(_, label)| label);
     model::InterfaceEndpoint::is_of_aws(service).then_some(label)

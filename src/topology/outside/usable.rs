@@ -1,0 +1,198 @@
+//! Whether a create uses an existing object that it finds under its name. Nothing of the object changes.
+
+use super::argument;
+use crate::model::{Existing, Outside, OwningRoot, Reference, Spec};
+use crate::plugin::{AttributePath, Problem};
+
+/// What follows from an existing object with the name of a new one.
+#[derive(Debug, PartialEq)]
+pub enum Use {
+    /// The create uses it. With a notice for the plan.
+    Used(Problem),
+    /// The create fails unless it is deleted before, which a destroy in the same run may do. With a notice for the
+    /// plan, unless the plan shows that destroy.
+    Created(Option<Problem>),
+    /// The create would fail.
+    Refused(Problem),
+}
+
+/// The circumstances of a create that finds an existing object.
+#[derive(Clone, Copy, Debug)]
+pub struct UseContext<'a> {
+    /// The root of the state, unless the plan replaces it.
+    pub root_id: Option<&'a str>,
+    /// Whether the configuration allows other roots with the same name, and so with the same objects.
+    pub allows_duplicates: bool,
+}
+
+/// What a plan knows of the root that owns an existing object.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnerInPlan {
+    /// Whether this plan replaces the root.
+    pub is_replaced: bool,
+    /// Whether a destroy of the root keeps the object; `None` if its state is unknown.
+    pub keeps: Option<bool>,
+}
+
+/// What a plan does. It cannot tell whether a destroy in the same run removes the owner before, unless it replaces it.
+pub fn use_in_plan(
+    reference: &Reference,
+    (existing, wanted): (&Existing, &Spec),
+    context: UseContext<'_>,
+    owner_in_plan: impl Fn(&str) -> OwnerInPlan,
+) -> Use {
+    let owner = existing.owner.as_ref().filter(|owner| context.root_id != Some(owner.id.as_str()));
+    let owner = owner.map(|owner| (owner, owner_in_plan(&owner.id)));
+    // A state may still contain the object, although its root was deleted outside Terraform.
+    let owner = owner.filter(|(owner, in_plan)| owner.is_living || in_plan.keeps.is_some());
+    let Some((owner, OwnerInPlan { is_replaced, keeps })) = owner else {
+        return of_free(reference, existing, wanted);
+    };
+    let is_kept = wanted.uses_existing() == Some(true);
+    let notice = (!is_replaced).then(|| of_living(reference, owner, keeps, is_kept && context.allows_duplicates));
+    match (keeps, is_kept) {
+        (Some(true), false) => Use::Refused(stays(reference, existing, owner)),
+        (Some(false), _) | (None, false) => Use::Created(notice),
+        (Some(true) | None, true) => match (of_free(reference, existing, wanted), keeps) {
+            (Use::Used(mut uses), _) => {
+                if let Some(notice) = notice {
+                    uses.message = format!("{} {}", uses.message, notice.message);
+                    uses.hint = format!("{} {}", notice.hint, uses.hint);
+                }
+                Use::Used(uses)
+            }
+            // The owner may delete it before, and the create then sets other values.
+            (Use::Refused(_), None) => Use::Created(notice),
+            (other, _) => other,
+        },
+    }
+}
+
+/// What an apply does, before its first call.
+pub fn use_in_apply(reference: &Reference, existing: &Existing, wanted: &Spec, context: UseContext<'_>) -> Use {
+    match living(existing, context) {
+        Some(owner) if !context.allows_duplicates => {
+            let message = format!(
+                "The {} belongs to {}, which exists (tag fgw:resource), so this resource may not use it.",
+                reference.to, owner.id
+            );
+            Use::Refused(Problem::new(reference.path.clone(), message, other_name(&reference.path)))
+        }
+        _ => of_free(reference, existing, wanted),
+    }
+}
+
+/// The problem of a change to an object that the resource uses and does not own.
+pub fn cannot_change(reference: &Reference, differences: &[String]) -> Problem {
+    let to = &reference.to;
+    let message = format!(
+        "The {to} was not created by this resource, which uses it and never changes it: {}.",
+        differences.join("; ")
+    );
+    let hint = format!("Keep the values that it has, or {} first, which takes it over.", named_in_adopt(to));
+    Problem::new(reference.path.clone(), message, hint)
+}
+
+/// The owner, if it exists and is not the root of the state itself.
+fn living<'a>(existing: &'a Existing, context: UseContext<'_>) -> Option<&'a OwningRoot> {
+    existing.owner.as_ref().filter(|owner| owner.is_living && context.root_id != Some(owner.id.as_str()))
+}
+
+/// The same for an object without an owner.
+fn of_free(reference: &Reference, existing: &Existing, wanted: &Spec) -> Use {
+    let Reference { to, path } = reference;
+    let content = &existing.content;
+    if wanted.uses_existing() != Some(true) {
+        let message = format!("The {to} exists already and is not managed by this resource ({content}).");
+        let hint = format!(
+            "To use it as it is, without owning it, set {} to true. To manage it, {}, once the resource exists. Otherwise \
+             use another name.",
+            setting(path),
+            named_in_adopt(to)
+        );
+        return Use::Refused(Problem::new(path.clone(), message, hint));
+    }
+    let differences = wanted.differences_in_use(&existing.spec);
+    if !differences.is_empty() {
+        let message = format!(
+            "The {to} exists already ({content}). This resource did not create it, so it can only use it as it is, but the \
+             configuration requires other values: {}.",
+            differences.join("; ")
+        );
+        let hint = format!(
+            "Set the values that it has, or use another name. To manage it, {}, once the resource exists.",
+            named_in_adopt(to)
+        );
+        return Use::Refused(Problem::new(path.clone(), message, hint));
+    }
+    let message = format!(
+        "The {to} exists already ({content}), and {} is true, so the resource uses it with its log events.",
+        setting(path)
+    );
+    let hint = format!(
+        "The resource does not own it: it never changes its tags, retention or key, and never deletes it. To manage it, \
+         {}, once the resource exists.",
+        named_in_adopt(to)
+    );
+    Use::Used(Problem::new(path.clone(), message, hint))
+}
+
+/// The notice that the owner of an object exists.
+fn of_living(reference: &Reference, owner: &OwningRoot, keeps: Option<bool>, is_allowed: bool) -> Problem {
+    let Reference { to, path } = reference;
+    let end = match keeps {
+        Some(false) => format!(" A destroy of {} deletes it: its log events are lost.", owner.id),
+        Some(true) | None => String::new(),
+    };
+    let message = format!("The {to} belongs to {} (tag fgw:resource).{end}", owner.id);
+    let hint = match is_allowed {
+        true => format!(
+            "allow_duplicate_name is true, so the apply uses it also if {} exists then, which may delete it with all \
+             events.",
+            owner.id
+        ),
+        false => format!(
+            "If this plan replaces {}, or the same run destroys it before, the apply continues. Otherwise it fails \
+             before its first change. {}",
+            owner.id,
+            other_name(path)
+        ),
+    };
+    Problem::new(path.clone(), message, hint)
+}
+
+/// The problem of a replacement whose old root keeps an object that the new one may not use.
+fn stays(reference: &Reference, existing: &Existing, owner: &OwningRoot) -> Problem {
+    let Reference { to, path } = reference;
+    let message = format!(
+        "The {to} ({}) belongs to {}, whose state keeps it when it is destroyed. A new resource does not use it, because \
+         {} is false.",
+        existing.content,
+        owner.id,
+        setting(path)
+    );
+    let hint =
+        format!("Set {} to true, or apply false alone before the replacement, or use another name.", setting(path));
+    Problem::new(path.clone(), message, hint)
+}
+
+fn other_name(path: &AttributePath) -> String {
+    format!(
+        "Use another name. To use it together with its owner, set {} and allow_duplicate_name to true.",
+        setting(path)
+    )
+}
+
+/// How `adopt` names an object.
+fn named_in_adopt(to: &Outside) -> String {
+    format!("set {:?} = {:?} in adopt", to.slot().unwrap_or_default(), to.id())
+}
+
+/// The setting that keeps the object with this name.
+fn setting(path: &AttributePath) -> String {
+    let name = argument(path);
+    match name.split_once("_name") {
+        Some((prefix, entry)) => format!("{prefix}_skip_destroy{entry}"),
+        None => name,
+    }
+}
