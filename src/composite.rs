@@ -25,9 +25,12 @@ mod private_state;
 mod protected;
 mod refresh;
 mod released;
+mod renamed;
+mod replaced;
 mod state;
 mod status;
 mod takeover;
+mod used;
 
 #[cfg(test)]
 mod simulation;
@@ -187,6 +190,7 @@ impl<P: Topology> Composite<P> {
         match refresh::with_facts::<P>(cloud, &request.state, root_id, known).await {
             Ok(Some((private, state))) => {
                 self.read_roots.add(root_id);
+                self.shared.managed_roots.note_usable(root_id, &private.inventory);
                 diagnostics::warn_of_faults::<P>(root_id, &private.inventory, &mut diagnostics);
                 if let Some(name) = state.get(P::NAME).as_str().filter(|_| is_not_adopted(&state)) {
                     self.not_adopted.add(name);

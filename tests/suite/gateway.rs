@@ -27,6 +27,8 @@ mod domain;
 mod drift;
 #[path = "gateway/examples.rs"]
 mod examples;
+#[path = "gateway/failed_updates.rs"]
+mod failed_updates;
 #[path = "gateway/failures.rs"]
 mod failures;
 #[path = "gateway/functions.rs"]
@@ -41,6 +43,8 @@ mod parameters;
 mod generate;
 #[path = "gateway/import.rs"]
 mod import;
+#[path = "gateway/kept_groups.rs"]
+mod kept_groups;
 #[path = "gateway/location.rs"]
 mod location;
 #[path = "gateway/logs.rs"]
@@ -59,10 +63,14 @@ mod created;
 mod mapping;
 #[path = "gateway/shared_domain.rs"]
 mod shared_domain;
+#[path = "gateway/mutual_tls.rs"]
+mod mutual_tls;
 #[path = "gateway/snapshot.rs"]
 mod snapshot;
 #[path = "gateway/protected.rs"]
 mod protected;
+#[path = "gateway/renamed.rs"]
+mod renamed;
 #[path = "gateway/refused.rs"]
 mod refused;
 #[path = "gateway/routes.rs"]

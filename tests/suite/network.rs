@@ -43,6 +43,8 @@ mod endpoint_faults;
 mod endpoints;
 #[path = "network/examples.rs"]
 mod examples;
+#[path = "network/failed_updates.rs"]
+mod failed_updates;
 #[path = "network/failures.rs"]
 mod failures;
 #[path = "network/unmanaged.rs"]
@@ -51,6 +53,8 @@ mod unmanaged;
 mod unmanaged_users;
 #[path = "network/flow_logs.rs"]
 mod flow_logs;
+#[path = "network/followed_values.rs"]
+mod followed_values;
 #[path = "network/full.rs"]
 mod full;
 #[path = "network/gateways.rs"]
@@ -75,6 +79,8 @@ mod ipam;
 mod ipv6;
 #[path = "network/ipv6_tiers.rs"]
 mod ipv6_tiers;
+#[path = "network/kept_groups.rs"]
+mod kept_groups;
 #[path = "network/layout.rs"]
 mod layout;
 #[path = "network/leftovers.rs"]
@@ -101,6 +107,8 @@ mod propagation;
 mod protected;
 #[path = "network/refusals.rs"]
 mod refusals;
+#[path = "network/renamed.rs"]
+mod renamed;
 #[path = "network/route_tables.rs"]
 mod route_tables;
 #[path = "network/secondary_ranges.rs"]

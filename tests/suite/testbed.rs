@@ -8,6 +8,8 @@ mod acls_and_propagation;
 mod authorization;
 #[path = "testbed/cidr_blocks.rs"]
 mod cidr_blocks;
+#[path = "testbed/domains.rs"]
+mod domains;
 #[path = "testbed/endpoints.rs"]
 mod endpoints;
 #[path = "testbed/first_answers.rs"]

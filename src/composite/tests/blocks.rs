@@ -58,6 +58,7 @@ async fn a_tier_grows_while_it_is_in_use() {
     let pending: Vec<&String> = terraform.state.get("pending_deletion").as_map().unwrap().keys().collect();
     assert!(pending.contains(&&"subnet.public.0".to_string()), "{pending:?}");
     terraform.account.in_use.lock().unwrap().clear();
+    terraform.refresh().await;
     terraform.account.take_calls();
     terraform.assert_applies(&with(6)).await;
     assert_eq!(terraform.account.take_calls(), ["delete subnet.public.0"]);

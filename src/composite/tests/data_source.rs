@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::properties::{some_gateway, some_network};
+use super::properties::{some_basic_gateway, some_network};
 use super::*;
 use crate::cloud::Root;
 use crate::composite::Existing;
@@ -117,7 +117,7 @@ proptest! {
     }
 
     #[test]
-    fn a_gateway_data_source_equals_its_resource(attributes in some_gateway()) {
+    fn a_gateway_data_source_equals_its_resource(attributes in some_basic_gateway()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {
             let mut terraform = Terraform::<HttpGateway>::new(0);

@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::composite::simulation::certificate;
 use crate::model::Certificate;
+use crate::plugin::Encode;
+use crate::topology::http_gateway::MutualTlsConfig;
 
 /// A random gateway, possibly with a domain, which possibly has a DNS record.
 pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
@@ -13,12 +15,16 @@ pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
     // The certificate is looked up by the name, looked up by another domain, or given.
     let domain = prop::option::of((names, zones, 0..3));
     let endpoint = (any::<bool>(), prop::bool::weighted(0.3));
-    (super::properties::some_gateway(), domain, endpoint).prop_map(|(mut gateway, domain, (dualstack, disabled))| {
+    // Off or on. A domain that keeps what is not managed cannot be renamed, which `replaced_settings` tests.
+    let trust = prop::sample::select(vec!["", "s3://trust/ca.pem", "s3://trust/other.pem"]);
+    (super::properties::some_gateway(), domain, endpoint, trust).prop_map(|(mut gateway, domain, endpoint, trust)| {
+        let (dualstack, disabled) = endpoint;
         gateway.set("ip_address_type", if dualstack { "dualstack" } else { "ipv4" }.into());
         gateway.set("disable_execute_api_endpoint", disabled.into());
         if let Some((name, zone, certificate)) = domain {
             let given = |number, text: &str| (certificate == number).then(|| text.to_string()).into();
             gateway.set("domain_name", name.into());
+            gateway.set("mutual_tls_authentication", truststore(trust));
             gateway.set("domain_ip_address_type", given(2, "dualstack"));
             gateway.set("certificate_domain", given(1, "*.example.com"));
             gateway.set("certificate_arn", given(2, "cert-1"));
@@ -27,6 +33,10 @@ pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
         }
         gateway
     })
+}
+
+fn truststore(uri: &str) -> Value {
+    MutualTlsConfig { truststore_uri: uri.to_string().into(), truststore_version: Input::Known(None) }.encode()
 }
 
 /// A gateway with a domain.

@@ -1,7 +1,16 @@
 //! Rules for every kind of object: one table for each rule, which a new kind has to join.
 
+mod renamed;
+mod in_use;
+mod follows;
+mod kept;
+mod unstored;
+mod replaced;
+mod failed_updates;
+
 use std::collections::BTreeSet;
 
+pub(super) use self::in_use::links;
 use crate::model::Spec;
 
 /// Requires that a table has one row for each kind of object. `rows` are the names of the kinds in the table, such as

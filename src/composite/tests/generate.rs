@@ -73,8 +73,11 @@ pub(super) fn some_spelled_out_network() -> impl Strategy<Value = Value> {
         let count_of_zones = config.get("num_availability_zones").clone();
         if zones {
             let ids = ["use1-az1", "use1-az2", "use1-az3"];
-            let Value::Number(count) = &count_of_zones else { unreachable!() };
-            config.set("availability_zone_ids", ids[..count.as_i64().unwrap() as usize].to_vec().into());
+            let count = match &count_of_zones {
+                Value::Number(count) => count.as_i64().unwrap() as usize,
+                _ => ids.len(),
+            };
+            config.set("availability_zone_ids", ids[..count].to_vec().into());
         }
         if zones && !count {
             config.set("num_availability_zones", Value::Null);

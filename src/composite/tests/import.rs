@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::properties::some_network;
+use super::properties::some_basic_network;
 use super::*;
 use crate::plugin::{Diagnostic, Nested};
 
@@ -12,7 +12,7 @@ pub(super) async fn reimport<P: Topology>(terraform: &mut Terraform<P>) {
     import(terraform, &id).await;
 }
 
-async fn import<P: Topology>(terraform: &mut Terraform<P>, id: &str) {
+pub(super) async fn import<P: Topology>(terraform: &mut Terraform<P>, id: &str) {
     terraform.account.take_calls();
     let imported = terraform.resource.import(ImportTarget::Id(id.to_string())).await;
     let lists_objects = |it: &Diagnostic| it.summary.ends_with("objects found by their tags");
@@ -51,12 +51,15 @@ pub(super) async fn assert_imports_quietly<P: Topology>(terraform: &mut Terrafor
     let before = log_groups(terraform);
     reimport(terraform).await;
     let plan = terraform.plan(config).await;
+    // An import finds an authorizer under its name in AWS, which may be that of an earlier key.
+    let is_renamed = plan.diagnostics.0.iter().any(|it| it.summary.ends_with(" keeps objects under other keys"));
     let planned = plan.planned.as_map().expect("a state is an object").iter();
     let recorded: Vec<&str> =
         planned.filter(|(name, value)| terraform.state.get(name) != *value).map(|(name, _)| name.as_str()).collect();
-    assert!(recorded.iter().all(|name| ONLY_RECORDED.contains(name)), "{}", differing(&terraform.state, &plan.planned));
+    let is_quiet = is_renamed || recorded.iter().all(|name| ONLY_RECORDED.contains(name));
+    assert!(is_quiet, "{}", differing(&terraform.state, &plan.planned));
     let is_said = plan.diagnostics.0.iter().any(|it| it.summary.ends_with("changes nothing in AWS"));
-    assert_eq!(is_said, !recorded.is_empty(), "{recorded:?}");
+    assert_eq!(is_said, !recorded.is_empty() && !is_renamed, "{recorded:?}");
     terraform.assert_applies(config).await;
     assert_eq!(log_groups(terraform), before, "a destroy keeps the same log groups");
     reimport(terraform).await;
@@ -223,7 +226,7 @@ async fn an_incomplete_network_is_imported_and_completed() {
 
 /// A random network without an IPAM pool. AWS does not return the id of the pool, so it would show in the first plan.
 fn some_network_without_pool() -> impl Strategy<Value = Value> {
-    some_network().prop_map(|mut config| {
+    some_basic_network().prop_map(|mut config| {
         config.set("ipv4_ipam_pool_id", Value::Null);
         config.set("cidr_block", "10.0.0.0/16".into());
         config

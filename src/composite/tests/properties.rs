@@ -5,11 +5,42 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
+use crate::topology::four_tier_vpc::settings as of_network;
+use crate::topology::http_gateway::settings as of_gateway;
+use crate::topology::settings::{assert_every_setting_is_drawn, with_settings};
 
+/// The Region of the simulated account.
+const PLACE: of_network::Place = of_network::Place {
+    region: "us-east-1",
+    zone_ids: ["use1-az1", "use1-az2", "use1-az3"],
+    zone_names: ["us-east-1a", "us-east-1b", "us-east-1c"],
+};
+
+/// A random network. Every input takes several values.
 pub(super) fn some_network() -> impl Strategy<Value = Value> {
+    with_settings::<FourTierVpc>(some_basic_network(), of_network::settings(&PLACE))
+}
+
+/// A random gateway without a domain, unless a setting adds one. Every input takes several values.
+pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
+    with_settings::<HttpGateway>(some_basic_gateway(), of_gateway::settings(PLACE.region))
+}
+
+#[test]
+fn every_setting_of_a_network_is_drawn() {
+    assert_every_setting_is_drawn::<FourTierVpc>(some_network(), &of_network::EXCEPT);
+}
+
+#[test]
+fn every_setting_of_a_gateway_is_drawn() {
+    assert_every_setting_is_drawn::<HttpGateway>(some_gateway(), &of_gateway::EXCEPT);
+}
+
+/// The same without these settings, of which some have no effect.
+pub(super) fn some_basic_network() -> impl Strategy<Value = Value> {
     let extras = proptest::array::uniform6(prop::bool::weighted(0.4));
     let logs = proptest::array::uniform2(prop::option::weighted(0.3, 0..4_usize));
-    let endpoints = proptest::array::uniform2(prop::option::weighted(0.3, 0..6_usize));
+    let endpoints = proptest::array::uniform2(prop::option::weighted(0.3, 0..ENDPOINTS));
     let choices = (0..3_i64, 0..4_usize, logs, endpoints, some_tiers_with_ipv6(), 0..5_usize);
     (some_plain_network(), extras, choices).prop_map(
         |(mut config, extras, (secondary, layout, logs, endpoints, tiers, ranges))| {
@@ -104,12 +135,25 @@ fn is_on(config: &Value, switch: &str) -> bool {
     *config.get(switch) == Value::Bool(true)
 }
 
-/// An endpoint in the first AZ or in all of a tier, with the shared group, its own one, or a given one.
+/// The number of endpoints that [`some_endpoint`] can return.
+const ENDPOINTS: usize = 3 * 3 * 2;
+
+/// An endpoint with private names, without them, or with what follows from the network; with the shared group, its own
+/// one, or a given one; and with IPv4 addresses, or those that AWS chooses. IPv6 addresses would forbid most changes of
+/// the blocks of its subnets.
 fn some_endpoint(config: &Value, tier: &str, name: &str, kind: usize) -> Value {
+    let (names, group, addresses) = (kind % 3, kind / 3 % 3, kind / 9);
     let has_gateway = name != "s3" || is_on(config, "create_vpc_endpoints");
-    let has_names = kind.is_multiple_of(2) && is_on(config, "enable_dns_hostnames") && has_gateway;
-    let mut endpoint = Value::map([("subnet_tier", Value::from(tier)), ("private_dns_enabled", has_names.into())]);
-    match kind / 2 {
+    let has_names = match names {
+        0 if has_gateway => Value::Null,
+        1 => (is_on(config, "enable_dns_hostnames") && has_gateway).into(),
+        _ => false.into(),
+    };
+    let mut endpoint = Value::map([("subnet_tier", Value::from(tier)), ("private_dns_enabled", has_names)]);
+    if addresses == 1 {
+        endpoint.set("ip_address_type", "ipv4".into());
+    }
+    match group {
         0 => {}
         1 => endpoint.set("allowed_ports", Value::List(vec![80_i64.into(), 443_i64.into()])),
         _ => endpoint.set("security_group_ids", vec!["sg-1"].into()),
@@ -242,7 +286,8 @@ fn some_target(number: usize, is_newer: bool) -> Value {
     route
 }
 
-pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
+/// The same without these settings, of which some have no effect.
+pub(super) fn some_basic_gateway() -> impl Strategy<Value = Value> {
     let keys = ["GET /a", "POST /a", "ANY /b/{proxy+}", "GET /c/{id}", "$default"];
     let some_route = (0..8_usize, 0..5_usize, any::<bool>(), 0..8_usize);
     let routes = proptest::collection::btree_map(prop::sample::select(keys.to_vec()), some_route, 1..5);

@@ -46,7 +46,7 @@ impl<P: Topology> Terraform<P> {
     }
 
     /// Plans a replacement as core does for `-replace`: an update, and then a create without the state.
-    async fn plan_requested_replacement(&mut self, attributes: &Value) -> PlanResponse {
+    pub(super) async fn plan_requested_replacement(&mut self, attributes: &Value) -> PlanResponse {
         let update = self.plan(attributes).await;
         assert!(!update.diagnostics.has_errors(), "{:?}", update.diagnostics);
         let (state, private) = (std::mem::replace(&mut self.state, Value::Null), self.private.clone());
@@ -387,6 +387,7 @@ async fn a_pending_deletion_is_not_refused_again() {
     let pending = |terraform: &Terraform<FourTierVpc>| terraform.state.get("pending_deletion").as_map().unwrap().len();
     assert_ne!(pending(&terraform), 0);
     terraform.account.in_use.lock().unwrap().clear();
+    terraform.refresh().await;
     terraform.assert_applies(&one_az(&["subnet.*"])).await;
     assert_eq!(pending(&terraform), 0);
 }

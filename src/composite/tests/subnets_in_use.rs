@@ -80,6 +80,7 @@ async fn a_subnet_in_use_gets_a_route_to_the_nat_gateway_that_stays() {
     terraform.refresh().await;
     assert_eq!(*terraform.state.get("drift"), Value::map::<&str>([]));
     set_in_use(&terraform, &[]);
+    terraform.refresh().await;
     terraform.assert_applies(&moved).await;
     assert_eq!(pending_deletion(&terraform), Vec::<String>::new());
 }
@@ -130,6 +131,7 @@ fn check_subnets_in_use(configs: &[(Value, Vec<u8>)]) {
             let subnets: Vec<String> = subnets.collect();
             let of_number = |number: &u8| subnets.get(usize::from(*number)).map(String::as_str);
             set_in_use(&terraform, &used.iter().filter_map(of_number).collect::<Vec<_>>());
+            terraform.refresh().await;
             let plan = terraform.plan(config).await;
             let invalid = terraform.resource.validate(&terraform.config(config)).has_errors();
             if invalid || plan.diagnostics.has_errors() || !plan.requires_replace.is_empty() {
@@ -159,6 +161,7 @@ fn check_subnets_in_use(configs: &[(Value, Vec<u8>)]) {
             assert_eq!(*terraform.state.get("drift"), Value::map::<&str>([]));
         }
         set_in_use(&terraform, &[]);
+        terraform.refresh().await;
         if let Some((config, _)) = configs.last()
             && !terraform.state.is_null()
             && !terraform.plan(config).await.diagnostics.has_errors()

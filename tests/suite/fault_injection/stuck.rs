@@ -105,13 +105,9 @@ impl Case {
                 "gave up waiting after",
                 "the NAT gateway is deleting",
             ],
-            Case::InterfaceInSubnet => &[
-                "Could not delete subnet",
-                "DeleteSubnet returned DependencyViolation",
-                "gave up after",
-                "These objects depend on it:",
-                "another team's load balancer",
-            ],
+            Case::InterfaceInSubnet => {
+                &[": in use", "Nothing was deleted", "when timeouts.delete expired", "another team's load balancer"]
+            }
             Case::UnknownDependency => &[
                 "Could not delete subnet",
                 "DeleteSubnet returned DependencyViolation",
@@ -126,7 +122,8 @@ impl Case {
         match self {
             Case::NatFails => None,
             Case::NatStaysPending | Case::NatStaysDeleting => Some("DescribeNatGateways"),
-            Case::InterfaceInSubnet | Case::UnknownDependency => Some("DeleteSubnet"),
+            Case::InterfaceInSubnet => Some("DescribeNetworkInterfaces"),
+            Case::UnknownDependency => Some("DeleteSubnet"),
         }
     }
 }

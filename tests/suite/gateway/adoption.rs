@@ -3,10 +3,12 @@
 
 use serde_json::{Value, json};
 
-use super::{THIS, TestEnv};
+use super::{THIS, TestEnv, text};
 use crate::support::adoption::{generate, without_adopt};
+use crate::support::authority::Authority;
 use crate::support::foreign::api::ForeignApi;
 use crate::support::issuer::issuers;
+use crate::support::proxy::TrustStore;
 
 /// The actions of the changing calls, with their number.
 pub(super) fn changes(env: &TestEnv) -> Vec<String> {
@@ -214,6 +216,56 @@ fn an_adopted_domain_keeps_ip_addresses_of_its_own() {
     assert_eq!(env.attribute("create_dns_entry"), json!(false));
     assert_eq!(domain()["DomainNameConfigurations"][0]["IpAddressType"], "dualstack");
     env.workspace.destroy().succeeded();
+    api.remove_permissions();
+    env.proxy.account().assert_nothing_of_ours_is_left();
+}
+
+#[test]
+fn mutual_tls_and_records_of_both_types_are_adopted_as_they_are() {
+    let env = TestEnv::with_terraform();
+    let api = ForeignApi::new(&env.proxy, "HTTP");
+    api.route("GET /a", "orders", &json!({}));
+    api.create("stage", json!({ "StageName": "$default", "AutoDeploy": true }));
+    let zone = api.domain();
+    let account = env.proxy.account();
+    let uri = "s3://legacy/ca.pem";
+    let pem = Authority::new().certificate.pem();
+    env.proxy.truststore(uri, "", TrustStore { pem, warnings: Vec::new() });
+    let domain = || account.list_of("domain_names")[0].clone();
+    let found = domain()["DomainNameConfigurations"][0].clone();
+    let sent = json!({ "CertificateArn": found["CertificateArn"], "EndpointType": "REGIONAL" });
+    let update = json!({ "DomainName": "api.example.com", "DomainNameConfigurations": [sent],
+        "MutualTlsAuthentication": { "TruststoreUri": uri } });
+    env.proxy.boto("apigatewayv2", "update_domain_name", update);
+    // Public modules add a record of type AAAA to each domain, and may let Route 53 evaluate the target.
+    let records = |action: &str, kind: &str, target: &Value| {
+        let alias = json!({ "HostedZoneId": found["HostedZoneId"], "DNSName": target, "EvaluateTargetHealth": true });
+        let record = json!({ "Name": "api.example.com", "Type": kind, "AliasTarget": alias });
+        let batch = json!({ "Changes": [{ "Action": action, "ResourceRecordSet": record }] });
+        account.boto("route53", "change_resource_record_sets", json!({ "HostedZoneId": zone, "ChangeBatch": batch }));
+    };
+    let target = &found["ApiGatewayDomainName"];
+    records("UPSERT", "A", target);
+    records("CREATE", "AAAA", target);
+    let shown = || {
+        let all = account.boto("route53", "list_resource_record_sets", json!({ "HostedZoneId": zone }));
+        let all = all["ResourceRecordSets"].as_array().expect("a list").clone();
+        let ours = all.into_iter().filter(|it| it["Name"] == "api.example.com.");
+        ours.map(|it| (text(&it["Type"]), it["AliasTarget"]["EvaluateTargetHealth"] == true)).collect::<Vec<_>>()
+    };
+    let both = [("A".to_owned(), true), ("AAAA".to_owned(), true)];
+
+    adopt(&env, &api.id, &["AddPermission 1", "TagResource 3"]);
+    assert_eq!(shown(), both);
+    let objects = env.attribute("aws_objects");
+    assert!(objects["dns_record"].is_string() && objects["dns_record_aaaa"].is_string(), "{objects}");
+    assert_eq!(env.attribute("mutual_tls_authentication")["truststore_uri"], uri);
+    // An update keeps what the alias had.
+    records("UPSERT", "AAAA", &json!("d-other.example.net"));
+    env.workspace.apply(&[]).succeeded();
+    assert_eq!(shown(), both);
+    env.workspace.destroy().succeeded();
+    assert_eq!(shown(), [], "both go with the domain");
     api.remove_permissions();
     env.proxy.account().assert_nothing_of_ours_is_left();
 }

@@ -291,7 +291,6 @@ fn a_record_deleted_or_changed_outside_terraform_is_restored() {
     for (action, record, drift, fix) in [
         ("DELETE", &alias, format!("{id} is missing"), "CREATE"),
         ("UPSERT", &elsewhere, "target is d-other.example.net instead of domain".to_owned(), "UPSERT"),
-        ("UPSERT", &watched, "evaluate_target_health is true instead of false".to_owned(), "UPSERT"),
         (
             "UPSERT",
             &plain("api.example.com", "A", "192.0.2.9"),
@@ -307,6 +306,15 @@ fn a_record_deleted_or_changed_outside_terraform_is_restored() {
         assert_eq!(env.attribute("drift"), json!({}));
         zone.assert_only(&alias);
     }
+
+    // Whether Route 53 evaluates the target is no drift, and an update keeps it.
+    zone.put("UPSERT", &watched);
+    assert_eq!(env.drift(), json!({}));
+    elsewhere["AliasTarget"]["EvaluateTargetHealth"] = json!(true);
+    zone.put("UPSERT", &elsewhere);
+    env.apply_config();
+    zone.assert_only(&watched);
+    zone.put("UPSERT", &alias);
 
     // A record that was changed outside Terraform is not deleted when the record is turned off.
     zone.put("UPSERT", &elsewhere);

@@ -7,7 +7,9 @@ use serde_json::json;
 
 use super::{TestEnv, text};
 use crate::both;
+use crate::support::authority::Authority;
 use crate::support::http;
+use crate::support::proxy::TrustStore;
 
 #[test]
 fn the_examples_apply_and_destroy() {
@@ -94,6 +96,10 @@ pub(super) fn prepared(env: &TestEnv, example: &Path) -> String {
         .replace(":eu-central-1:", ":us-east-1:");
     create_functions(env, &example);
     let account = env.proxy.account();
+    for place in between(&example, "\"s3://") {
+        let pem = Authority::new().certificate.pem();
+        env.proxy.truststore(&format!("s3://{place}"), "", TrustStore { pem, warnings: Vec::new() });
+    }
     for alias in between(&example, "\"alias/") {
         let key = account.boto("kms", "create_key", json!({}))["KeyMetadata"]["KeyId"].clone();
         account.boto("kms", "create_alias", json!({ "AliasName": format!("alias/{alias}"), "TargetKeyId": key }));

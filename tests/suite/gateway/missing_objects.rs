@@ -74,7 +74,7 @@ fn an_existing_log_group_is_refused_before_the_create() {
     let apply = env.workspace.apply(&[]);
     apply.failed_with("Invalid value for access_log_logservice_group_name");
     apply.failed_with("The log group \"/shop/access\" exists already and is not managed by this resource");
-    apply.failed_with("create the resource without access_log_logservice_group_name, then set it and \"log_group\"");
+    apply.failed_with("set \"log_group\" = \"/shop/access\" in adopt, once the resource exists");
     assert!(env.proxy.mutations().is_empty(), "{:?}", env.proxy.mutations());
 
     // As the message says.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{TestEnv, text};
+use super::{TestEnv, text, with};
 use crate::support::terraform::Run;
 
 const NAME: &str = "api.example.com";
@@ -34,7 +34,8 @@ impl Shared {
     }
 
     fn at(&self, domain: Option<&str>) -> Value {
-        let mut config = json!({ "route_config": { "GET /a": self.env.to("orders") } });
+        let timeouts = json!({ "delete": "1s" });
+        let mut config = json!({ "route_config": { "GET /a": self.env.to("orders") }, "timeouts": timeouts });
         if let Some(domain) = domain {
             config["domain_name"] = domain.into();
             config["hosted_zone_id"] = self.zone.as_str().into();
@@ -87,57 +88,67 @@ fn with_mappings(all: &[(&str, usize)]) -> Vec<(String, usize)> {
 }
 
 #[test]
-fn an_update_keeps_a_shared_domain_with_its_record_until_it_is_free() {
-    let shared = Shared::new(TestEnv::new());
-    let env = &shared.env;
+fn an_update_never_deletes_a_shared_domain() {
+    let mut shared = Shared::new(TestEnv::new());
     let before = shared.exists();
-    let objects = env.attribute("aws_objects");
-
-    env.config(&shared.at(None));
-    let plan = env.workspace.plan(&[]);
-    assert!(plan.says("keeps a custom domain that other APIs use") && plan.says(&shared.mapping), "{plan}");
-    env.workspace.apply(&[]).succeeded();
-    assert_eq!(shared.exists(), before, "the domain, its mapping and its record stay");
-    let pending = env.attribute("pending_deletion");
-    for slot in ["domain", "api_mapping", "dns_record"] {
-        assert_eq!(pending[slot], objects[slot], "{pending}");
-        assert!(env.attribute("aws_objects")[slot].is_null());
+    let objects = shared.env.attribute("aws_objects");
+    // The domain goes, or another one takes its place, with and without a refresh.
+    for wanted in [shared.at(None), shared.at(Some("www.example.com"))] {
+        shared.env.config(&wanted);
+        for options in [&[][..], &["-refresh=false"]] {
+            let run = shared.env.workspace.plan(options);
+            shared.assert_refused(&run, &before);
+            assert!(run.says(&shared.command()), "{run}");
+        }
+        assert_eq!(shared.env.attribute("aws_objects"), objects);
     }
-    // They block nothing, and do not appear in each plan.
-    assert_eq!(env.workspace.plan(&[]).code, 0);
-    let mut changed = shared.at(None);
-    changed["description"] = "changed".into();
-    env.apply(&changed);
-    assert_eq!(shared.exists(), before);
-    assert_eq!(env.attribute("pending_deletion"), pending);
-
+    // What the message says.
     shared.unmap();
-    env.apply(&changed);
-    assert_eq!(shared.exists(), (vec![], vec![]));
-    assert_eq!(env.attribute("pending_deletion"), json!({}));
-    env.destroy();
+    shared.env.apply(&shared.at(Some("www.example.com")));
+    let (domains, _) = shared.exists();
+    assert_eq!(domains, with_mappings(&[("www.example.com", 1)]));
+    shared.env.apply(&shared.at(Some(NAME)));
+
+    // A person maps an API between plan and apply.
+    shared.env.config(&shared.at(None));
+    shared.env.workspace.plan(&[]).succeeded();
+    shared.map();
+    let before = shared.exists();
+    shared.assert_refused(&shared.env.workspace.apply_plan(), &before);
+    shared.unmap();
+    shared.env.destroy();
 }
 
 #[test]
-fn a_shared_domain_stays_while_another_one_takes_its_place() {
-    let shared = Shared::new(TestEnv::new());
-    let env = &shared.env;
-    env.apply(&shared.at(Some("www.example.com")));
-    let both =
-        (with_mappings(&[(NAME, 2), ("www.example.com", 1)]), vec![format!("{NAME}."), "www.example.com.".to_owned()]);
-    assert_eq!(shared.exists(), both);
-    assert_eq!(env.attribute("aws_objects")["domain"], "www.example.com");
-    assert_eq!(env.attribute("pending_deletion")["domain"], NAME);
+fn mappings_on_domains_of_others_are_named_and_awaited() {
+    let env = TestEnv::new();
+    let certificate = env.certificate("*.example.com");
+    let account = env.proxy.account();
+    let config = |more: Value| with(&json!({ "route_config": { "GET /a": env.to("orders") } }), &more);
+    env.apply(&config(json!({ "stage_name": "v1", "timeouts": { "delete": "1s" } })));
+    let configuration = json!({ "CertificateArn": certificate, "EndpointType": "REGIONAL" });
+    let domain = json!({ "DomainName": "theirs.example.com", "DomainNameConfigurations": [configuration] });
+    account.boto("apigatewayv2", "create_domain_name", domain);
+    let api = text(&env.attribute("api_id"));
+    let mapping = json!({ "DomainName": "theirs.example.com", "ApiId": api, "Stage": "v1", "ApiMappingKey": "shop" });
+    let id = text(&account.boto("apigatewayv2", "create_api_mapping", mapping)["ApiMappingId"]);
+    let unmap = || {
+        let mapping = json!({ "DomainName": "theirs.example.com", "ApiMappingId": id });
+        account.boto("apigatewayv2", "delete_api_mapping", mapping);
+    };
 
-    // A domain that is required again is not pending any more.
-    shared.env.config(&shared.at(Some(NAME)));
-    env.workspace.apply(&[]).succeeded();
-    assert_eq!(shared.exists(), (with_mappings(&[(NAME, 2)]), vec![format!("{NAME}.")]));
-    assert_eq!(
-        (&env.attribute("aws_objects")["domain"], &env.attribute("pending_deletion")),
-        (&json!(NAME), &json!({}))
-    );
-    shared.unmap();
+    env.config(&config(json!({ "stage_name": "v2", "timeouts": { "delete": "1s" } })));
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says("a stage that other custom domains use") && plan.says(&id), "{plan}");
+    env.config(&config(json!({ "stage_name": "v1", "timeouts": { "delete": "1s" } })));
+    assert!(env.workspace.plan(&["-destroy"]).says(&id), "the plan of a destroy names it");
+    let calls = env.proxy.mutations().len();
+    let run = env.workspace.apply(&["-destroy"]);
+    assert_ne!(run.code, 0, "{run}");
+    let command = format!("delete-api-mapping --domain-name theirs.example.com --api-mapping-id {id}");
+    assert!(run.says("custom domain in use") && run.says(&command), "{run}");
+    assert_eq!(env.proxy.mutations().len(), calls, "nothing was deleted");
+    unmap();
     env.destroy();
 }
 
@@ -156,18 +167,4 @@ fn a_destroy_of_a_shared_domain_is_refused_before_any_deletion() {
     shared.unmap();
     env.destroy();
     assert_eq!(shared.exists(), (vec![], vec![]));
-}
-
-#[test]
-fn a_plan_that_does_not_know_the_mappings_is_refused() {
-    let mut shared = Shared::new(TestEnv::new());
-    shared.unmap();
-    shared.env.apply(&shared.at(Some(NAME)));
-    shared.map();
-    let before = shared.exists();
-    shared.env.config(&shared.at(None));
-    shared.assert_refused(&shared.env.workspace.plan(&["-refresh=false"]), &before);
-    shared.env.workspace.apply(&[]).succeeded();
-    assert_eq!(shared.exists(), before);
-    assert_eq!(shared.env.attribute("pending_deletion")["domain"], NAME);
 }

@@ -259,3 +259,122 @@ fn a_subnet_that_a_link_leaves_in_one_run_is_deleted_by_the_next() {
     linked.env.workspace.assert_nothing_to_do();
     linked.destroy();
 }
+
+/// Two gateways: `owner` has a link in these subnets, and a route of `this` goes through it.
+fn shared(env: &TestEnv, subnets: &[&str]) {
+    let owner = json!({
+        "name": "owner",
+        "route_config": { "GET /": env.to("orders") },
+        "vpc_links": { "main": link(subnets, &json!({})) },
+    });
+    let user = json!({ "route_config": {
+        "GET /still": env.to("users"),
+        "GET /a": { "integration_uri": LISTENER, "vpc_link_id": "${fgw_http_gateway.owner.vpc_link_ids[\"main\"]}" },
+    } });
+    env.configs(&[("owner", &owner), ("this", &user)], &json!({}));
+}
+
+const OWNER: &str = "fgw_http_gateway.owner";
+
+fn owned(env: &TestEnv, name: &str) -> Value {
+    env.workspace.state().attribute(OWNER, name).clone()
+}
+
+#[test]
+fn a_gateway_follows_the_link_of_another_one_in_the_same_run() {
+    let env = TestEnv::with_terraform();
+    let listeners = json!({ LISTENER: { "port": target::start("inside") } });
+    env.set_links(&json!({ "listeners": listeners }));
+    shared(&env, &["subnet-1"]);
+    env.apply_config();
+    let old = owned(&env, "vpc_link_ids")["main"].clone();
+    let client = env.load_client(("GET /still", "users /still"), &["GET /a"]);
+
+    shared(&env, &["subnet-1", "subnet-2"]);
+    let first = env.workspace.apply(&[]);
+    first.succeeded();
+    for part in ["vpc_link.main is still in use; the next apply deletes it", "\"GET /a\" (of API"] {
+        assert!(first.says(part), "no {part:?} in {first}");
+    }
+    assert_eq!(owned(&env, "pending_deletion"), json!({ "vpc_link.main": old }));
+    assert_ne!(owned(&env, "vpc_link_ids")["main"], old);
+    let deletions = env.proxy.count("DeleteVpcLink");
+    assert_eq!(deletions, 1, "the users are known, so it does not wait for them");
+    env.apply_config();
+    assert_eq!((env.links().len(), env.proxy.count("DeleteVpcLink")), (1, 1), "the next run deletes the old link");
+    client.saw_no_error();
+    env.destroy();
+}
+
+#[test]
+fn a_link_in_use_is_pending_until_a_later_run_reaches_its_user() {
+    let env = TestEnv::with_terraform();
+    env.set_links(&json!({ "listeners": { LISTENER: { "port": target::start("inside") } } }));
+    shared(&env, &["subnet-1"]);
+    env.apply_config();
+    let old = owned(&env, "vpc_link_ids")["main"].clone();
+    let client = env.load_client(("GET /still", "users /still"), &["GET /a"]);
+    let target = format!("-target={OWNER}");
+
+    shared(&env, &["subnet-2"]);
+    env.workspace.apply(&[&target]).succeeded();
+    assert_eq!(env.workspace.plan(&[&target]).code, 0, "a read shows the user, so nothing is to do");
+    env.workspace.lose_private_state(OWNER);
+    assert_eq!(env.workspace.plan(&[&target]).code, 0, "the state alone shows that it is pending");
+
+    // The change is taken back, and so is the link.
+    shared(&env, &["subnet-1"]);
+    env.apply_config();
+    assert_eq!((owned(&env, "vpc_link_ids")["main"].clone(), env.links().len()), (old.clone(), 1));
+
+    shared(&env, &["subnet-2"]);
+    env.workspace.apply(&[&target]).succeeded();
+    env.workspace.apply(&[]).succeeded();
+    assert_eq!(owned(&env, "pending_deletion"), json!({ "vpc_link.main": old }));
+    env.apply_config();
+    assert_eq!((owned(&env, "pending_deletion"), env.links().len()), (json!({}), 1));
+    client.saw_no_error();
+    env.destroy();
+}
+
+#[test]
+fn a_deletion_that_fails_later_is_repeated_by_the_next_apply() {
+    let env = TestEnv::new();
+    env.set_links(&json!({ "listeners": { LISTENER: { "port": target::start("inside") } }, "undeletable": "in use" }));
+    env.apply(&env.linked(&link(&["subnet-1"], &json!({}))));
+    env.config(&env.linked(&link(&["subnet-2"], &json!({}))));
+    let first = env.workspace.apply(&[]);
+    first.succeeded();
+    assert!(first.says("AWS accepted the deletion of VPC link"), "{first}");
+    assert_eq!(env.attribute("pending_deletion").as_object().map(|it| it.len()), Some(1));
+    env.set_links(&json!({ "undeletable": null }));
+    env.apply_config();
+    assert_eq!((env.links().len(), env.attribute("pending_deletion")), (1, json!({})));
+    env.destroy();
+}
+
+#[test]
+fn a_gateway_whose_link_another_one_uses_is_not_destroyed() {
+    let env = TestEnv::new();
+    env.set_links(&json!({ "listeners": { LISTENER: { "port": target::start("inside") } } }));
+    let own = with(&env.linked(&link(&["subnet-1"], &json!({}))), &json!({ "timeouts": { "delete": "2s" } }));
+    env.apply(&own);
+    let api =
+        env.proxy.account().boto("apigatewayv2", "create_api", json!({ "Name": "theirs", "ProtocolType": "HTTP" }));
+    let integration = json!({
+        "ApiId": api["ApiId"], "IntegrationType": "HTTP_PROXY", "IntegrationMethod": "ANY", "IntegrationUri": LISTENER,
+        "ConnectionType": "VPC_LINK", "ConnectionId": env.attribute("vpc_link_ids")["main"],
+    });
+    let integration = env.proxy.account().boto("apigatewayv2", "create_integration", integration);
+    let target = format!("integrations/{}", text(&integration["IntegrationId"]));
+    let route = json!({ "ApiId": api["ApiId"], "RouteKey": "GET /theirs", "Target": target });
+    env.proxy.account().boto("apigatewayv2", "create_route", route);
+    env.proxy.clear_calls();
+    let refused = env.workspace.destroy();
+    refused.failed_with(": in use");
+    refused.failed_with("\"GET /theirs\" (of API");
+    assert_eq!(env.proxy.mutations().len(), 0, "nothing is deleted");
+    env.assert_plan_changes_nothing();
+    env.proxy.account().boto("apigatewayv2", "delete_api", json!({ "ApiId": api["ApiId"] }));
+    env.destroy();
+}

@@ -26,6 +26,7 @@ const NAMES: &[(&str, &str)] = &[
     ("vgw-0123456789abcdef0", "vgw-9"),
     ("sg-0123456789abcdef0", "sg-9"),
     ("my-service", "other-service"),
+    ("my-truststore", "other-truststore"),
 ];
 
 /// Condition keys with values for other purposes than ours.

@@ -80,6 +80,23 @@ fn the_owner_of_a_service_accepts_later_or_rejects() {
 }
 
 #[test]
+fn an_endpoint_stays_until_the_owner_has_accepted_its_successor() {
+    let env = TestEnv::new();
+    env.proxy.endpoint_service(PARTNER, &["us-east-1a", "us-east-1b"], None);
+    env.change(&with("x = { service = \"kms\" }"));
+    let old = env.id("interface_endpoint.x");
+    env.config(&with(&format!("x = {{ service_name = \"{PARTNER}\" }}")));
+    env.workspace.apply(&[]).succeeded();
+    assert_eq!(env.attribute("pending_deletion"), serde_json::json!({ "interface_endpoint.x": old }));
+    assert_eq!(env.workspace.plan(&[]).code, 0, "it waits for the owner");
+    env.proxy.answer_endpoint_requests(true);
+    described(&env, "x");
+    assert_eq!(env.apply().calls, "DeleteVpcEndpoints 1");
+    assert_eq!(env.attribute("pending_deletion"), serde_json::json!({}));
+    env.destroy();
+}
+
+#[test]
 fn each_way_out_of_a_conflict_of_private_names_works() {
     let env = TestEnv::new();
     env.change(&alone());

@@ -18,6 +18,11 @@ fn app(more: &str) -> String {
     format!("    app = {{ log_group_name = \"/net/app\", iam_role_arn = \"{ROLE}\"{more} }}")
 }
 
+/// A log to a new log group that stays.
+fn kept_log(days: i64) -> String {
+    app(&format!(", retention_in_days = {days}, log_group_skip_destroy = true"))
+}
+
 /// A log to a bucket.
 fn audit(bucket: &str, more: &str) -> String {
     format!("    audit = {{ log_destination_type = \"s3\", log_destination = \"arn:aws:s3:::{bucket}\"{more} }}")
@@ -32,7 +37,7 @@ fn flow_logs_are_created_changed_imported_and_deleted() {
     let env = TestEnv::new();
     env.change(ALONE);
     let network = env.attribute("aws_objects");
-    let both = with(&format!("{}\n{}", app(", retention_in_days = 30"), audit("logs", "")));
+    let both = with(&format!("{}\n{}", kept_log(30), audit("logs", "")));
     let on = env.change(&both);
     assert_eq!(on.calls, "CreateFlowLogs 2, CreateLogGroup 1, PutRetentionPolicy 1");
     assert_eq!(
@@ -50,17 +55,16 @@ fn flow_logs_are_created_changed_imported_and_deleted() {
     assert!(parameters("/net/app"), "AWS creates no group by itself");
 
     // What AWS changes in place: the group and the tags.
-    let kept = with(&format!("{}\n{}", app(", retention_in_days = 7"), audit("logs", ", tags = { team = \"net\" }")));
-    let changed = env.change(&kept);
+    let tagged = with(&format!("{}\n{}", kept_log(7), audit("logs", ", tags = { team = \"net\" }")));
+    let changed = env.change(&tagged);
     assert_eq!(changed.calls, "CreateTags 1, PutRetentionPolicy 1");
     let ids = env.attribute("flow_log_ids");
 
     // Another destination: the new log comes first. The same one: AWS rejects that, and the plan says so.
-    let moved = env.change(&with(&format!("{}\n{}", app(", retention_in_days = 7"), audit("other", ""))));
+    let moved = env.change(&with(&format!("{}\n{}", kept_log(7), audit("other", ""))));
     assert_eq!(moved.calls, "CreateFlowLogs 1, DeleteFlowLogs 1");
     assert_eq!(actions(&env), ["CreateFlowLogs", "DeleteFlowLogs"]);
-    let faster =
-        with(&format!("{}\n{}", app(", retention_in_days = 7"), audit("other", ", max_aggregation_interval = 60")));
+    let faster = with(&format!("{}\n{}", kept_log(7), audit("other", ", max_aggregation_interval = 60")));
     env.config(&faster);
     let plan = env.workspace.plan(&[]);
     assert!(plan.says("Up to a minute of records is lost."), "{plan}");
@@ -87,9 +91,9 @@ fn flow_logs_are_created_changed_imported_and_deleted() {
 }
 
 #[test]
-fn a_group_is_deleted_with_its_events_only_on_request() {
+fn a_group_is_deleted_with_its_events_by_default() {
     let env = TestEnv::new();
-    env.change(&with(&app(", log_group_skip_destroy = false")));
+    env.change(&with(&app("")));
     env.config(ALONE);
     let plan = env.workspace.plan(&[]);
     assert!(plan.says("its log events are lost"), "{plan}");

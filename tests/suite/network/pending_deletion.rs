@@ -62,9 +62,10 @@ fn assert_deleted_in_two_applies(attributes: &str, subnet: &str, with: &[&str], 
     assert_eq!(env.attribute("drift"), json!({}), "a pending deletion is not drift");
 
     let plan = env.workspace.plan(&[]);
-    assert_eq!(plan.code, 2, "the plan shows the deletion again: {plan}");
-    assert_says(&plan, &[&eni]);
+    assert_eq!(plan.code, 0, "the interface still uses it: {plan}");
     remove(&env, &eni);
+    let plan = env.workspace.plan(&[]);
+    assert_eq!(plan.code, 2, "the plan shows the deletion again: {plan}");
     let cleaned = env.change(&two_azs(attributes));
     assert_eq!(cleaned.calls, then);
     let subnets = env.proxy.account().list_of("subnets");
@@ -104,6 +105,60 @@ fn a_subnet_with_a_changed_block_is_deleted_once_unused() {
         &["route_table_association.private_app.0", "subnet.private_app.0"],
         "DeleteSubnet 1",
     );
+}
+
+#[test]
+fn a_group_in_use_is_deleted_once_unused() {
+    let env = TestEnv::new();
+    let endpoints = two_azs("  interface_endpoints = { kms = { subnet_tier = \"private_app\" } }\n");
+    env.change(&endpoints);
+    let group = text(&env.attribute("interface_endpoints_security_group_id"));
+    let subnet = env.id("subnet.private_app.0");
+    let eni = env.ec2("create_network_interface", json!({"SubnetId": subnet, "Groups": [group]}));
+    let eni = text(&eni["NetworkInterface"]["NetworkInterfaceId"]);
+    let other = json!({"GroupName": "theirs", "Description": "d", "VpcId": env.attribute("vpc_id")});
+    let other = text(&env.ec2("create_security_group", other)["GroupId"]);
+    let pair = json!({"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "UserIdGroupPairs": [{"GroupId": group}]});
+    let rule = json!({"GroupId": other, "IpPermissions": [pair]});
+    env.ec2("authorize_security_group_ingress", rule.clone());
+
+    env.config(&two_azs(SHORT_TIMEOUTS));
+    let first = env.workspace.apply(&[]);
+    first.succeeded();
+    let warning = "security_group.interface_endpoints is still in use; the next apply deletes it";
+    assert_says(&first, &[warning, &format!("network interface {eni}"), &format!("security group {other} \"theirs\"")]);
+    assert_eq!(env.attribute("pending_deletion"), json!({ "security_group.interface_endpoints": group }));
+    remove(&env, &eni);
+    env.proxy.clear_calls();
+    assert_eq!(env.workspace.plan(&[]).code, 0, "the rule still refers to it");
+    assert!(env.proxy.mutations().is_empty());
+    // Required again, it is used again.
+    env.change(&endpoints);
+    assert_eq!(env.attribute("interface_endpoints_security_group_id"), group.as_str());
+    env.config(&two_azs(SHORT_TIMEOUTS));
+    env.workspace.apply(&[]).succeeded();
+
+    env.ec2("revoke_security_group_ingress", rule);
+    assert_eq!(env.change(&two_azs(SHORT_TIMEOUTS)).calls, "DeleteSecurityGroup 1");
+    assert_eq!(pending_deletion(&env), Vec::<String>::new());
+    env.ec2("delete_security_group", json!({"GroupId": other}));
+    env.destroy();
+}
+
+#[test]
+fn a_destroy_deletes_nothing_while_others_use_the_network() {
+    let env = TestEnv::new();
+    env.change(&two_azs(SHORT_TIMEOUTS));
+    let eni = interface(&env, "subnet.private_app.0");
+    env.proxy.clear_calls();
+    let refused = env.workspace.destroy();
+    for text in [": in use", "Nothing was deleted", &format!("network interface {eni}")] {
+        refused.failed_with(text);
+    }
+    assert!(env.proxy.mutations().is_empty());
+    assert_eq!(env.workspace.plan(&[]).code, 0, "the network is whole");
+    remove(&env, &eni);
+    env.destroy();
 }
 
 #[test]

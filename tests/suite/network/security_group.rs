@@ -37,7 +37,10 @@ fn rules_of_the_default_group_change_one_by_one() {
     let actions: Vec<String> = env.proxy.mutations().into_iter().map(|record| record.call.action).collect();
     assert_eq!(actions, ["AuthorizeSecurityGroupIngress", "RevokeSecurityGroupIngress"]);
 
-    // An empty map leaves the rules as they are.
+    // An empty map leaves the rules as they are, and the plan says so.
+    env.config(&with("  default_security_group_ingress_rules = {}"));
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says("still allows this traffic") && plan.says("tcp 443 from 172.16.0.0/12"), "{plan}");
     let left = env.change(&with("  default_security_group_ingress_rules = {}"));
     assert_eq!((left.calls.as_str(), left.new.len()), ("", 0));
 
@@ -60,6 +63,30 @@ fn rules_of_the_default_group_change_one_by_one() {
     assert_eq!(off.calls, "DeleteTags 1, RevokeSecurityGroupEgress 1, RevokeSecurityGroupIngress 1");
     assert!(off.new.len() == 1 && off.new[0].ends_with(" in() out()"), "{off:#?}");
     assert!(off.new[0].starts_with("group default sg-"), "{off:#?}");
+    let on = env.change(ALONE);
+    assert_eq!(on.new, ["group default main in(-1 self) out(-1 0.0.0.0/0, -1 ::/0)"]);
+    env.destroy();
+}
+
+/// hashicorp/aws removes the rules that a configuration no longer has. The specification of this resource leaves them
+/// until the group is released.
+#[test]
+fn rules_that_an_empty_map_has_left_are_revoked_with_the_release() {
+    let env = TestEnv::new();
+    let egress = "  default_security_group_egress_rules = { dns = { protocol = \"udp\", from_port = 53, to_port = 53, \
+                  cidr_blocks = [\"10.0.0.2/32\"] } }";
+    env.change(&with(&format!("{HTTPS_AND_SELF}\n{egress}")));
+    let empty = with("  default_security_group_ingress_rules = {}\n  default_security_group_egress_rules = {}");
+    let left = env.change(&empty);
+    assert_eq!((left.calls.as_str(), left.new.len()), ("", 0));
+    let group = env.attribute("aws_objects")["default_security_group"].clone();
+    let theirs =
+        json!([{ "IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "IpRanges": [{ "CidrIp": "10.9.0.0/16" }] }]);
+    env.ec2("authorize_security_group_ingress", json!({ "GroupId": group, "IpPermissions": theirs }));
+    env.workspace.assert_nothing_to_do();
+    let off = env.change(&with("  enable_default_security_group = false"));
+    assert!(off.new.len() == 1 && off.new[0].ends_with(" in(tcp:22-22 10.9.0.0/16) out()"), "{off:#?}");
+    // Null requires AWS's own rules, and only these.
     let on = env.change(ALONE);
     assert_eq!(on.new, ["group default main in(-1 self) out(-1 0.0.0.0/0, -1 ::/0)"]);
     env.destroy();

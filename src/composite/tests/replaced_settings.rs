@@ -1,0 +1,257 @@
+//! Settings of existing objects that their replacements do not get: the lives of a domain with mutual TLS.
+
+use super::*;
+use crate::model::keys::gateway as keys;
+use crate::model::{DomainName, MutualTls};
+use crate::plugin::Encode;
+use crate::topology::http_gateway::MutualTlsConfig;
+
+const URI: &str = "s3://trust/ca.pem";
+const LESS_PROTECTED: &str = "new objects would be less protected";
+
+fn at(domain: &str, pairs: &[(&str, Value)]) -> Value {
+    let mut config = gateway(&[("GET /a", route("a", None))], &[], &[("domain_name", domain.into())]);
+    for (name, value) in pairs {
+        config.set(name, value.clone());
+    }
+    config
+}
+
+/// The input for mutual TLS. An empty URI turns it off.
+fn trusting(uri: &str) -> (&'static str, Value) {
+    let setting = MutualTls { truststore_uri: uri.into(), truststore_version: None };
+    ("mutual_tls_authentication", MutualTlsConfig::of(&setting).encode())
+}
+
+fn ignoring(slots: &[&str]) -> (&'static str, Value) {
+    ("ignore_drift", slots.to_vec().into())
+}
+
+fn trusts(setting: MutualTls) -> impl Fn(&mut Spec) {
+    move |spec| {
+        let Spec::DomainName(domain) = spec else { panic!("{spec:?}") };
+        domain.mutual_tls = Input::Known(Some(setting.clone()));
+    }
+}
+
+fn on() -> MutualTls {
+    MutualTls { truststore_uri: URI.into(), truststore_version: None }
+}
+
+/// Mutual TLS of the domain in AWS.
+fn in_aws(terraform: &Terraform<HttpGateway>) -> MutualTls {
+    let name = terraform.state.get("domain_name").as_str().expect("a domain").to_string();
+    let spec = terraform.account.spec_of(&keys::domain(&Input::Known(name))).expect("it exists");
+    DomainName::of(&spec)
+        .expect("a domain")
+        .mutual_tls
+        .known()
+        .cloned()
+        .flatten()
+        .expect("AWS has one setting or the other")
+}
+
+/// A gateway whose domain got mutual TLS from a person.
+async fn with_mutual_tls_of_a_person(more: &[(&str, Value)]) -> Terraform<HttpGateway> {
+    let mut terraform = Terraform::<HttpGateway>::new(1);
+    terraform.assert_applies(&at("a.example.com", more)).await;
+    terraform.account.change_outside("domain", trusts(on()));
+    terraform.refresh().await;
+    terraform.account.take_calls();
+    terraform
+}
+
+fn error_of(diagnostics: &Diagnostics) -> String {
+    let errors = diagnostics.0.iter().filter(|it| it.severity == Severity::Error);
+    errors.map(|it| format!("{}: {}", it.summary, it.detail)).collect()
+}
+
+fn warnings_of(diagnostics: &Diagnostics) -> String {
+    diagnostics.0.iter().map(|it| format!("{}: {}\n", it.summary, it.detail)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn mutual_tls_of_a_person_stays_and_is_no_drift() {
+    let mut terraform = with_mutual_tls_of_a_person(&[]).await;
+    terraform.assert_quiet(&at("a.example.com", &[])).await;
+    // Another change keeps it.
+    let dualstack = ("domain_ip_address_type", "dualstack".into());
+    terraform.assert_applies(&at("a.example.com", &[dualstack])).await;
+    assert_eq!(in_aws(&terraform), on());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_renamed_domain_never_loses_mutual_tls() {
+    let mut terraform = with_mutual_tls_of_a_person(&[]).await;
+    let plan = terraform.plan(&at("b.example.com", &[])).await;
+    let error = error_of(&plan.diagnostics);
+    let remedy = format!("Set mutual_tls_authentication = {{ truststore_uri = {URI:?} }}.");
+    assert!(error.contains(LESS_PROTECTED) && error.contains(&remedy), "{error}");
+    assert_eq!(terraform.account.take_calls(), [""; 0]);
+
+    // The remedy, followed to the letter, alone or with the new name.
+    terraform.assert_applies(&at("b.example.com", &[trusting(URI)])).await;
+    assert_eq!(in_aws(&terraform), on());
+    terraform.assert_applies(&at("c.example.com", &[trusting(URI)])).await;
+    assert_eq!(in_aws(&terraform), on());
+
+    // A rename that turns it off says so in the configuration.
+    terraform.assert_applies(&at("a.example.com", &[trusting("")])).await;
+    assert_eq!(in_aws(&terraform), MutualTls::off());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_domain_that_goes_with_its_mutual_tls_is_no_replacement() {
+    let mut terraform = with_mutual_tls_of_a_person(&[]).await;
+    terraform.assert_applies(&gateway(&[("GET /a", route("a", None))], &[], &[])).await;
+    terraform.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn ignored_mutual_tls_is_not_lost_by_a_rename() {
+    let ignored = [trusting(""), ignoring(&["domain"])];
+    let mut terraform = with_mutual_tls_of_a_person(&ignored).await;
+    terraform.assert_applies(&at("a.example.com", &ignored)).await;
+    let plan = terraform.plan(&at("b.example.com", &ignored)).await;
+    assert!(error_of(&plan.diagnostics).contains(LESS_PROTECTED), "{:?}", plan.diagnostics);
+    terraform.assert_applies(&at("b.example.com", &[trusting(URI), ignoring(&["domain"])])).await;
+    assert_eq!(in_aws(&terraform), on());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_requested_replacement_of_the_gateway_does_not_drop_it() {
+    for more in [&[][..], &[trusting(""), ignoring(&["domain"])]] {
+        let mut terraform = with_mutual_tls_of_a_person(more).await;
+        let plan = terraform.plan_requested_replacement(&at("a.example.com", more)).await;
+        assert!(error_of(&plan.diagnostics).contains(LESS_PROTECTED), "{:?}", plan.diagnostics);
+        let expressed = at("a.example.com", &[trusting(URI)]);
+        let update = terraform.plan(&expressed).await;
+        let replaced = terraform.replace(&expressed, update.private).await;
+        assert!(!replaced.has_errors(), "{replaced:?}");
+        assert_eq!(in_aws(&terraform), on());
+        terraform.end().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tainted_gateway_is_not_replaced_without_it() {
+    // Terraform plans a tainted resource as a create, and passes nothing of it.
+    let mut terraform = with_mutual_tls_of_a_person(&[]).await;
+    let replaced = terraform.replace(&at("a.example.com", &[]), Vec::new()).await;
+    let error = error_of(&replaced);
+    assert!(error.contains(LESS_PROTECTED) && error.contains("terraform untaint"), "{error}");
+    assert_eq!(terraform.account.take_calls(), [""; 0]);
+
+    // The replacement that keeps it, and a destroy, which replaces nothing.
+    let replaced = terraform.replace(&at("a.example.com", &[trusting(URI)]), Vec::new()).await;
+    assert!(!replaced.has_errors(), "{replaced:?}");
+    assert_eq!(in_aws(&terraform), on());
+    terraform.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_private_state_the_setting_is_read_again() {
+    let mut terraform = with_mutual_tls_of_a_person(&[]).await;
+    terraform.private = Vec::new();
+    let plan = terraform.plan(&at("b.example.com", &[])).await;
+    assert!(error_of(&plan.diagnostics).contains(LESS_PROTECTED), "{:?}", plan.diagnostics);
+    terraform.refresh().await;
+    terraform.assert_quiet(&at("a.example.com", &[])).await;
+    assert_eq!(in_aws(&terraform), on());
+}
+
+#[tokio::test(start_paused = true)]
+async fn drift_of_managed_mutual_tls_is_shown_and_corrected() {
+    for (configured, found) in [(trusting(URI), MutualTls::off()), (trusting(""), on())] {
+        let mut terraform = Terraform::<HttpGateway>::new(1);
+        let config = at("a.example.com", &[configured]);
+        terraform.assert_applies(&config).await;
+        let wanted = in_aws(&terraform);
+        terraform.account.change_outside("domain", trusts(found.clone()));
+        terraform.refresh().await;
+        let shown = terraform.state.get("mutual_tls_authentication").get("truststore_uri").clone();
+        assert_eq!(shown, Value::from(found.truststore_uri.as_str()));
+        assert!(terraform.state.get("drift").get("domain").as_str().is_some_and(|it| it.contains("mutual_tls")));
+        terraform.assert_applies(&config).await;
+        assert_eq!(in_aws(&terraform), wanted);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn null_manages_it_no_longer_and_a_plan_says_so() {
+    let mut terraform = Terraform::<HttpGateway>::new(1);
+    terraform.assert_applies(&at("a.example.com", &[trusting(URI)])).await;
+    let plan = terraform.plan(&at("a.example.com", &[])).await;
+    assert!(warnings_of(&plan.diagnostics).contains("no longer managed"), "{:?}", plan.diagnostics);
+    terraform.assert_applies(&at("a.example.com", &[])).await;
+    assert_eq!(in_aws(&terraform), on());
+    let plan = terraform.plan(&at("a.example.com", &[])).await;
+    assert!(!warnings_of(&plan.diagnostics).contains("no longer managed"), "{:?}", plan.diagnostics);
+
+    // Off is written, and a plan says who can call then, also of mutual TLS that was not managed.
+    let plan = terraform.plan(&at("a.example.com", &[trusting("")])).await;
+    assert!(
+        warnings_of(&plan.diagnostics).contains("no longer asks for a client certificate"),
+        "{:?}",
+        plan.diagnostics
+    );
+    terraform.assert_applies(&at("a.example.com", &[trusting("")])).await;
+    assert_eq!(in_aws(&terraform), MutualTls::off());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_version_cannot_be_removed_alone() {
+    let versioned = |version: Option<&str>| {
+        let setting = MutualTls { truststore_uri: URI.into(), truststore_version: version.map(str::to_string) };
+        ("mutual_tls_authentication", MutualTlsConfig::of(&setting).encode())
+    };
+    let mut terraform = Terraform::<HttpGateway>::new(1);
+    terraform.assert_applies(&at("a.example.com", &[versioned(Some("1"))])).await;
+    terraform.assert_applies(&at("a.example.com", &[versioned(Some("2"))])).await;
+    let plan = terraform.plan(&at("a.example.com", &[versioned(None)])).await;
+    assert!(error_of(&plan.diagnostics).contains("cannot be removed alone"), "{:?}", plan.diagnostics);
+    terraform.assert_applies(&at("a.example.com", &[trusting("")])).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_change_of_mutual_tls_is_repeated_or_taken_back() {
+    for next in [trusting(URI), trusting("")] {
+        let mut terraform = Terraform::<HttpGateway>::new(1);
+        terraform.assert_applies(&at("a.example.com", &[trusting("")])).await;
+        terraform.account.failing.lock().unwrap().push("domain".to_string());
+        assert!(terraform.apply(&at("a.example.com", &[trusting(URI)])).await.has_errors());
+        assert_eq!(in_aws(&terraform), MutualTls::off());
+        terraform.account.failing.lock().unwrap().clear();
+        terraform.assert_applies(&at("a.example.com", &[next])).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_of_mutual_tls_whose_answer_was_lost_is_in_state() {
+    let mut terraform = Terraform::<HttpGateway>::new(1);
+    terraform.assert_applies(&at("a.example.com", &[trusting("")])).await;
+    terraform.account.losing_answers.lock().unwrap().push("domain".to_string());
+    terraform.apply(&at("a.example.com", &[trusting(URI)])).await;
+    assert_eq!(in_aws(&terraform), on());
+    terraform.account.losing_answers.lock().unwrap().clear();
+    terraform.refresh().await;
+    let plan = terraform.plan(&at("b.example.com", &[])).await;
+    assert!(error_of(&plan.diagnostics).contains(LESS_PROTECTED), "{:?}", plan.diagnostics);
+    terraform.assert_applies(&at("a.example.com", &[trusting(URI)])).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_import_proposes_mutual_tls_only_if_it_is_on() {
+    for (setting, proposed) in [(on(), true), (MutualTls::off(), false)] {
+        let mut terraform = Terraform::<HttpGateway>::new(1);
+        terraform.assert_applies(&at("a.example.com", &[])).await;
+        terraform.account.change_outside("domain", trusts(setting.clone()));
+        let id = terraform.state.get("id").as_str().unwrap().to_string();
+        import::import(&mut terraform, &id).await;
+        let uri = terraform.state.get("mutual_tls_authentication").get("truststore_uri").clone();
+        assert_eq!(uri.as_str().is_some(), proposed, "{uri:?}");
+        let config = if proposed { at("a.example.com", &[trusting(URI)]) } else { at("a.example.com", &[]) };
+        terraform.assert_applies(&config).await;
+        assert_eq!(in_aws(&terraform), setting);
+    }
+}

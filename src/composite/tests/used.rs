@@ -1,0 +1,362 @@
+//! Objects that a destroy keeps and a create uses without owning them: log groups, of both topologies.
+
+use super::*;
+use crate::model::keys::{gateway as gateway_keys, network as network_keys};
+use crate::model::{Key, LogGroup, OwningRoot};
+
+const GROUP: &str = "/shop";
+
+/// A topology with a log group, and the slot of the group.
+trait Logging: Topology {
+    const SLOT: &'static str;
+    const SETTING: &'static str;
+    const OWNER: &'static str;
+
+    fn key() -> Key;
+
+    /// With a retention period, and whether the group stays.
+    fn config(days: i64, keeps: bool, pairs: &[(&str, Value)]) -> Value;
+
+    /// Without logs.
+    fn plain() -> Value;
+}
+
+impl Logging for FourTierVpc {
+    const SLOT: &'static str = "log_group.flow_log.app";
+    const SETTING: &'static str = "log_group_skip_destroy of \"app\"";
+    const OWNER: &'static str = "vpc-9";
+
+    fn key() -> Key {
+        network_keys::log_group_of_flow_log("app", &GROUP.to_string().into())
+    }
+
+    fn config(days: i64, keeps: bool, pairs: &[(&str, Value)]) -> Value {
+        let log = Value::map([
+            ("log_group_name", Value::from(GROUP)),
+            ("iam_role_arn", "arn:aws:iam::123456789012:role/flow".into()),
+            ("retention_in_days", days.into()),
+            ("log_group_skip_destroy", keeps.into()),
+        ]);
+        let mut config = network(&[("flow_logs", Value::map([("app", log)]))]);
+        pairs.iter().for_each(|(name, value)| config.set(name, value.clone()));
+        config
+    }
+
+    fn plain() -> Value {
+        network(&[])
+    }
+}
+
+impl Logging for HttpGateway {
+    const SLOT: &'static str = "log_group";
+    const SETTING: &'static str = "access_log_logservice_group_skip_destroy";
+    const OWNER: &'static str = "api9";
+
+    fn key() -> Key {
+        gateway_keys::log_group(&GROUP.to_string().into())
+    }
+
+    fn config(days: i64, keeps: bool, pairs: &[(&str, Value)]) -> Value {
+        let mut all = vec![
+            ("access_log_logservice_group_name", Value::from(GROUP)),
+            ("access_log_logservice_group_retention_in_days", days.into()),
+            ("access_log_logservice_group_skip_destroy", keeps.into()),
+        ];
+        all.extend(pairs.iter().cloned());
+        gateway(&[("GET /a", route("a", None))], &[], &all)
+    }
+
+    fn plain() -> Value {
+        gateway(&[("GET /a", route("a", None))], &[], &[])
+    }
+}
+
+/// Runs a test for both topologies.
+macro_rules! for_both {
+    ($name:ident, $body:ident) => {
+        mod $name {
+            use super::*;
+
+            #[tokio::test(start_paused = true)]
+            async fn network() {
+                $body::<FourTierVpc>().await;
+            }
+
+            #[tokio::test(start_paused = true)]
+            async fn gateway() {
+                $body::<HttpGateway>().await;
+            }
+        }
+    };
+}
+
+/// A group that something else created, with a retention of 30 days.
+fn existing<P: Logging>(terraform: &Terraform<P>, owner: Option<OwningRoot>) {
+    let spec =
+        LogGroup { name: GROUP.to_string().into(), retention_in_days: Input::Known(Some(30)), ..LogGroup::test() };
+    terraform.account.create_group(P::key(), spec, owner);
+}
+
+fn owner<P: Logging>(is_living: bool) -> Option<OwningRoot> {
+    Some(OwningRoot { id: P::OWNER.to_string(), is_living })
+}
+
+fn texts(diagnostics: &Diagnostics) -> String {
+    diagnostics.0.iter().map(|it| format!("{:?}: {} {}\n", it.severity, it.summary, it.detail)).collect()
+}
+
+/// The calls about the group.
+fn calls<P: Logging>(terraform: &Terraform<P>) -> Vec<String> {
+    let calls = terraform.account.take_calls();
+    calls.into_iter().filter(|call| call.ends_with(&format!(" {}", P::key()))).collect()
+}
+
+/// How a root is replaced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Replaced {
+    Requested,
+    Tainted,
+    Destroyed,
+    PrivateStateLost,
+}
+
+async fn replace<P: Logging>(terraform: &mut Terraform<P>, config: &Value, how: Replaced) {
+    match how {
+        Replaced::Requested => {
+            let plan = terraform.plan(config).await;
+            let replaced = terraform.replace(config, plan.private).await;
+            assert!(!replaced.has_errors(), "{replaced:?}");
+        }
+        Replaced::Tainted => {
+            let replaced = terraform.replace(config, Vec::new()).await;
+            assert!(!replaced.has_errors(), "{replaced:?}");
+        }
+        Replaced::Destroyed | Replaced::PrivateStateLost => {
+            if how == Replaced::PrivateStateLost {
+                terraform.private = Vec::new();
+            }
+            let destroyed = terraform.destroy().await;
+            assert!(!destroyed.has_errors() && terraform.state.is_null(), "{destroyed:?}");
+            terraform.assert_applies(config).await;
+        }
+    }
+    terraform.assert_quiet(config).await;
+}
+
+const WAYS: [Replaced; 4] = [Replaced::Requested, Replaced::Tainted, Replaced::Destroyed, Replaced::PrivateStateLost];
+
+async fn group_that_is_kept<P: Logging>() {
+    for how in WAYS {
+        let mut terraform = Terraform::<P>::new(1);
+        let config = P::config(30, true, &[]);
+        terraform.assert_applies(&config).await;
+        for _ in 0..2 {
+            replace(&mut terraform, &config, how).await;
+            assert_eq!(terraform.account.deleted_groups(), Vec::<String>::new(), "{how:?}");
+        }
+        assert!(inventory(&terraform.private).at(P::SLOT).expect("it is in state").is_used(), "{how:?}");
+        // It was not created by this state, so a later setting deletes nothing.
+        let deletes = P::config(30, false, &[]);
+        terraform.assert_applies(&deletes).await;
+        terraform.account.take_calls();
+        replace_none(&mut terraform).await;
+        assert_eq!(calls(&terraform), Vec::<String>::new());
+        assert_eq!(terraform.account.groups().into_iter().collect::<Vec<_>>(), [GROUP]);
+    }
+}
+
+async fn replace_none<P: Logging>(terraform: &mut Terraform<P>) {
+    let destroyed = terraform.destroy().await;
+    assert!(!destroyed.has_errors() && terraform.state.is_null(), "{destroyed:?}");
+}
+
+for_both!(a_kept_group_is_used_again_in_every_replacement, group_that_is_kept);
+
+async fn group_that_is_deleted<P: Logging>() {
+    for (round, how) in WAYS.into_iter().enumerate() {
+        let mut terraform = Terraform::<P>::new(1);
+        let config = P::config(30, false, &[]);
+        terraform.assert_applies(&config).await;
+        replace(&mut terraform, &config, how).await;
+        assert_eq!(terraform.account.deleted_groups(), [GROUP], "{round}");
+        assert!(inventory(&terraform.private).at(P::SLOT).expect("it is in state").is_applied());
+        terraform.end().await;
+    }
+}
+
+for_both!(a_group_that_is_not_kept_is_deleted_in_every_replacement, group_that_is_deleted);
+
+/// The root is missing at refresh, and the group stays in state.
+async fn root_deleted<P: Logging>() {
+    for keeps in [true, false] {
+        let mut terraform = Terraform::<P>::new(1);
+        let config = P::config(30, keeps, &[]);
+        terraform.assert_applies(&config).await;
+        terraform.account.delete_root_outside();
+        terraform.refresh().await;
+        terraform.assert_applies(&config).await;
+        let deleted = terraform.account.deleted_groups();
+        assert_eq!(deleted.is_empty(), keeps, "{deleted:?}");
+        terraform.end().await;
+    }
+}
+
+for_both!(a_root_that_was_deleted_by_hand_is_replaced, root_deleted);
+
+async fn off_and_on<P: Logging>() {
+    let mut terraform = Terraform::<P>::new(1);
+    for _ in 0..2 {
+        terraform.assert_applies(&P::config(30, true, &[])).await;
+        terraform.assert_applies(&P::plain()).await;
+    }
+    assert_eq!(terraform.account.deleted_groups(), Vec::<String>::new());
+    terraform.end().await;
+}
+
+for_both!(logs_are_turned_off_and_on_again, off_and_on);
+
+async fn foreign_group<P: Logging>() {
+    for owner in [None, owner::<P>(false)] {
+        let mut terraform = Terraform::<P>::new(1);
+        existing(&terraform, owner);
+        for (days, keeps, parts) in [
+            (30, false, vec!["exists already", "42 bytes stored", P::SETTING]),
+            (14, true, vec!["retention_in_days", "14", "30", "in adopt"]),
+        ] {
+            for config in [P::config(days, keeps, &[])] {
+                let refused = terraform.plan(&config).await.diagnostics;
+                let text = texts(&refused);
+                assert!(refused.has_errors() && parts.iter().all(|part| text.contains(part)), "{parts:?}: {text}");
+            }
+        }
+        let config = P::config(30, true, &[]);
+        let plan = terraform.plan(&config).await;
+        let text = texts(&plan.diagnostics);
+        for part in ["names an existing object", GROUP, "created on 2026-01-02", "42 bytes stored", "never deletes it"]
+        {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        terraform.assert_applies(&config).await;
+        // Another retention is refused with both values, and its owner may change it.
+        let refused = terraform.plan(&P::config(14, true, &[])).await.diagnostics;
+        let text = texts(&refused);
+        assert!(refused.has_errors() && text.contains("14") && text.contains("30"), "{text}");
+        terraform.account.change_outside(P::SLOT, |spec| {
+            let Spec::LogGroup(group) = spec else { panic!() };
+            group.retention_in_days = Input::Known(Some(7));
+        });
+        terraform.assert_quiet(&config).await;
+        terraform.assert_applies(&P::config(7, true, &[])).await;
+        // Without private state, it is still not owned.
+        terraform.private = Vec::new();
+        terraform.assert_quiet(&P::config(7, true, &[])).await;
+        terraform.private = Vec::new();
+        terraform.assert_applies(&P::config(7, false, &[])).await;
+        replace_none(&mut terraform).await;
+        assert_eq!(calls(&terraform), Vec::<String>::new());
+        assert_eq!(terraform.account.groups().into_iter().collect::<Vec<_>>(), [GROUP]);
+    }
+}
+
+for_both!(a_group_of_others_is_used_and_never_changed, foreign_group);
+
+async fn living_owner<P: Logging>() {
+    let mut terraform = Terraform::<P>::new(1);
+    existing(&terraform, owner::<P>(true));
+    for keeps in [true, false] {
+        let config = P::config(30, keeps, &[]);
+        let plan = terraform.plan(&config).await;
+        let text = texts(&plan.diagnostics);
+        assert!(!plan.diagnostics.has_errors() && text.contains("belongs to") && text.contains(P::OWNER), "{text}");
+        terraform.account.take_calls();
+        let refused = terraform.apply_plan(&config, plan).await;
+        assert!(refused.has_errors() && texts(&refused).contains(P::OWNER), "{refused:?}");
+        assert_eq!((terraform.account.take_calls(), &terraform.state), (Vec::new(), &Value::Null));
+    }
+    // The owner is destroyed between plan and apply.
+    let config = P::config(30, true, &[]);
+    let plan = terraform.plan(&config).await;
+    terraform.account.end_owner(&P::key());
+    let applied = terraform.apply_plan(&config, plan).await;
+    assert!(!applied.has_errors(), "{applied:?}");
+    terraform.assert_quiet(&config).await;
+
+    let mut terraform = Terraform::<P>::new(1);
+    existing(&terraform, owner::<P>(true));
+    let shared = P::config(30, true, &[("allow_duplicate_name", true.into())]);
+    terraform.assert_applies(&shared).await;
+    replace_none(&mut terraform).await;
+    assert_eq!(terraform.account.groups().into_iter().collect::<Vec<_>>(), [GROUP]);
+}
+
+for_both!(a_group_with_a_living_owner_is_used_only_on_request, living_owner);
+
+async fn changed_with_the_replacement<P: Logging>() {
+    let mut terraform = Terraform::<P>::new(1);
+    terraform.assert_applies(&P::config(30, true, &[])).await;
+    terraform.refresh().await;
+    // The destroy keeps the group, and the new root could not use it.
+    for config in [P::config(30, false, &[]), P::config(14, true, &[])] {
+        let (state, private) = (terraform.state.clone(), terraform.private.clone());
+        terraform.state = Value::Null;
+        let plan = terraform.plan(&config).await;
+        assert!(plan.diagnostics.has_errors(), "{}", texts(&plan.diagnostics));
+        (terraform.state, terraform.private) = (state, private);
+    }
+    assert_eq!(terraform.account.deleted_groups(), Vec::<String>::new());
+}
+
+for_both!(a_replacement_that_could_not_use_its_group_is_refused_at_plan, changed_with_the_replacement);
+
+async fn deleted_between_plan_and_apply<P: Logging>() {
+    let mut terraform = Terraform::<P>::new(1);
+    existing(&terraform, None);
+    let config = P::config(30, true, &[]);
+    let plan = terraform.plan(&config).await;
+    terraform.account.delete_outside(P::SLOT);
+    let applied = terraform.apply_plan(&config, plan).await;
+    assert!(!applied.has_errors(), "{applied:?}");
+    assert!(inventory(&terraform.private).at(P::SLOT).expect("it is in state").is_applied(), "it was created");
+    terraform.assert_quiet(&config).await;
+
+    // The other way round, the plan did not say so.
+    let mut terraform = Terraform::<P>::new(1);
+    let plan = terraform.plan(&config).await;
+    existing(&terraform, None);
+    let refused = terraform.apply_plan(&config, plan).await;
+    assert!(refused.has_errors() && texts(&refused).contains("since the plan"), "{refused:?}");
+    assert_eq!(terraform.state, Value::Null);
+}
+
+for_both!(an_apply_looks_a_used_group_up_again, deleted_between_plan_and_apply);
+
+async fn adopted<P: Logging>() {
+    let mut terraform = Terraform::<P>::new(1);
+    existing(&terraform, None);
+    let config = P::config(30, true, &[]);
+    terraform.assert_applies(&config).await;
+    let adopting = P::config(30, true, &[("adopt", Value::map([(P::SLOT, Value::from(GROUP))]))]);
+    terraform.assert_applies(&adopting).await;
+    assert!(!inventory(&terraform.private).at(P::SLOT).expect("it is in state").is_used());
+    let deletes = P::config(30, false, &[]);
+    terraform.assert_applies(&deletes).await;
+    terraform.end().await;
+    assert_eq!(terraform.account.deleted_groups(), [GROUP]);
+}
+
+for_both!(adopt_takes_a_used_group_over, adopted);
+
+async fn kept_in_plans<P: Logging>() {
+    for (keeps, expected) in [(true, "These stay in AWS"), (false, "its log events are lost")] {
+        let mut terraform = Terraform::<P>::new(1);
+        terraform.assert_applies(&P::config(30, keeps, &[])).await;
+        for private in [terraform.private.clone(), Vec::new()] {
+            terraform.private = private;
+            let plan = terraform.resource.plan(terraform.destroy_request()).await;
+            let text = texts(&plan.diagnostics);
+            assert!(text.contains(expected), "{text}");
+        }
+    }
+}
+
+for_both!(a_destroy_says_what_stays_and_what_is_lost, kept_in_plans);
