@@ -36,6 +36,7 @@ EXAMPLES = {
     "VPN_GATEWAY": "vgw-0123456789abcdef0",
     "ENDPOINT_SERVICE": "my-service",
     "SECURITY_GROUP": "sg-0123456789abcdef0",
+    "TRUST_STORE": "my-truststore",
 }
 
 
