@@ -23,8 +23,10 @@ impl Simulation {
                     let identity = it.spec.identity();
                     ids[&it.key] == id && [&it.key, &key].iter().all(|key| identity.name_in(&key.slot).is_some())
                 };
-                let found = objects.iter().find(is_it).map(|it| it.key.clone()).filter(|from| *from != key);
-                moves.extend(found.map(|from| (from, key)));
+                let Some(from) = objects.iter().find(is_it).map(|it| it.key.clone()) else { continue };
+                // The account alone knows whether it has failed.
+                let to = Key { has_failed: from.has_failed, ..key };
+                moves.extend((from != to).then_some((from, to)));
             }
             // What has such a key makes room until an operation names it.
             let held = |key: &Key| objects.iter().any(|it| it.key == *key);
