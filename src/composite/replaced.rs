@@ -8,23 +8,31 @@ use super::private_state::Private;
 use crate::model::{Entry, Inventory, Object, Spec};
 use crate::plugin::{Diagnostics, PlanRequest};
 use crate::reconcile::{Action, Plan};
-use crate::topology::Topology;
+use crate::topology::{IgnoredDrift, Topology};
 
-/// The settings that an update loses.
-pub(super) fn in_update(plan: &Plan) -> Vec<Left> {
+/// The settings that an update loses. `ignored` is its own: the plan has ended ignoring the drift of what it deletes.
+pub(super) fn in_update(plan: &Plan, ignored: &IgnoredDrift) -> Vec<Left> {
     let created = |slot: &str| {
         plan.ops.iter().find_map(|op| match &op.action {
             Action::Create(object) if object.key.slot == slot => Some(&object.spec),
             _ => None,
         })
     };
-    plan.deleted().flat_map(|entry| created(&entry.key.slot).map_or_else(Vec::new, |new| left(entry, new))).collect()
+    let left = |entry: &Entry| {
+        let new = created(&entry.key.slot)?;
+        Some(left(entry, new, ignored.covers(&entry.key.slot)))
+    };
+    plan.deleted().filter_map(left).flatten().collect()
 }
 
 /// Adds an error if new objects of an update serve at once with less protection. Returns whether they do.
-pub(super) fn refuse_update<P: Topology>(name: &str, plan: &Plan, diagnostics: &mut Diagnostics) -> bool {
-    let left = in_update(plan);
-    diagnostics::refuse_weaker_objects::<P>(name, &left, diagnostics)
+pub(super) fn refuse_update<P: Topology>(
+    name: &str,
+    plan: &Plan,
+    ignored: &IgnoredDrift,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    diagnostics::refuse_weaker_objects::<P>(name, &in_update(plan, ignored), diagnostics)
 }
 
 /// The private state of the root that a plan replaces. `private` contains the existing objects, and `replacing` is
@@ -78,17 +86,18 @@ pub(super) fn refuse_destroy<P: Topology>(
 }
 
 fn in_root<'a>(old: &Inventory, new: impl Fn(&str) -> Option<&'a Spec>) -> Vec<Left> {
-    old.entries.iter().flat_map(|entry| new(&entry.key.slot).map_or_else(Vec::new, |new| left(entry, new))).collect()
+    let left = |entry: &Entry| Some(left(entry, new(&entry.key.slot)?, entry.ignored));
+    old.entries.iter().filter_map(left).flatten().collect()
 }
 
-/// The settings of an existing object that a new one lacks. A pending deletion has passed this check in the plan that
-/// removed the object from the configuration.
-fn left(entry: &Entry, new: &Spec) -> Vec<Left> {
+/// The settings of an existing object that a new one lacks. `is_ignored` is whether its drift is. A pending deletion has
+/// passed this check in the plan that removed the object from the configuration.
+fn left(entry: &Entry, new: &Spec, is_ignored: bool) -> Vec<Left> {
     if entry.is_missing() || entry.pending_deletion || entry.is_foreign() {
         return Vec::new();
     }
     let settings = entry.spec().left_behind(&entry.learned, new.as_kind());
-    let ignored = entry.observed().filter(|_| entry.ignored);
+    let ignored = entry.observed().filter(|_| is_ignored);
     let weaker = ignored.and_then(|found| found.weakened_by(new.as_kind()));
     let of = |what| Left { slot: entry.key.slot.clone(), id: entry.id.clone(), what };
     settings.into_iter().chain(weaker).map(of).collect()

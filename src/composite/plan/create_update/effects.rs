@@ -38,7 +38,7 @@ pub(super) async fn check_effects<P: Topology>(
     }
     let of_stages = dependents::of_deleted_stages::<P>(cloud, root_id, inventory, plan).await;
     diagnostics::warn_of_mapped_stages::<P>(name, &of_stages, diagnostics);
-    diagnostics::warn_of_left_settings::<P>(name, &replaced::in_update(plan), diagnostics);
+    diagnostics::warn_of_left_settings::<P>(name, &replaced::in_update(plan, ignored), diagnostics);
     diagnostics::warn_of_outages::<P>(name, plan, diagnostics);
     diagnostics::warn_of_moves::<P>(name, plan, diagnostics);
     diagnostics::warn_of_users::<P>(name, (inventory, plan), diagnostics);
