@@ -107,10 +107,15 @@ fn of_gateways() -> Vec<Change> {
         vec![("disable_execute_api_endpoint", true.into())],
         vec![("default_authorizer_name", "users".into())],
         vec![("faas_authorizers", Value::map([("guard", open)]))],
-        vec![("default_route_settings", Value::map([("throttling_burst_limit", Value::from(50_i64))]))],
+        vec![("default_route_settings", limit(50))],
         vec![("access_log_logservice_group_name", Value::Null)],
         vec![("stage_name", "live".into())],
     ]
+}
+
+/// API Gateway has no call that removes a limit of the stage, so there is always one.
+fn limit(requests: i64) -> Value {
+    Value::map([("throttling_burst_limit", Value::from(requests))])
 }
 
 fn a_gateway() -> Value {
@@ -127,6 +132,7 @@ fn a_gateway() -> Value {
             ("create_dns_entry", true.into()),
             ("hosted_zone_id", "Z0123456789A".into()),
             ("access_log_logservice_group_name", "/http/front".into()),
+            ("default_route_settings", limit(100)),
         ],
     )
 }
