@@ -103,11 +103,12 @@ impl Parts {
     fn update(&mut self, action: Action, deleted: &BTreeSet<Key>) {
         let Action::Update { id, before, certain, to } = action else { return };
         if let Some(interim) = to.spec.with_attached_parts_of(Some(&before)) {
-            if !certain || interim != before {
+            if interim != before {
                 let first = interim_object(&to, interim.clone(), |spec| spec.with_attached_parts_of(Some(&before)));
-                self.sets.push(Action::Update { id: id.clone(), before, certain, to: first });
+                // The object can be used: only what depends on attachments has not been completed.
+                self.sets.push(Action::Update { id: id.clone(), before, certain: true, to: first });
             }
-            self.detached.push(Action::Update { id, before: interim, certain: true, to });
+            self.detached.push(Action::Update { id, before: interim, certain, to });
         } else if let Some(interim) = to.spec.keeping_references(&before, deleted) {
             if !certain || interim != before {
                 let to = interim_object(&to, interim.clone(), |spec| spec.keeping_references(&before, deleted));

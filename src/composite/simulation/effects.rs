@@ -44,6 +44,10 @@ impl Simulation {
         let merged = to.spec.merged(from, &before, &context).spec;
         object.spec = as_stored(&merged, Some(&before));
         keep_unmanaged(&before, &mut object.spec);
+        if matches!(object.spec, Spec::InterfaceEndpoint(_)) {
+            // AWS stores no gateway endpoint, and has no use for its option without names.
+            object.spec.mask_unowned(to.spec.as_kind());
+        }
         self.check_ipv6(&objects, to, &before);
     }
 
