@@ -104,7 +104,8 @@ impl ManagedRoots {
         let known = self.0.borrow();
         let others = known.used.iter().filter(|(user, _)| *user != root_id);
         let used: BTreeSet<&String> = others.flat_map(|(_, ids)| ids).collect();
-        let is_used = |entry: &&mut Entry| entry.applied.uses_existing().is_some() && used.contains(&entry.id);
+        // One that a setting keeps only loses its tags.
+        let is_used = |entry: &&mut Entry| entry.applied.uses_existing() == Some(false) && used.contains(&entry.id);
         inventory.entries.iter_mut().filter(is_used).for_each(|entry| entry.origin = Origin::Used);
     }
 

@@ -41,6 +41,12 @@ pub(super) fn ids_in(inventory: &Inventory, required: &[Object]) -> BTreeSet<Str
     inventory.current().filter(|entry| entry.is_used()).filter(is_required).map(|entry| entry.id.clone()).collect()
 }
 
+/// Whether a reference is that of an object in state which was deleted outside Terraform. The inputs of the state do not
+/// contain it then.
+pub(super) fn is_of_missing(inventory: &Inventory, reference: &Reference) -> bool {
+    inventory.entries.iter().any(|entry| !entry.is_present() && reference.to.is_named_by(&entry.applied))
+}
+
 /// Whether a plan begins to use an object that the state before it does not contain.
 pub(super) fn is_new(prior: &Value, entry: &Entry) -> bool {
     entry.is_used() && prior.get("aws_objects").get(&entry.key.slot).as_str() != Some(entry.id.as_str())

@@ -42,7 +42,10 @@ pub(super) async fn settle<'a, P: Topology>(
     let known = last_applied.map(|last_applied| P::references(last_applied, scope)).unwrap_or_default();
     let mut named = named(&references, prior, inventory, decision);
     // The problem of an unchanged input must not block other changes.
-    named.retain(|it| it.is_used || !known.iter().any(|known| known.to == it.reference.to));
+    let is_known = |reference: &Reference| {
+        known.iter().any(|known| known.to == reference.to) || used::is_of_missing(inventory, reference)
+    };
+    named.retain(|it| it.is_used || !is_known(it.reference));
     let created = named.iter().filter(|it| !it.is_used);
     let claim = match shared.names.claim(&scope.region, created.map(|it| it.reference.to.id())) {
         Ok(claim) => claim,

@@ -50,7 +50,7 @@ fn replaced(env: &TestEnv, keeps: bool, replace: impl Fn()) {
 #[test]
 fn a_kept_group_survives_a_requested_replacement() {
     for keeps in [true, false] {
-        let env = TestEnv::new();
+        let env = TestEnv::with_terraform();
         replaced(&env, keeps, || {
             env.workspace.apply(&["-replace", THIS]).succeeded();
         });

@@ -63,7 +63,7 @@ fn a_kept_group_survives_another_range() {
 #[test]
 fn a_kept_group_survives_a_requested_replacement() {
     for keeps in [true, false] {
-        let env = TestEnv::new();
+        let env = TestEnv::with_terraform();
         replaced(&env, keeps, |_| drop(env.workspace.apply(&["-replace", THIS]).succeeded().clone()));
     }
 }

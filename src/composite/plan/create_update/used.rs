@@ -31,7 +31,10 @@ impl<P: Topology> PreparedPlan<'_, P> {
             allows_duplicates: *P::allows_duplicate_name(&self.config) == Input::Known(true),
         };
         let known = self.prior.as_ref().filter(|_| !is_replaced).map(|prior| P::references(prior, basis.scope));
-        let is_known = |reference: &Reference| known.iter().flatten().any(|it| it.to == reference.to);
+        let before = private.inventory.clone();
+        let is_known = |reference: &Reference| {
+            known.iter().flatten().any(|it| it.to == reference.to) || used::is_of_missing(&before, reference)
+        };
         let (mut entries, mut refused) = (Vec::new(), Vec::new());
         for (object, reference, existing) in created {
             let id = reference.to.id();
