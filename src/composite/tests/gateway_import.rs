@@ -75,7 +75,8 @@ async fn inputs_that_aws_does_not_return_are_only_recorded() {
     let mut config = front();
     config.set("route_config", Value::map([("GET /a", route("a", None))]));
     config.set("default_authorizer_name", "keeper".into());
-    config.set("access_log_logservice_group_skip_destroy", true.into());
+    // An import keeps log groups.
+    config.set("access_log_logservice_group_skip_destroy", false.into());
     terraform.assert_applies(&config).await;
     assert_imports_quietly(&mut terraform, &config).await;
     reimport(&mut terraform).await;

@@ -68,6 +68,9 @@ pub(super) async fn assert_imports_quietly<P: Topology>(terraform: &mut Terrafor
     assert!(!problems.has_errors(), "{problems:?}");
     terraform.assert_quiet(&generated).await;
     super::generate::assert_generates_quietly(terraform).await;
+    // The import keeps log groups, which the first apply of the configuration ends.
+    terraform.assert_applies(config).await;
+    assert_eq!(log_groups(terraform), before);
     assert_eq!(terraform.account.take_calls(), Vec::<String>::new(), "an import and its plan change nothing in AWS");
 }
 

@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{THIS, TestEnv, with};
+use crate::support::adoption::generate;
+use crate::support::foreign::api::ForeignApi;
 use crate::support::log_events;
+use crate::support::terraform::Workspace;
 
 const GROUP: &str = "/shop/access";
 
@@ -144,4 +147,44 @@ fn a_destroy_leaves_a_group_that_another_resource_owns_by_now() {
     account.boto("logs", "tag_resource", taken);
     env.workspace.destroy().succeeded();
     assert_eq!(events(&env), ["first"]);
+}
+
+/// Two APIs that were built by hand log to one group, and two states adopt them one after the other.
+#[test]
+fn two_adopted_apis_never_own_one_group() {
+    for is_second_destroyed_first in [true, false] {
+        let env = TestEnv::with_terraform();
+        let apis = [ForeignApi::new(&env.proxy, "HTTP"), ForeignApi::new(&env.proxy, "HTTP")];
+        let group = apis[0].log_group(GROUP, "keeper");
+        for api in &apis {
+            api.route("GET /a", "orders", &json!({}));
+            let logs = json!({ "DestinationArn": group, "Format": "$context.requestId" });
+            let stage = json!({ "StageName": "$default", "AutoDeploy": true, "AccessLogSettings": logs });
+            api.create("stage", stage);
+        }
+        log_events::write(env.proxy.account(), GROUP, "first");
+        let other = Workspace::new(&env.proxy);
+        let generated = generate(&env.workspace, THIS, &apis[0].id, "");
+        assert!(generated.contains("access_log_logservice_group_name"), "{generated}");
+        // The import of the second one, before the first one is adopted, proposes the group too.
+        let early = generate(&other, THIS, &apis[1].id, "");
+        assert!(early.contains("access_log_logservice_group_name"), "{early}");
+        env.workspace.apply(&[]).succeeded();
+        let owned = tags(&env);
+        let refused = other.apply(&[]);
+        assert_eq!((refused.code, tags(&env)), (1, owned.clone()), "{refused}");
+        std::fs::remove_file(other.path().join("generated.tf")).expect("it was generated");
+        let late = generate(&other, THIS, &apis[1].id, "");
+        assert!(late.contains("access_log_destination_arn") && !late.contains("\"log_group\""), "{late}");
+        other.apply(&[]).succeeded();
+        assert_eq!(tags(&env), owned);
+        let mut both = [&other, &env.workspace];
+        if !is_second_destroyed_first {
+            both.reverse();
+        }
+        for workspace in both {
+            workspace.destroy().succeeded();
+            assert_eq!(events(&env), ["first"]);
+        }
+    }
 }

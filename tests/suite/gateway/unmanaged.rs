@@ -241,7 +241,7 @@ fn an_existing_log_group_is_adopted_only_with_ownership_tags() {
     env.config(&shop(&env));
     let run = env.workspace.plan(&[]);
     run.failed_with("The log group \"/shop/access\" exists already and is not managed by this resource");
-    for way in ["Use another name", "access_log_logservice_group_skip_destroy to true"] {
+    for way in ["use another name", "access_log_logservice_group_skip_destroy to true"] {
         run.failed_with(way);
     }
 
