@@ -146,8 +146,10 @@ impl Part for FlowLogs {
         });
     }
 
-    /// AWS can change the tags of a log, and the properties of its group.
+    /// AWS can change the tags of a log, and the properties of its group. An entry whose log was deleted stays as long
+    /// as its group exists: only the entry tells whether a destroy keeps the group.
     fn reflect(&self, inventory: &Inventory, state: &mut Value) {
+        let before = state.get(ENTRIES.input).clone();
         ENTRIES.reflect(inventory, state, |name, entry| {
             let group = drifted(inventory, &GROUPS.slot(name));
             if let Some(group) = group.and_then(LogGroup::of) {
@@ -158,6 +160,14 @@ impl Part for FlowLogs {
                 tags::reflect_entry(log, entry);
             }
         });
+        let (Some(before), Some(mut now)) = (before.as_map(), state.get(ENTRIES.input).as_map().cloned()) else {
+            return;
+        };
+        let has_group = |name: &String| inventory.at(&GROUPS.slot(name)).is_some_and(|group| !group.is_used());
+        for (name, entry) in before.iter().filter(|(name, _)| has_group(name)) {
+            now.entry(name.clone()).or_insert_with(|| entry.clone());
+        }
+        state.set(ENTRIES.input, Value::Map(now));
     }
 
     fn outputs(&self) -> &'static [Output] {
