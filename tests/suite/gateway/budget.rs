@@ -16,8 +16,8 @@ fn an_apply_takes_one_changing_call_per_object_and_few_reads() {
     // API, stage, log group, authorizer and its statement, two integrations and statements, ten routes.
     assert_eq!(objects, 19);
     // The last call sets the tag `fgw:state` to `ready`. Both plans and the create list the APIs, both processes read
-    // the account, and both plans look up the three functions and the log group.
-    assert_calls(&env.proxy, objects + 1, 13, "a create");
+    // the account, and both plans look up the three functions and the log group, which the create looks up once more.
+    assert_calls(&env.proxy, objects + 1, 14, "a create");
 
     let [few, many] = [10, 40].map(|routes| {
         env.config(&protected(&env, routes));
@@ -32,7 +32,8 @@ fn an_apply_takes_one_changing_call_per_object_and_few_reads() {
     env.proxy.clear_calls();
     env.destroy();
     // AWS deletes the objects in the API with it, but neither the permission statements nor the log group.
-    assert_calls(&env.proxy, 5, 17, "a destroy");
+    // The group is read with its tags.
+    assert_calls(&env.proxy, 5, 18, "a destroy");
 }
 
 /// A gateway with this many routes to two functions, one of them protected by an authorizer, and access logs.
