@@ -28,8 +28,8 @@ impl Unchecked {
     }
 }
 
-/// Returns the references that the last apply did not have, and those of objects that are missing in AWS. A managed
-/// object is not outside. If `adopt` names an object that is not managed yet, the adoption checks the names that must
+/// Returns the references that the last apply did not have, and those of objects that are missing in AWS or that a
+/// create may use. A managed object is not outside. If `adopt` names an object that is not managed yet, the adoption checks the names that must
 /// be free.
 pub(super) fn unchecked<P: Topology>(
     config: &P::Config,
@@ -52,7 +52,8 @@ pub(super) fn unchecked<P: Topology>(
     };
     let mut references = P::references(config, scope);
     references.retain(|it| {
-        let is_wanted = !known.contains(&it.to) || is_of_missing(&it.to);
+        // A create finds one that the last apply has left, too.
+        let is_wanted = it.to.may_be_used() || !known.contains(&it.to) || is_of_missing(&it.to);
         let is_of_adoption = if it.to.may_be_used() { is_adopted(&it.to) } else { adopts && it.to.must_be_free() };
         is_wanted && it.to.can_be_looked_up() && !is_inside(&it.to) && !is_of_adoption
     });

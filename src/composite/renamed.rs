@@ -124,7 +124,7 @@ fn pairs<'a>(mut existing: Vec<Place<'a>>, mut wanted: Vec<Place<'a>>) -> Vec<(P
         });
         ranked.extend(others);
     }
-    ranked.sort_by(|(one, _), (other, _)| one.cmp(other));
+    ranked.sort_by_key(|(rank, _)| *rank);
     let mut pairs: Vec<(Place<'a>, Place<'a>)> = Vec::new();
     for (_, (old, new)) in ranked {
         if pairs.iter().all(|(used, taken)| used.key != old.key && taken.key != new.key) {

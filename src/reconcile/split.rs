@@ -102,7 +102,9 @@ impl Parts {
 
     fn update(&mut self, action: Action, deleted: &BTreeSet<Key>) {
         let Action::Update { id, before, certain, to } = action else { return };
-        if let Some(interim) = to.spec.with_attached_parts_of(Some(&before)) {
+        // An update that has failed may have enabled these parts or not.
+        let repeated = || (!certain && to.spec.depends_on_attachment()).then(|| to.spec.clone());
+        if let Some(interim) = to.spec.with_attached_parts_of(Some(&before)).or_else(repeated) {
             if interim != before {
                 let first = interim_object(&to, interim.clone(), |spec| spec.with_attached_parts_of(Some(&before)));
                 // The object can be used: only what depends on attachments has not been completed.

@@ -126,7 +126,9 @@ fn add_values(attributes: &[Attribute], object: &Value, prefix: &str, found: &mu
                 Value::List(items) => items.iter().collect(),
                 _ => Vec::new(),
             };
-            items.into_iter().for_each(|item| add_values(nested, item, &format!("{path}."), found));
+            for item in items {
+                add_values(nested, item, &format!("{path}."), found);
+            }
         }
         found.get_mut(&path).expect("all paths are named").insert(value.to_string());
     }

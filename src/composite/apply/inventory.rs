@@ -7,8 +7,7 @@ use crate::reconcile::{Action, Outcome, Plan};
 
 /// Sorts the inventory in the order of the blueprint and removes missing objects that are no longer required. If an
 /// object needs no update, its required spec becomes the applied one: drift that the configuration adopts is no longer
-/// drift. Objects that are `as_imported` remain found ones, because the plan keeps attributes that are equivalent to
-/// the configuration, but not equal.
+/// drift. Objects that are `as_imported` remain as found, because the plan shows them so.
 pub(super) fn normalize_inventory(inventory: &mut Inventory, objects: &[Object], as_imported: bool) {
     for entry in inventory.entries.iter_mut().filter(|entry| !entry.has_old_tag()) {
         entry.renamed_from = None;
@@ -21,12 +20,17 @@ pub(super) fn normalize_inventory(inventory: &mut Inventory, objects: &[Object],
             continue;
         }
         let (merged, current) = entry.merged_with(object, &is_deleted);
-        if merged.spec == current {
-            entry.applied = object.spec.clone();
-            entry.observe(current);
-            if !entry.is_foreign() && !as_imported {
-                entry.origin = Origin::Applied;
-            }
+        if merged.spec != current {
+            continue;
+        }
+        if as_imported {
+            entry.applied.take_unstored(object.spec.as_kind());
+            continue;
+        }
+        entry.applied = object.spec.clone();
+        entry.observe(current);
+        if !entry.is_foreign() {
+            entry.origin = Origin::Applied;
         }
     }
     let position = |entry: &Entry| objects.iter().position(|object| object.key == entry.key);

@@ -32,7 +32,9 @@ pub(super) async fn plan<P: Topology>(
                 return refused(request, diagnostics);
             };
             let dependents = of_root::<P>(cloud.as_ref(), id, &request.prior, &mut private).await;
-            private.iter_mut().for_each(|private| managed.keep_used(id, &mut private.inventory));
+            if let Some(private) = &mut private {
+                managed.keep_used(id, &mut private.inventory);
+            }
             let (prior, scope) = (&request.prior, cloud.scope());
             let refuses = |private: &Private| protected::refuse_destroy::<P>(prior, private, scope, &mut diagnostics);
             if private.as_ref().is_some_and(refuses) {

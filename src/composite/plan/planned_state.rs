@@ -217,7 +217,9 @@ fn unchanged_ids(inventory: &Inventory, decision: &Decision) -> Ids {
             Action::Delete { .. } => {}
         }
     }
-    changed.iter().for_each(|key| ids.forget_created_with(key));
+    for key in &changed {
+        ids.forget_created_with(key);
+    }
     ids
 }
 

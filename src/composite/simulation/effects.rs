@@ -14,10 +14,10 @@ fn has_ipv6(endpoint: &InterfaceEndpoint) -> bool {
 /// Keeps what a spec does not manage as AWS has it.
 fn keep_unmanaged(before: &Spec, after: &mut Spec) {
     match (before, after) {
-        (Spec::InterfaceEndpoint(before), Spec::InterfaceEndpoint(after)) => {
-            if after.settings.ip_address_type == Input::Known(None) {
-                after.settings.ip_address_type.clone_from(&before.settings.ip_address_type);
-            }
+        (Spec::InterfaceEndpoint(before), Spec::InterfaceEndpoint(after))
+            if after.settings.ip_address_type == Input::Known(None) =>
+        {
+            after.settings.ip_address_type.clone_from(&before.settings.ip_address_type);
         }
         (Spec::DefaultSecurityGroup(before), Spec::DefaultSecurityGroup(after)) => {
             for (before, after) in [(&before.ingress, &mut after.ingress), (&before.egress, &mut after.egress)] {

@@ -8,6 +8,9 @@ use super::shapes::as_known;
 use crate::cloud::OpContext;
 use crate::model::{Entry, Existing, Finding, Key, Learned, LogGroup, Lookup, Object, Outside, OwningRoot, Spec};
 
+/// The slots of objects by their IDs.
+type Slots = BTreeMap<String, String>;
+
 /// The groups by key, with the roots that their tags name, and the events that were lost.
 #[derive(Default)]
 pub(super) struct Groups {
@@ -148,7 +151,7 @@ impl Simulation {
     pub(super) fn hide_groups(
         &self,
         objects: &mut Vec<Object>,
-        (known, slots, consented): (&[Entry], Option<&BTreeMap<String, String>>, Option<&BTreeMap<String, String>>),
+        (known, slots, consented): (&[Entry], Option<&Slots>, Option<&Slots>),
         untagged: &mut BTreeSet<String>,
     ) {
         let (groups, ids) = (self.groups.lock().unwrap(), self.ids.lock().unwrap());

@@ -34,10 +34,9 @@ pub(super) fn as_known(spec: &Spec, known: Option<&Entry>) -> Spec {
     }
     if let (Spec::InterfaceEndpoint(it), Some(Entry { applied: Spec::InterfaceEndpoint(applied), .. })) =
         (&mut spec, known)
+        && applied.settings.ip_address_type == Input::Known(None)
     {
-        if applied.settings.ip_address_type == Input::Known(None) {
-            it.settings.ip_address_type = Input::Known(None);
-        }
+        it.settings.ip_address_type = Input::Known(None);
     }
     if let (Spec::DefaultSecurityGroup(it), Some(Entry { applied: Spec::DefaultSecurityGroup(applied), .. })) =
         (&mut spec, known)

@@ -156,6 +156,7 @@ fn entries<P: Topology>(terraform: &Terraform<P>) -> Vec<Entry> {
 fn spec_in(account: &Simulation, entry: &Entry) -> Option<Spec> {
     let mut spec = account.spec_of(&entry.key)?;
     spec.take_forms(entry.applied.as_kind());
+    spec.mask_unowned(entry.applied.as_kind());
     Some(spec)
 }
 

@@ -122,7 +122,7 @@ const OF_GATEWAY: [(&str, [&str; 2]); 3] =
     [("faas_authorizers", ["a", "b"]), ("jwt_authorizers", ["j", "k"]), ("vpc_links", ["a", "b"])];
 
 /// One renamed, another one renamed to a word that sorts first, two swapped, and two rotated.
-fn some_renames<'a>([one, other]: [&'a str; 2]) -> [Vec<(&'a str, &'a str)>; 4] {
+fn some_renames([one, other]: [&str; 2]) -> [Vec<(&str, &str)>; 4] {
     [vec![(one, "z")], vec![(other, "0")], vec![(one, other), (other, one)], vec![(one, other), (other, "z")]]
 }
 

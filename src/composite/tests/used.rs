@@ -38,7 +38,9 @@ impl Logging for FourTierVpc {
             ("log_group_skip_destroy", keeps.into()),
         ]);
         let mut config = network(&[("flow_logs", Value::map([("app", log)]))]);
-        pairs.iter().for_each(|(name, value)| config.set(name, value.clone()));
+        for (name, value) in pairs {
+            config.set(name, value.clone());
+        }
         config
     }
 

@@ -37,7 +37,7 @@ const FOLLOWING: [(&str, &[&str]); 29] = [
     ("integration", &[]),
     ("log group", &[]),
     ("subscription filter", &[]),
-    ("stage", &["access_log", "default_settings", "route_settings"]),
+    ("stage", &["access_log", "default_settings", "name", "route_settings"]),
     ("custom domain", &["ip_address_type"]),
     ("API mapping", &["stage"]),
     ("DNS record", &[]),
@@ -113,9 +113,10 @@ fn of_gateways() -> Vec<Change> {
     ]
 }
 
-/// API Gateway has no call that removes a limit of the stage, so there is always one.
+/// API Gateway has no call that removes a limit of the stage, so there are always some. A route with one limit of its own
+/// has the other one of the stage.
 fn limit(requests: i64) -> Value {
-    Value::map([("throttling_burst_limit", Value::from(requests))])
+    Value::map(["throttling_burst_limit", "throttling_rate_limit"].map(|name| (name, Value::from(requests))))
 }
 
 fn a_gateway() -> Value {
@@ -185,7 +186,9 @@ async fn there_and_back<P: Topology>(config: &Value, change: &Change, between: B
     terraform.assert_applies(config).await;
     let first = specs(&terraform);
     let mut other = config.clone();
-    change.iter().for_each(|(name, value)| other.set(name, value.clone()));
+    for (name, value) in change {
+        other.set(name, value.clone());
+    }
     terraform.assert_applies(&other).await;
     let changed = changed(&first, &specs(&terraform));
     match between {

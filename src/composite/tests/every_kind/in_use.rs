@@ -183,10 +183,10 @@ async fn an_update_defers_the_deletion_or_fails() {
     for (kind, decision, example) in table() {
         match example {
             Example::Network { before, after, slot } => {
-                check::<FourTierVpc>((kind, decision), &before, &after, slot).await
+                check::<FourTierVpc>((kind, decision), &before, &after, slot).await;
             }
             Example::Gateway { before, after, slot } => {
-                check::<HttpGateway>((kind, decision), &before, &after, slot).await
+                check::<HttpGateway>((kind, decision), &before, &after, slot).await;
             }
             Example::None => {}
         }

@@ -324,7 +324,8 @@ impl<P: Topology> Life<P> {
             return Err(format!("the plan is refused: {diagnostics:?}"));
         }
         let calls = self.take_calls();
-        let others: Vec<&String> = calls.iter().filter(|call| !call.starts_with("update ")).collect();
+        let others: Vec<&String> =
+            calls.iter().filter(|call| !["update ", "rename "].iter().any(|verb| call.starts_with(verb))).collect();
         if !others.is_empty() {
             return Err(format!("other keys send {others:?}"));
         }

@@ -200,10 +200,10 @@ impl<P: Topology> Life<P> {
 
     /// Destroys what exists. Nothing may be left that no setting keeps.
     pub(super) async fn end(&mut self) -> Result<(), Fault> {
-        if !self.terraform.state.is_null() {
-            if let Outcome::Refused(diagnostics) | Outcome::Failed(diagnostics) = self.destroy().await? {
-                return Err(format!("it cannot be destroyed: {diagnostics:?}"));
-            }
+        if !self.terraform.state.is_null()
+            && let Outcome::Refused(diagnostics) | Outcome::Failed(diagnostics) = self.destroy().await?
+        {
+            return Err(format!("it cannot be destroyed: {diagnostics:?}"));
         }
         self.check_end()
     }

@@ -94,7 +94,6 @@ async fn live_all<P: Topology>(config: &Value, maps: &[(&str, [&str; 2])]) {
     for (input, keys) in maps {
         for renames in some_renames(*keys) {
             for life in LIVES {
-                println!("{input} {renames:?} {life:?}");
                 live::<P>(config, input, &renames, life).await;
             }
         }

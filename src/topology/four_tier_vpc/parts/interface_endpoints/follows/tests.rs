@@ -187,7 +187,7 @@ fn ranges_of_others_that_lose_access_are_named() {
         (config_of(without.clone()), config_of(plain.clone()), true),
         (config_of(given.clone()), config_of(plain.clone()), true),
         (config_of(plain.clone()), config_of(plain.clone()), false),
-        (config_of(plain.clone()), config_of(without), false),
+        (config_of(plain), config_of(without), false),
         (none.clone(), config_of(given), false),
         (none, config_of(allowed), false),
     ] {
