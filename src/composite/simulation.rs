@@ -186,6 +186,7 @@ impl Simulation {
             let subnets = subnets.iter().map(|(id, block)| UnmanagedSubnet {
                 id: id.to_string(),
                 block: block.parse().expect("the test sets valid blocks"),
+                ipv6_block: None,
             });
             learned.insert(UnmanagedSubnet::LEARNED.into(), UnmanagedSubnet::join(subnets.collect()));
             self.network_users().learn(&mut learned);

@@ -1,6 +1,6 @@
 //! Subnets of a network's VPC that its resource did not create. Their blocks are taken.
 
-use ipnet::Ipv4Net;
+use ipnet::{Ipv4Net, Ipv6Net};
 
 /// An unmanaged subnet.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -9,6 +9,8 @@ pub struct UnmanagedSubnet {
     pub id: String,
     /// Its IPv4 block.
     pub block: Ipv4Net,
+    /// Its IPv6 block.
+    pub ipv6_block: Option<Ipv6Net>,
 }
 
 impl UnmanagedSubnet {
@@ -16,17 +18,23 @@ impl UnmanagedSubnet {
     /// more.
     pub const LEARNED: &'static str = "unmanaged_subnets";
 
-    /// The value of [`UnmanagedSubnet::LEARNED`]: `<block> <ID>` of each, separated by commas, sorted.
+    /// The value of [`UnmanagedSubnet::LEARNED`]: `<block> <ID>` or `<block> <ID> <IPv6 block>` of each, separated by
+    /// commas, sorted.
     pub fn join(mut subnets: Vec<UnmanagedSubnet>) -> String {
         subnets.sort();
-        subnets.iter().map(|subnet| format!("{} {}", subnet.block, subnet.id)).collect::<Vec<_>>().join(",")
+        let text = |subnet: &UnmanagedSubnet| {
+            let ipv6 = subnet.ipv6_block.map(|block| format!(" {block}")).unwrap_or_default();
+            format!("{} {}{ipv6}", subnet.block, subnet.id)
+        };
+        subnets.iter().map(text).collect::<Vec<_>>().join(",")
     }
 
     /// The subnets in a value of [`UnmanagedSubnet::LEARNED`].
     pub fn split(text: &str) -> Vec<UnmanagedSubnet> {
         let subnet = |text: &str| {
-            let (block, id) = text.split_once(' ')?;
-            Some(UnmanagedSubnet { id: id.to_string(), block: block.parse().ok()? })
+            let mut parts = text.split(' ');
+            let (block, id) = (parts.next()?.parse().ok()?, parts.next()?.to_string());
+            Some(UnmanagedSubnet { id, block, ipv6_block: parts.next().and_then(|block| block.parse().ok()) })
         };
         text.split(',').filter_map(subnet).collect()
     }
@@ -38,10 +46,15 @@ mod tests {
 
     #[test]
     fn subnets_are_stored_in_the_order_of_their_ids() {
-        let subnet = |id: &str, block: &str| UnmanagedSubnet { id: id.into(), block: block.parse().unwrap() };
-        let (one, two) = (subnet("subnet-1", "10.0.9.0/24"), subnet("subnet-2", "10.0.3.0/28"));
+        let subnet = |id: &str, block: &str, ipv6: Option<&str>| UnmanagedSubnet {
+            id: id.into(),
+            block: block.parse().unwrap(),
+            ipv6_block: ipv6.map(|block| block.parse().unwrap()),
+        };
+        let one = subnet("subnet-1", "10.0.9.0/24", Some("2001:db8:0:1::/64"));
+        let two = subnet("subnet-2", "10.0.3.0/28", None);
         let text = UnmanagedSubnet::join(vec![two.clone(), one.clone()]);
-        assert_eq!(text, "10.0.9.0/24 subnet-1,10.0.3.0/28 subnet-2");
+        assert_eq!(text, "10.0.9.0/24 subnet-1 2001:db8:0:1::/64,10.0.3.0/28 subnet-2");
         assert_eq!(UnmanagedSubnet::split(&text), [one, two]);
         assert_eq!(UnmanagedSubnet::split(&UnmanagedSubnet::join(vec![])), []);
     }

@@ -262,7 +262,7 @@ fn learn_network_acls(shown: &mut Shown<'_>, subnets: &[Subnet], others: &[Netwo
 fn learn_unmanaged_subnets(shown: &mut Shown<'_>, root_id: &str, subnets: &[Subnet]) {
     let unmanaged = subnets.iter().filter_map(|it| {
         let id = it.subnet_id().filter(|id| shown.key(id).is_none())?.to_string();
-        Some(UnmanagedSubnet { id, block: it.cidr_block()?.parse().ok()? })
+        Some(UnmanagedSubnet { id, block: it.cidr_block()?.parse().ok()?, ipv6_block: subnet::ipv6_range(it) })
     });
     let unmanaged: Vec<UnmanagedSubnet> = unmanaged.collect();
     let found = (!unmanaged.is_empty()).then(|| UnmanagedSubnet::join(unmanaged));

@@ -13,6 +13,7 @@ use ipnet::Ipv6Net;
 
 use super::canonical;
 use super::config::Config;
+use super::unmanaged_subnets::UnmanagedSubnets;
 use super::vpc::new_key;
 use super::zones::SubnetSlot;
 use crate::model::keys::network as keys;
@@ -112,14 +113,19 @@ pub(super) fn blocks(context: &Context<'_, Config>, range: &Object, all: &Subnet
         blocks.insert(*site, block);
     }
     let held = held(context.existing);
-    let problems = conflicts(config, (subnets, all), &blocks, known_range(range, context.existing), &held);
+    let unmanaged = UnmanagedSubnets::of(context.existing);
+    let mut problems = conflicts(config, (subnets, all), &blocks, known_range(range, context.existing), &held);
+    problems.extend(taken_by_others(config, &blocks, &held, &unmanaged));
     if !problems.is_empty() {
         return Err(problems);
     }
     let new: Vec<(SubnetSlot, &Key)> =
         subnets.iter().filter(|(site, _)| !blocks.contains_key(site)).map(|(site, key)| (*site, key)).collect();
     match pool.filter(|_| blocks.values().all(Input::is_known)) {
-        Some(pool) => place(&pool, all, &new, &held, &mut blocks)?,
+        Some(pool) => {
+            let theirs: Vec<Ipv6Net> = unmanaged.ipv6_blocks().map(|(_, block)| block).collect();
+            place(&pool, all, &new, (&held, &theirs), &mut blocks)?;
+        }
         // An unknown block may overlap any computed one, so new blocks stay unknown.
         None => blocks.extend(new.into_iter().map(|(site, _)| (site, Input::Unknown))),
     }
@@ -127,15 +133,15 @@ pub(super) fn blocks(context: &Context<'_, Config>, range: &Object, all: &Subnet
 }
 
 /// Assigns to each new subnet the block of its tier and index if that is free, else the next free block. `all` are the
-/// subnets of the network.
+/// subnets of the network, and `theirs` the blocks of unmanaged ones.
 fn place(
     pool: &Ipv6BlockPool,
     all: &Subnets,
     new: &[(SubnetSlot, &Key)],
-    held: &[(&Key, Ipv6Net)],
+    (held, theirs): (&[(&Key, Ipv6Net)], &[Ipv6Net]),
     blocks: &mut Blocks,
 ) -> Result<(), Vec<Problem>> {
-    let mut taken: Vec<Ipv6Net> = blocks.values().filter_map(Input::known).copied().collect();
+    let mut taken: Vec<Ipv6Net> = blocks.values().filter_map(Input::known).chain(theirs).copied().collect();
     // A subnet's own block may overlap its new one.
     let is_unheld = |block: &Ipv6Net, key: &Key| held.iter().all(|(at, theirs)| *at == key || !overlap(block, theirs));
     let mut displaced = Vec::new();
@@ -387,6 +393,25 @@ fn conflicts(
         }
     }
     problems
+}
+
+/// Reports entries with a block of an unmanaged subnet.
+fn taken_by_others(
+    config: &Config,
+    blocks: &Blocks,
+    held: &[(&Key, Ipv6Net)],
+    unmanaged: &UnmanagedSubnets,
+) -> Vec<Problem> {
+    let problem = |(site, block): (&SubnetSlot, &Input<Ipv6Net>)| {
+        let (block, _) = (block.known()?, explicit(config, *site)?);
+        // AWS allows no overlap, so an unmanaged subnet with the block of a managed one no longer exists.
+        let is_ours = held.iter().any(|(_, ours)| ours == block);
+        let (id, theirs) = unmanaged.ipv6_blocks().find(|(_, theirs)| !is_ours && overlap(block, theirs))?;
+        let path = AttributePath::new(config.ipv6_cidr_blocks(site.0).0).key(&format!("AZ-{}", site.1));
+        let message = format!("{block} overlaps {theirs}, the block of the unmanaged subnet {id}.");
+        Some(Problem::new(path, message, "Use a free block, or delete that subnet and then run plan again."))
+    };
+    blocks.iter().filter_map(problem).collect()
 }
 
 fn is_free(block: &Ipv6Net, taken: &[Ipv6Net]) -> bool {

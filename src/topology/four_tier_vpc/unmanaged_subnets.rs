@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ipnet::Ipv4Net;
+use ipnet::{Ipv4Net, Ipv6Net};
 
 use super::config::Config;
 use crate::model::keys::network as keys;
@@ -22,11 +22,12 @@ impl UnmanagedSubnets {
     pub(super) fn add(existing: &mut Inventory, unmanaged: &[&Entry]) {
         let mut all = UnmanagedSubnets::of(existing).0;
         for entry in unmanaged {
-            if let Spec::Subnet(Subnet { cidr_block: Input::Known(block), .. }) = &entry.applied
+            if let Spec::Subnet(Subnet { cidr_block: Input::Known(block), ipv6_cidr_block, .. }) = &entry.applied
                 && let Ok(block) = block.parse()
                 && !all.iter().any(|subnet| subnet.id == entry.id)
             {
-                all.push(UnmanagedSubnet { id: entry.id.clone(), block });
+                let ipv6_block = ipv6_cidr_block.known().and_then(|block| block.as_ref()?.parse().ok());
+                all.push(UnmanagedSubnet { id: entry.id.clone(), block, ipv6_block });
             }
         }
         let root = existing.entries.iter_mut().find(|entry| entry.is_present() && entry.key.slot == keys::VPC);
@@ -37,6 +38,11 @@ impl UnmanagedSubnets {
 
     pub(super) fn blocks(&self) -> impl Iterator<Item = Ipv4Net> {
         self.0.iter().map(|subnet| subnet.block)
+    }
+
+    /// The IDs and IPv6 blocks of those that have one.
+    pub(super) fn ipv6_blocks(&self) -> impl Iterator<Item = (&str, Ipv6Net)> {
+        self.0.iter().filter_map(|subnet| Some((subnet.id.as_str(), subnet.ipv6_block?)))
     }
 
     /// The IDs and blocks of those in a range.
@@ -131,7 +137,7 @@ mod tests {
     /// The default network in the AZs a and b, with an unmanaged subnet.
     fn existing(block: &str) -> Inventory {
         let mut existing = applied(&objects(&config(&[]), "ab"));
-        let subnet = UnmanagedSubnet { id: "subnet-theirs".into(), block: block.parse().unwrap() };
+        let subnet = UnmanagedSubnet { id: "subnet-theirs".into(), block: block.parse().unwrap(), ipv6_block: None };
         let vpc = existing.entries.iter_mut().find(|entry| entry.key.slot == keys::VPC).unwrap();
         vpc.learned.insert(UnmanagedSubnet::LEARNED.into(), UnmanagedSubnet::join(vec![subnet]));
         existing

@@ -112,7 +112,10 @@ fn authorizers(region: &str) -> Vec<Setting> {
         texts("faas_authorizers.*.authorizer_name", ["guard", "another"]),
         values("faas_authorizers.*.authorizer_uri", ["guard", "another"].map(uri)),
         texts("faas_authorizers.*.authorizer_payload_format_version", ["2.0"]),
-        values("faas_authorizers.*.enable_simple_responses", [true.into()]),
+        together([
+            ("faas_authorizers.*.authorizer_payload_format_version", "2.0".into()),
+            ("faas_authorizers.*.enable_simple_responses", true.into()),
+        ]),
         values("faas_authorizers.*.identity_sources", ["Authorization", "X-Key"].map(source)),
         values("faas_authorizers.*.result_ttl_in_seconds", [60_i64.into(), 0_i64.into()]),
         values("faas_authorizers.*.authorizer_credentials_arn", [role]),

@@ -60,6 +60,8 @@ impl Axis {
 pub(super) struct Pair {
     a: Value,
     b: Value,
+    /// Whether a plan accepts the first one after the second one.
+    returns: bool,
     /// The calls that create the first one.
     creates: Vec<String>,
     /// The calls that change the first one to the second one.
@@ -76,7 +78,9 @@ impl Pair {
         let creates = life.take_calls();
         let is_refused = matches!(new_life::<P>().apply(b).await?, Outcome::Refused(_));
         let b = if is_refused || matches!(life.apply(b).await?, Outcome::Refused(_)) { a } else { b };
-        Ok(Some(Pair { a: a.clone(), b: b.clone(), creates, changes: life.take_calls() }))
+        let changes = life.take_calls();
+        let returns = !matches!(life.apply(a).await?, Outcome::Refused(_));
+        Ok(Some(Pair { a: a.clone(), b: b.clone(), returns, creates, changes }))
     }
 
     /// Whether the change replaces the root.
@@ -100,7 +104,7 @@ fn pick(calls: &[String], number: u32) -> Option<String> {
 
 /// One life. `number` chooses where several choices are possible.
 pub(super) async fn live<P: Topology>(axis: Axis, pair: &Pair, number: u32) -> Result<(), Fault> {
-    let Pair { a, b, creates, changes } = pair;
+    let Pair { a, b, returns, creates, changes } = pair;
     let mut life = new_life::<P>();
     if !matches!(axis, Axis::TwoRoots | Axis::GroupOfAnother | Axis::FailedCreate) {
         life.settle(a).await.map_err(|fault| format!("the create: {fault}"))?;
@@ -109,7 +113,7 @@ pub(super) async fn live<P: Topology>(axis: Axis, pair: &Pair, number: u32) -> R
     match axis {
         Axis::Changed => {
             life.settle(b).await?;
-            if other_choice && !matches!(life.apply(a).await?, Outcome::Refused(_)) {
+            if other_choice && *returns {
                 life.settle(a).await?;
             }
         }
@@ -145,7 +149,7 @@ pub(super) async fn live<P: Topology>(axis: Axis, pair: &Pair, number: u32) -> R
                 life.refresh().await?;
             }
         }
-        Axis::InUse if !pair.replaces::<P>() => life.used_by_others(pair, other_choice).await?,
+        Axis::InUse if !pair.replaces::<P>() => life.used_by_others(pair, other_choice && *returns).await?,
         Axis::InUse => {}
         Axis::DestroyedInUse => life.destroyed_in_use(number).await?,
         Axis::TwoRoots => return two_roots(life, a, number).await,
@@ -155,7 +159,7 @@ pub(super) async fn live<P: Topology>(axis: Axis, pair: &Pair, number: u32) -> R
             life.account().failing.lock().unwrap().push(slot.clone());
             life.apply(b).await?;
             life.account().failing.lock().unwrap().clear();
-            let (next, what) = if other_choice { (a, "taken back") } else { (b, "applied again") };
+            let (next, what) = if other_choice && *returns { (a, "taken back") } else { (b, "applied again") };
             life.settle(next).await.map_err(|fault| format!("{slot} fails, and the change is {what}: {fault}"))?;
         }
         Axis::FailedCreate => {

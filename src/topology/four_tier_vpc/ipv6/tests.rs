@@ -3,6 +3,7 @@
 use super::super::config::tests::config;
 use super::super::fixtures::{applied, blueprint, next_objects, objects};
 use super::*;
+use crate::model::UnmanagedSubnet;
 use crate::plugin::Value;
 
 const RANGE: &str = "2001:db8:12:3400::/56";
@@ -120,6 +121,27 @@ fn a_new_subnet_takes_the_next_free_number() {
     let existing = fully_applied(&with, "ab");
     let after = blocks_of(&next_objects(&generated(&[]), Some(&with), &existing, "abc"));
     assert_eq!(texts(&after)[2], "2001:db8:12:3404::/64");
+}
+
+#[test]
+fn no_subnet_gets_the_block_of_an_unmanaged_one() {
+    let config = generated(&[]);
+    let mut existing = fully_applied(&config, "ab");
+    let theirs = UnmanagedSubnet {
+        id: "subnet-theirs".into(),
+        block: "10.0.255.0/24".parse().unwrap(),
+        ipv6_block: Some("2001:db8:12:3402::/64".parse().unwrap()),
+    };
+    let vpc = existing.entries.iter_mut().find(|entry| entry.key.slot == keys::VPC).unwrap();
+    vpc.learned.insert(UnmanagedSubnet::LEARNED.into(), UnmanagedSubnet::join(vec![theirs]));
+    let after = blocks_of(&next_objects(&config, Some(&config), &existing, "abc"));
+    assert_eq!(texts(&after)[2], "2001:db8:12:3403::/64");
+
+    let explicit = generated(&[entries(&[("AZ-1", "2001:db8:12:3402::/64")])]);
+    let problems = blueprint(&explicit, Some(&config), &existing, "ab").unwrap_err();
+    let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+    assert_eq!(problem.path.to_string(), "public_subnet_ipv6_cidr_blocks[\"AZ-1\"]");
+    assert!(problem.message.contains("2001:db8:12:3402::/64, the block of the unmanaged subnet subnet-theirs"));
 }
 
 #[test]

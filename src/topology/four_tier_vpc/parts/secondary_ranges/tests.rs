@@ -38,7 +38,11 @@ fn problems(json: Json) -> Vec<Problem> {
 fn around_it(mut existing: Inventory, occupied: &OccupiedAddresses, subnets: &[(&str, &str)]) -> Inventory {
     let vpc = existing.entries.iter_mut().find(|entry| entry.key.slot == keys::VPC).unwrap();
     vpc.learned.insert(OccupiedAddresses::LEARNED.into(), occupied.text().unwrap_or_default());
-    let subnet = |(id, block): &(&str, &str)| UnmanagedSubnet { id: (*id).into(), block: block.parse().unwrap() };
+    let subnet = |(id, block): &(&str, &str)| UnmanagedSubnet {
+        id: (*id).into(),
+        block: block.parse().unwrap(),
+        ipv6_block: None,
+    };
     let subnets = UnmanagedSubnet::join(subnets.iter().map(subnet).collect());
     vpc.learned.insert(UnmanagedSubnet::LEARNED.into(), subnets);
     existing
