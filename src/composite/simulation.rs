@@ -509,7 +509,7 @@ impl Cloud for Simulation {
         self.record_effects(work, Some(from), to);
         self.refuse_for_unmanaged(to)?;
         let endpoints = self.endpoints_of_subnets();
-        self.change_spec(from, to);
+        self.change_spec(work, from, to);
         self.record_endpoint_losses(endpoints);
         if to.spec.gets_new_id_when_updated() {
             let id = format!("{id}'");

@@ -32,16 +32,19 @@ fn keep_unmanaged(before: &Spec, after: &mut Spec) {
 
 impl Simulation {
     /// Changes what differs between two specs. The rest stays as it is, which may differ from both.
-    pub(super) fn change_spec(&self, from: &Spec, to: &Object) {
+    pub(super) fn change_spec(&self, work: &OpContext<'_>, from: &Spec, to: &Object) {
         let mut objects = self.objects();
         let object = objects.iter_mut().find(|object| object.key == to.key).expect("an updated object exists");
         if let (Some(before), Some(after)) = (Integration::of(&object.spec), Integration::of(&to.spec)) {
             assert!(before.can_become(after), "AWS does not change {} to {after:?}", to.key);
         }
-        let before = object.spec.clone();
+        let mut before = object.spec.clone();
+        self.name_unknown_subnets(work, &mut before);
         let (attempted, is_deleted) = (BTreeSet::new(), |_: &Key| false);
         let context = MergeContext { attempted: &attempted, follows: &[], is_deleted: &is_deleted };
-        let merged = to.spec.merged(from, &before, &context).spec;
+        let mut merged = to.spec.merged(from, &before, &context).spec;
+        let keys = self.ids.lock().unwrap().iter().map(|(key, id)| (id.clone(), key.clone())).collect();
+        merged.refer_by_key(&keys);
         object.spec = as_stored(&merged, Some(&before));
         keep_unmanaged(&before, &mut object.spec);
         if matches!(object.spec, Spec::InterfaceEndpoint(_)) {
@@ -49,6 +52,21 @@ impl Simulation {
             object.spec.mask_unowned(to.spec.as_kind());
         }
         self.check_ipv6(&objects, to, &before);
+    }
+
+    /// Refers to the subnets of an endpoint that the inventory does not contain as a read does.
+    fn name_unknown_subnets(&self, work: &OpContext<'_>, spec: &mut Spec) {
+        let Spec::InterfaceEndpoint(endpoint) = spec else { return };
+        let ids = self.ids.lock().unwrap();
+        for subnet in &mut endpoint.subnets {
+            let id = match &subnet {
+                Ref::Key(key) => ids.get(key).filter(|id| !work.known.contains(*id)),
+                Ref::Id(_) => None,
+            };
+            if let Some(id) = id {
+                *subnet = Ref::Id(id.clone());
+            }
+        }
     }
 
     /// AWS gives an endpoint IPv6 addresses only in subnets with a block, and takes no block while an endpoint has an

@@ -123,7 +123,10 @@ pub(super) fn blocks(context: &Context<'_, Config>, range: &Object, all: &Subnet
         subnets.iter().filter(|(site, _)| !blocks.contains_key(site)).map(|(site, key)| (*site, key)).collect();
     match pool.filter(|_| blocks.values().all(Input::is_known)) {
         Some(pool) => {
-            let theirs: Vec<Ipv6Net> = unmanaged.ipv6_blocks().map(|(_, block)| block).collect();
+            let deleted = context.existing.entries.iter().filter(|entry| entry.is_missing());
+            let deleted = deleted.filter(|entry| all.values().all(|key| *key != entry.key)).filter_map(ipv6_block);
+            // The plan after a killed run assigns the same blocks as the plan of that run.
+            let theirs: Vec<Ipv6Net> = unmanaged.ipv6_blocks().map(|(_, block)| block).chain(deleted).collect();
             place(&pool, all, &new, (&held, &theirs), &mut blocks)?;
         }
         // An unknown block may overlap any computed one, so new blocks stay unknown.
@@ -133,7 +136,7 @@ pub(super) fn blocks(context: &Context<'_, Config>, range: &Object, all: &Subnet
 }
 
 /// Assigns to each new subnet the block of its tier and index if that is free, else the next free block. `all` are the
-/// subnets of the network, and `theirs` the blocks of unmanaged ones.
+/// subnets of the network, and `theirs` the blocks of unmanaged and deleted ones.
 fn place(
     pool: &Ipv6BlockPool,
     all: &Subnets,
@@ -334,6 +337,13 @@ fn frozen(context: &Context<'_, Config>, key: &Key, pool: &Ipv6BlockPool) -> Opt
     let is_same_size = context.prior.is_none_or(|prior| prior.ipv6_subnet_bits == context.config.ipv6_subnet_bits)
         || block.prefix_len() == pool.length;
     (pool.range.contains(&block) && is_same_size).then_some(block)
+}
+
+fn ipv6_block(entry: &Entry) -> Option<Ipv6Net> {
+    match &entry.applied {
+        Spec::Subnet(subnet) => subnet.ipv6_cidr_block.known()?.as_ref()?.parse().ok(),
+        _ => None,
+    }
 }
 
 /// The blocks that subnets have now, by their last apply or in AWS.

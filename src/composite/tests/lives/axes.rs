@@ -351,7 +351,8 @@ impl<P: Topology> Life<P> {
             Outcome::Refused(_) => &pair.a,
             Outcome::Done if is_taken_back => &pair.a,
             Outcome::Done => {
-                self.assert_quiet(&pair.b).await.map_err(|fault| format!("{used:?} stay in use: {fault}"))?;
+                // What used an object in use only until this apply, such as the NAT gateway in its subnet, goes next.
+                self.settle(&pair.b).await.map_err(|fault| format!("{used:?} stay in use: {fault}"))?;
                 &pair.b
             }
         };
