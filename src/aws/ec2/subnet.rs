@@ -103,15 +103,12 @@ fn unexpressed(shown: &aws_sdk_ec2::types::Subnet) -> BTreeMap<String, String> {
     let names = shown.private_dns_name_options_on_launch();
     let is_on = |name: &'static str, value: Option<bool>| (name, value.filter(|it| *it).map(|it| it.to_string()));
     let settings = [
-        is_on("enable_dns64", shown.enable_dns64()),
+        is_on("enable_dns64", shown.enable_dns64),
         is_on("map_customer_owned_ip_on_launch", shown.map_customer_owned_ip_on_launch()),
-        is_on(
-            "enable_resource_name_dns_a_record_on_launch",
-            names.and_then(|it| it.enable_resource_name_dns_a_record()),
-        ),
+        is_on("enable_resource_name_dns_a_record_on_launch", names.and_then(|it| it.enable_resource_name_dns_a_record)),
         is_on(
             "enable_resource_name_dns_aaaa_record_on_launch",
-            names.and_then(|it| it.enable_resource_name_dns_aaaa_record()),
+            names.and_then(|it| it.enable_resource_name_dns_aaaa_record),
         ),
         (
             "private_dns_hostname_type_on_launch",

@@ -335,7 +335,7 @@ crate::attributes! {
 
 /// The check of the URI of a trust store (API reference of CreateDomainName).
 fn truststore_uri() -> Check {
-    Check::text("empty, or s3://<bucket>/<key> of a PEM file", |uri| {
+    Check::text("empty, or s3://BUCKET/KEY of a PEM file", |uri| {
         let place = uri.strip_prefix("s3://").and_then(|place| place.split_once('/'));
         match (uri.chars().count(), place) {
             (0, _) => Ok(()),

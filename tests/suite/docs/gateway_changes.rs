@@ -165,7 +165,7 @@ fn values() -> Values {
         ("domain_ip_address_type", none.clone(), json!("dualstack")),
         ("mutual_tls_authentication", none.clone(), json!({ "truststore_uri": "s3://trust/ca.pem" })),
         ("*.truststore_uri", json!("s3://trust/ca.pem"), json!("s3://trust/other.pem")),
-        ("*.truststore_version", none.clone(), json!("2")),
+        ("*.truststore_version", json!("1"), json!("2")),
         ("stage_name", json!("$default"), json!("prod")),
         ("stage_description", none.clone(), json!("Live.")),
         ("stage_variables", json!({}), json!({ "backend": "blue" })),

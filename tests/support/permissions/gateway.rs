@@ -453,6 +453,12 @@ const UNRESTRICTED: &[Unrestricted] = &[
         "AWS does not document this action, and so no conditions for it: fill in your domain name",
     ),
     (GatewayOptions, "DnsRecord", "route53:GetChange", "It changes nothing, and AWS assigns the ID of a change"),
+    (
+        GatewayOptions,
+        "TrustStore",
+        "s3:GetObject",
+        "It changes nothing, and the trust store is yours: fill in its bucket and key",
+    ),
 ];
 
 /// AWS's developer guide, "API Gateway resources that can be tagged": only in the V1 API, which has no HTTP APIs, child
