@@ -42,6 +42,12 @@ fn import(workspace: &Workspace, address: &str) {
     workspace.assert_nothing_to_do();
 }
 
+/// The same for a gateway with a log group.
+fn import_with_group(workspace: &Workspace, address: &str) {
+    workspace.reimport(address);
+    workspace.assert_records_only(&["access_log_logservice_group_skip_destroy"]);
+}
+
 /// The ID of a resource.
 fn id(workspace: &Workspace, address: &str) -> String {
     workspace.state().attribute(address, "id").as_str().expect("it has an id").to_owned()

@@ -193,6 +193,25 @@ impl Workspace {
         assert_eq!(plan.code, 0, "a second plan is not empty:\n{plan}");
     }
 
+    /// Plans after an import, and panics if the plan changes anything but these inputs, which AWS does not return. Then
+    /// applies it, after which nothing is left to do.
+    pub(crate) fn assert_records_only(&self, inputs: &[&str]) {
+        let plan = self.plan(&[]);
+        if inputs.is_empty() {
+            return assert_eq!(plan.code, 0, "the plan is not empty:\n{plan}");
+        }
+        assert!(plan.says("changes nothing in AWS"), "{plan}");
+        let shown = self.shown_plan();
+        let changes = shown["resource_changes"].as_array().expect("a plan has changes").iter();
+        for change in changes.map(|it| &it["change"]).filter(|it| it["actions"] != serde_json::json!(["no-op"])) {
+            let (before, after) = (change["before"].as_object().expect("it exists"), &change["after"]);
+            let differing = before.iter().filter(|(name, value)| after[name.as_str()] != **value);
+            assert_eq!(differing.map(|(name, _)| name.as_str()).collect::<Vec<_>>(), inputs, "{plan}");
+        }
+        self.apply(&[]).succeeded();
+        self.assert_nothing_to_do();
+    }
+
     pub(crate) fn apply(&self, options: &[&str]) -> Run {
         if let Some(host) = &self.host {
             return Run::of("apply", host.apply(options));

@@ -1,6 +1,6 @@
 //! Gateways on ministack, and a gateway together with a network on moto.
 
-use super::{REQUIRED, apply, destroy, id, import, provider, workspace};
+use super::{REQUIRED, apply, destroy, id, import, import_with_group, provider, workspace};
 use crate::support::emulator::Emulator;
 use crate::support::http;
 use crate::support::terraform::Workspace;
@@ -62,7 +62,7 @@ fn a_gateway_lives_on_plain_ministack() {
     apply(&workspace, &config(&routes, &format!("{tagged}{guard}")));
     assert_eq!((status("/b", None), status("/c", Some("no")), status("/c", Some("yes"))), (404, 403, 200));
     assert_eq!((status("/d", None), status("/e", None)), (401, 403));
-    import(&workspace, SHOP);
+    import_with_group(&workspace, SHOP);
 
     let api = id(&workspace, SHOP);
     destroy(&workspace, std::slice::from_ref(&account), &[&api, "http_gateway/shop"]);
