@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::*;
-use super::assert_complete;
+use super::{assert_complete, name};
 use crate::model::Key;
 
 /// Of each kind, the properties that follow from an input of another object, and that the changes below therefore
 /// change. An object that such an input deletes is the same when it is created again.
-const FOLLOWING: [(&str, &[&str]); 29] = [
+const FOLLOWING: [(&str, &[&str]); 30] = [
     ("VPC", &["enable_dns_hostnames", "enable_dns_support"]),
     ("secondary CIDR block", &[]),
     ("IPv6 CIDR block", &[]),
@@ -19,7 +19,7 @@ const FOLLOWING: [(&str, &[&str]); 29] = [
     ("route table association", &["route_table"]),
     ("Elastic IP address", &[]),
     ("NAT gateway", &[]),
-    ("route", &["authorization", "target"]),
+    ("route", &["target"]),
     ("VPC endpoint", &["route_tables"]),
     ("flow log", &[]),
     ("security group", &["ingress"]),
@@ -32,6 +32,7 @@ const FOLLOWING: [(&str, &[&str]); 29] = [
     ("HTTP API", &["disable_endpoint", "ip_address_type"]),
     ("authorizer", &["identity_sources", "result_ttl_in_seconds"]),
     ("JWT authorizer", &[]),
+    ("API route", &["authorization"]),
     ("Lambda permission", &[]),
     ("VPC link", &[]),
     ("integration", &[]),
@@ -156,7 +157,7 @@ fn changed(before: &Specs, after: &Specs) -> BTreeSet<(String, String)> {
     let mut changed = BTreeSet::new();
     for (slot, before) in before {
         let Some(after) = after.get(slot) else { continue };
-        let (kind, before, after) = (before.kind().to_string(), fields(before), fields(after));
+        let (kind, before, after) = (name(before).to_string(), fields(before), fields(after));
         let differing = before.iter().filter(|(name, value)| after.get(*name) != Some(*value));
         changed.extend(differing.map(|(name, _)| (kind.clone(), name.clone())));
     }

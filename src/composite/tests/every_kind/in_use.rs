@@ -1,7 +1,7 @@
 //! What an update does if AWS rejects the deletion of an object because others use it.
 
 use super::super::{FourTierVpc, HttpGateway, Terraform, authorizer, gateway, jwt_authorizer, network, route};
-use super::assert_complete;
+use super::{assert_complete, name};
 use crate::model::{Spec, WhenInUse};
 use crate::plugin::{Nested, Value};
 use crate::topology::Topology;
@@ -101,6 +101,7 @@ fn table() -> Vec<(&'static str, WhenInUse, Example)> {
             ),
         ),
         ("route", Deleted, none()),
+        ("API route", Deleted, none()),
         ("route table association", Deleted, none()),
         ("Elastic IP address", Error, of_network(&[], &[("num_nat_gateways", 0.into())], "eip.0")),
         ("NAT gateway", Error, of_network(&[], &[("num_nat_gateways", 0.into())], "nat_gateway.0")),
@@ -170,7 +171,7 @@ fn each_kind_states_what_happens_when_it_is_in_use() {
     let table = table();
     assert_complete(table.iter().map(|(kind, ..)| *kind));
     for spec in Spec::of_each_kind() {
-        let row = table.iter().find(|(kind, ..)| *kind == spec.kind()).expect("the table is complete");
+        let row = table.iter().find(|(kind, ..)| *kind == name(&spec)).expect("the table is complete");
         assert_eq!(spec.when_in_use(), row.1, "{}", spec.kind());
         // What is deleted with the root needs no example.
         let needs_example = spec.when_in_use() != WhenInUse::Deleted && !spec.is_root();

@@ -1,6 +1,6 @@
 //! What a destroy keeps of each kind, and what a create does with an object that it finds in its place.
 
-use super::assert_complete;
+use super::{assert_complete, name};
 use crate::model::{LogGroup, Spec};
 
 /// What a destroy does.
@@ -45,6 +45,7 @@ const TABLE: &[(&str, Destroy, Create)] = &[
     ("Elastic IP address", Deletes, Another),
     ("NAT gateway", Deletes, Another),
     ("route", Deletes, TakesEqual),
+    ("API route", Deletes, TakesEqual),
     ("VPC endpoint", Deletes, Refuses),
     ("flow log", Deletes, Refuses),
     ("security group", Deletes, Refuses),
@@ -79,7 +80,7 @@ fn settings(spec: &Spec) -> Vec<Spec> {
 fn only_what_a_destroy_keeps_can_be_used() {
     assert_complete(TABLE.iter().map(|(kind, ..)| *kind));
     for spec in Spec::of_each_kind() {
-        let (kind, destroy, create) = TABLE.iter().find(|(kind, ..)| *kind == spec.kind()).expect("it is complete");
+        let (kind, destroy, create) = TABLE.iter().find(|(kind, ..)| *kind == name(&spec)).expect("it is complete");
         for spec in settings(&spec) {
             let keeps = spec.stays_when_deleted() && !spec.is_adopted();
             match destroy {

@@ -1,6 +1,6 @@
 //! How each kind of object is recognized when its entry got another key, or why no user chooses its key.
 
-use super::assert_complete;
+use super::{assert_complete, name};
 use crate::model::{Identity, Key, Spec};
 
 /// How a kind is recognized.
@@ -26,8 +26,8 @@ const KINDS: &[(&str, By)] = &[
     ("route table association", By::Key),
     ("Elastic IP address", By::Key),
     ("NAT gateway", By::Key),
-    // Those of tables, and those of an API.
     ("route", By::Key),
+    ("API route", By::Key),
     ("VPC endpoint", By::Key),
     ("flow log", By::Fixed("flow_logs")),
     ("security group", By::Entry("interface_endpoint.")),
@@ -53,7 +53,7 @@ const KINDS: &[(&str, By)] = &[
 fn each_kind_says_how_it_is_recognized_under_another_key() {
     assert_complete(KINDS.iter().map(|(kind, _)| *kind));
     for spec in Spec::of_each_kind() {
-        let (_, by) = KINDS.iter().find(|(kind, _)| *kind == spec.kind()).unwrap();
+        let (_, by) = KINDS.iter().find(|(kind, _)| *kind == name(&spec)).unwrap();
         let identity = spec.identity();
         match (by, &identity) {
             (By::Key, Identity::Key(reason)) => assert!(!reason.is_empty() && !reason.ends_with('.'), "{reason}"),

@@ -33,6 +33,7 @@ const STORED: &[&str] = &[
     "interface endpoint",
     "internet gateway",
     "route",
+    "API route",
     "route table",
     "route table association",
     "secondary CIDR block",
