@@ -149,3 +149,37 @@ proptest! {
         check_lives::<HttpGateway>(&a, &b, number);
     }
 }
+
+/// Asserts that the same run completes what a killed one has left, after each of its calls.
+fn check_kills<P: Topology>(a: &Value, b: &Value) {
+    let pair = run(Pair::of::<P>(a, b)).unwrap_or_else(|fault| panic!("{fault}")).expect("a plan accepts both");
+    for number in 0..30 {
+        run(live::<P>(Axis::Killed, &pair, number)).unwrap_or_else(|fault| panic!("{number}: {fault}"));
+    }
+}
+
+#[test]
+fn a_name_of_an_authorizer_moves_to_the_other_map_although_the_run_is_killed() {
+    let of = |faas: &[(&str, Value)], jwt: &[(&str, Value)]| {
+        let jwt = ("jwt_authorizers", Value::map(jwt.iter().cloned()));
+        gateway(&[("GET /a", route("a", Some("users")))], faas, &[jwt])
+    };
+    let (function, tokens) = (("users", authorizer("guard")), ("users", jwt_authorizer("https://id.example.com")));
+    check_kills::<HttpGateway>(&of(&[], &[tokens.clone()]), &of(&[function.clone()], &[]));
+    check_kills::<HttpGateway>(&of(&[function], &[]), &of(&[], &[tokens]));
+}
+
+#[test]
+fn a_tier_that_takes_the_place_of_another_one_survives_a_kill() {
+    let tiers = |app: bool, persistence: bool| {
+        network(&[
+            ("create_private_app_subnets", app.into()),
+            ("create_private_persistence_subnets", persistence.into()),
+            ("private_subnet_bits", 4_i64.into()),
+            ("subnet_spacing", 6_i64.into()),
+            ("num_nat_gateways", 0_i64.into()),
+        ])
+    };
+    check_kills::<FourTierVpc>(&tiers(false, true), &tiers(true, false));
+    check_kills::<FourTierVpc>(&tiers(true, false), &tiers(false, true));
+}

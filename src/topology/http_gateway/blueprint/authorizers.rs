@@ -130,7 +130,8 @@ impl<'a> Draft<'a> {
         let mut entries: Vec<_> = self.existing.entries.iter().filter(is_same).collect();
         entries.sort_by_key(|entry| (!entry.is_present(), entry.pending_deletion));
         let holder = entries.first().copied();
-        let is_held = |text: &str| self.existing.present().any(|entry| authorizer_name(&entry.applied) == Some(text));
+        // One that a killed run has deleted counts too, so that the plan after it chooses the same name.
+        let is_held = |text: &str| self.existing.entries.iter().any(|it| authorizer_name(&it.applied) == Some(text));
         let name_in_aws = match holder {
             Some(entry) => authorizer_name(&entry.applied).map(str::to_string),
             None => is_held(name).then(|| self.free_name(name, names)),
