@@ -63,7 +63,8 @@ fn updates_of_a_domain_merge_and_take_their_time() {
     assert_eq!(created["MutualTlsAuthentication"]["TruststoreWarnings"], json!(["It expires."]));
 
     // What a call omits stays, inside of the configuration and of mutual TLS too.
-    domain.proxy.domains_updating(Lasts::Answers(1));
+    // Two answers show the update: that to another update, and a read.
+    domain.proxy.domains_updating(Lasts::Answers(2));
     domain.call(
         "update_domain_name",
         domain.arguments(json!({ "RoutingMode": "ROUTING_RULE_THEN_API_MAPPING" }), json!({})),

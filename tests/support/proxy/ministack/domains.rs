@@ -36,8 +36,10 @@ pub(in super::super) struct Domains {
 }
 
 impl Domains {
+    /// Updates that this ends stay ended, whatever is set later.
     pub(in super::super) fn set_lasts(&self, lasts: Lasts) {
         *lock(&self.lasts) = lasts;
+        lock(&self.changes).retain(|_, (begun, _)| begun.goes_on(lasts));
     }
 
     pub(in super::super) fn add_store(&self, uri: &str, version: &str, store: TrustStore) {
@@ -71,7 +73,11 @@ impl Domains {
         if status != 200 {
             return Ok(Before::Forward(message));
         }
-        if lock(&self.changes).get(name).is_some_and(|(begun, _)| self.goes_on(begun)) {
+        // A rejection shows the state as well, so a caller that only repeats its call sees the end of the update, too.
+        if let Some((begun, _)) = lock(&self.changes).get_mut(name)
+            && self.goes_on(begun)
+        {
+            begun.shown();
             return Ok(Before::Answer(conflict(call, "There is already an update in progress")));
         }
         if body[CONFIGURATIONS].as_array().is_none_or(|all| all.len() != 1) {
