@@ -57,11 +57,12 @@ async fn change<P: Topology>(
     limits().scope(change.find_lost_parts(&facts, diagnostics)).await?;
     let decision = change.decide(&facts, diagnostics)?;
     limits().scope(change.refuse_shared_domains(&decision, diagnostics)).await?;
-    let (decision, _claim) = limits().scope(change.settle_existing(&facts, decision, diagnostics)).await?;
+    // The existing objects may belong to a root that a killed create has left. The way out is to import that one.
     let begun = match change.creating() {
         true => Some(limits().scope(change.begin_create(diagnostics)).await?),
         false => None,
     };
+    let (decision, _claim) = limits().scope(change.settle_existing(&facts, decision, diagnostics)).await?;
     let on_new_root = |id: &str| begun.iter().for_each(|begun| begun.has_id(id));
     let run = Run::<P>::new(Setup {
         shared,
