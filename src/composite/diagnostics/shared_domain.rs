@@ -13,7 +13,7 @@ pub(in crate::composite) fn refuse_shared_domain_in_update<P: Topology>(
     found: &Dependents,
     diagnostics: &mut Diagnostics,
 ) -> bool {
-    let Some(mappings) = mappings(found) else { return false };
+    let Some(mappings) = mappings("this resource", found) else { return false };
     diagnostics.error(
         format!("Could not update {} {name:?}: custom domain in use", P::TYPE_NAME),
         format!(
@@ -54,7 +54,7 @@ pub(in crate::composite) fn destroy_is_mapped<P: Topology>(
         .unseen
         .iter()
         .map(|failure| format!("The API mappings of the custom domain could not be listed. {}", detail(failure)));
-    let text = mappings(found).into_iter().chain(unseen).collect::<Vec<_>>().join("\n");
+    let text = mappings(root_id, found).into_iter().chain(unseen).collect::<Vec<_>>().join("\n");
     diagnostics.error(
         format!("Could not destroy {} {root_id}: custom domain in use", P::TYPE_NAME),
         format!(
@@ -69,21 +69,40 @@ fn blocking(found: &Dependents) -> Vec<Dependent> {
     found.objects.iter().filter(|it| !it.holds.is_empty()).cloned().collect()
 }
 
-fn mappings(found: &Dependents) -> Option<String> {
+/// Mappings that block a deletion, with the reason: those that hold a custom domain of `what`, and those on other
+/// domains, which hold a stage.
+pub(super) fn by_domain(what: &str, blocking: &[Dependent]) -> String {
+    let (ours, theirs): (Vec<Dependent>, Vec<Dependent>) =
+        blocking.iter().cloned().partition(|it| it.holds.iter().any(|held| held == domain(it)));
+    [
+        (ours, format!("These API mappings point a custom domain of {what} at other APIs, which would become unreachable:")),
+        (
+            theirs,
+            format!(
+                "These API mappings point unmanaged custom domains at {what}. AWS does not delete its stages while they exist:"
+            ),
+        ),
+    ]
+    .into_iter()
+    .filter(|(mappings, _)| !mappings.is_empty())
+    .map(|(mappings, reason)| format!("{reason}\n{}", listed(&mappings, "  ")))
+    .collect::<Vec<_>>()
+    .join("\n\n")
+}
+
+fn mappings(what: &str, found: &Dependents) -> Option<String> {
     let blocking = blocking(found);
-    (!blocking.is_empty()).then(|| {
-        format!(
-            "These API mappings point a custom domain of this resource at other APIs, which would become unreachable, or a \
-             unmanaged domain at this API, whose stage AWS does not delete then:\n{}",
-            listed(&blocking, "  ")
-        )
-    })
+    (!blocking.is_empty()).then(|| by_domain(what, &blocking))
 }
 
 fn commands(found: &Dependents) -> Vec<String> {
-    // The description is the domain and the path.
-    let of_domain = |it: &Dependent| command(it.description.split('/').next().unwrap_or_default(), &it.id);
+    let of_domain = |it: &Dependent| command(domain(it), &it.id);
     blocking(found).iter().map(of_domain).collect()
+}
+
+/// The domain of a mapping. The description is the domain and the path.
+fn domain(mapping: &Dependent) -> &str {
+    mapping.description.split('/').next().unwrap_or_default()
 }
 
 /// The command that removes a mapping. IDs and names of domains contain nothing that a shell interprets.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::shared_domain::by_domain;
 use crate::cloud::{Case, Cause, Dependent, Dependents, Failure};
 use crate::model::{Entry, GuardDutyObjects, printable};
 use crate::plugin::Diagnostics;
@@ -142,10 +143,9 @@ pub(super) fn deleted_with(what: &str, dependents: &[Dependent]) -> String {
     }
     if !keeping.is_empty() {
         parts.push(format!(
-            "These mappings point a custom domain of {what} at other APIs, or an unmanaged domain at {what}. Before its first \
-             deletion, the apply waits until they are removed, up to timeouts.delete. Remove those that this run does not \
-             destroy:\n{}",
-            listed(&keeping, "  ")
+            "{}\n\nBefore its first deletion, the apply waits until they are removed, up to timeouts.delete. Remove those that \
+             this run does not destroy.",
+            by_domain(what, &keeping)
         ));
     }
     parts.join("\n\n")
