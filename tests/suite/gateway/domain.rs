@@ -276,8 +276,10 @@ fn drift_of_a_domain_is_fixed_and_unmanaged_parts_stay() {
     assert_eq!(env.calls(&before), [format!("CreateApiMapping {NAME}")]);
 
     // A domain with an unmanaged mapping is not deleted.
-    env.apply(&env.without_domain());
-    assert_eq!(env.attribute("pending_deletion")["domain"], NAME);
+    env.config(&env.without_domain());
+    let calls = env.proxy.mutations().len();
+    env.workspace.apply(&[]).failed_with("custom domain in use").failed_with(&text(&path));
+    assert_eq!(env.proxy.mutations().len(), calls, "nothing is changed");
     env.domain_call("delete_api_mapping", json!({ "ApiMappingId": path }));
     env.apply(&env.with_domain(NAME));
 
@@ -413,31 +415,31 @@ fn a_destroy_deletes_the_domain_after_the_api_was_deleted() {
 fn the_plan_names_unmanaged_mappings_of_a_deleted_domain() {
     let env = TestEnv::new();
     env.certificate(NAME);
-    env.apply(&env.with_domain(NAME));
+    let config = with(&env.with_domain(NAME), &json!({ "timeouts": { "delete": "1s" } }));
+    env.apply(&config);
     let (own, theirs) = (text(&env.attribute("api_id")), env.unmanaged_api());
     let map = |api: &str, stage: &str, path: &str| {
         let mapping = json!({ "ApiId": api, "Stage": stage, "ApiMappingKey": path });
         text(&env.domain_call("create_api_mapping", mapping)["ApiMappingId"])
     };
     let (to_own, to_theirs) = (map(&own, "$default", "v1"), map(&theirs, "prod", "theirs"));
+    let blocking = format!("API mapping {to_theirs} \"{NAME}/theirs\" (to {theirs}/prod)");
     env.config(&env.without_domain());
-    let kept = env.workspace.plan(&[]);
-    assert!(kept.says("keeps a custom domain that other APIs use"), "{kept}");
-    assert!(kept.says(&format!("{to_theirs} ({theirs}/prod)")), "{kept}");
+    env.workspace.plan(&[]).failed_with("custom domain in use").failed_with(&blocking);
 
-    env.config(&env.with_domain(NAME));
+    env.config(&config);
     let assert_named = |plan: &crate::support::terraform::Run| {
         for line in [
             "AWS deletes these unmanaged objects together with",
             &format!("API mapping {to_own} \"{NAME}/v1\" (to {own}/$default)"),
-            "These mappings point a custom domain at other APIs",
-            &format!("API mapping {to_theirs} \"{NAME}/theirs\" (to {theirs}/prod)"),
+            &format!("These API mappings point a custom domain of {own} at other APIs"),
+            &blocking,
         ] {
             assert!(plan.says(line), "no {line:?} in {plan}");
         }
     };
     assert_named(&env.workspace.plan(&["-destroy"]));
-    env.workspace.destroy().failed_with(&format!("API mapping {to_theirs} \"{NAME}/theirs\" (to {theirs}/prod)"));
+    env.workspace.destroy().failed_with(&blocking);
     assert_eq!(env.proxy.account().list_of("apis").len(), 2, "nothing is deleted");
     env.domain_call("delete_api_mapping", json!({ "ApiMappingId": to_theirs }));
     env.config(&env.without_domain());

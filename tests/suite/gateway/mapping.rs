@@ -32,7 +32,7 @@ impl Mapped {
     }
 
     fn without_domain(&self) -> Value {
-        json!({ "route_config": { "GET /a": self.env.to("orders") } })
+        json!({ "route_config": { "GET /a": self.env.to("orders") }, "timeouts": { "delete": "1s" } })
     }
 
     fn id(&self) -> String {
@@ -95,8 +95,9 @@ fn a_mapping_to_an_unmanaged_api_is_never_deleted() {
     let message = format!("API mapping {mapping} \"{NAME}/\" (to {}/prod)", mapped.theirs);
 
     env.config(&mapped.without_domain());
-    env.workspace.apply(&[]).succeeded();
-    assert_eq!(env.attribute("pending_deletion")["domain"], NAME);
+    let calls = env.proxy.mutations().len();
+    env.workspace.apply(&[]).failed_with("custom domain in use").failed_with(&message);
+    assert_eq!(env.proxy.mutations().len(), calls, "nothing is changed");
     assert_eq!(mapped.targets(), theirs);
     assert_eq!(env.send("GET", "/a", None).status, 200);
 

@@ -111,7 +111,7 @@ fn an_update_never_deletes_a_shared_domain() {
 
     // A person maps an API between plan and apply.
     shared.env.config(&shared.at(None));
-    shared.env.workspace.plan(&[]).succeeded();
+    assert_eq!(shared.env.workspace.plan(&[]).code, 2, "the plan has changes");
     shared.map();
     let before = shared.exists();
     shared.assert_refused(&shared.env.workspace.apply_plan(), &before);
