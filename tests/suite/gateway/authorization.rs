@@ -252,28 +252,34 @@ fn protected_routes_are_never_open_while_others_change() {
 #[test]
 fn an_authorizer_changes_after_the_routes_that_leave_it() {
     let env = TestEnv::new();
-    let config = |authorizer: &str, authorizers: Value| {
-        let routes = json!({
-            "GET /a": env.orders(&json!({ "authorizer_name": authorizer })),
-            "GET /b": env.orders(&json!({ "authorizer_name": "users" })),
-        });
-        json!({ "route_config": routes, "jwt_authorizers": authorizers })
+    let config = |of_a: &str, of_b: &str, authorizers: Value| {
+        let by = |name: &str| env.orders(&json!({ "authorizer_name": name }));
+        json!({ "route_config": { "GET /a": by(of_a), "GET /b": by(of_b) }, "jwt_authorizers": authorizers })
     };
-    env.apply(&config("users", json!({ "users": jwt("one") })));
-    let change = env.planned_change(&config("old", json!({ "users": jwt("two"), "old": jwt("one") })));
+    let served = |of_a: &str, of_b: &str| {
+        assert_eq!(env.statuses("/a", of_a), WITHOUT_SCOPES);
+        assert_eq!(env.statuses("/b", of_b), WITHOUT_SCOPES);
+    };
+    env.apply(&config("users", "users", json!({ "users": jwt("one") })));
+    let change = env.planned_change(&config("new", "users", json!({ "users": jwt("two"), "new": jwt("three") })));
     assert_eq!(change.calls, ["CreateAuthorizer", "UpdateRoute route.GET /a", "UpdateAuthorizer authorizer.users"]);
-    assert_eq!(env.statuses("/a", "one"), WITHOUT_SCOPES);
-    assert_eq!(env.statuses("/b", "two"), WITHOUT_SCOPES);
+    served("three", "two");
 
-    // Of two that exchange their issuers and their routes, neither can be the first.
-    let swapped = json!({
-        "GET /a": env.orders(&json!({ "authorizer_name": "users" })),
-        "GET /b": env.orders(&json!({ "authorizer_name": "old" })),
-    });
+    // The issuer and the audience identify an authorizer: under another key it keeps its routes.
+    let authorizers = json!({ "users": jwt("one"), "old": jwt("two"), "new": jwt("three") });
+    let change = env.planned_change(&config("users", "old", authorizers));
+    assert_eq!(change.calls, ["CreateAuthorizer", "UpdateRoute route.GET /a"]);
     let authorizers = json!({ "users": jwt("one"), "old": jwt("two") });
-    env.planned_change(&json!({ "route_config": swapped, "jwt_authorizers": authorizers }));
-    assert_eq!(env.statuses("/a", "one"), WITHOUT_SCOPES);
-    assert_eq!(env.statuses("/b", "two"), WITHOUT_SCOPES);
+    let change = env.planned_change(&config("users", "old", authorizers));
+    assert_eq!(change.calls, ["DeleteAuthorizer authorizer.new"]);
+    served("one", "two");
+    let change = env.planned_change(&config("old", "users", json!({ "users": jwt("two"), "old": jwt("one") })));
+    assert_eq!(change.calls, Vec::<String>::new(), "they only exchange their keys");
+    served("one", "two");
+
+    // Of two that get other issuers and exchange their routes, neither can be the first.
+    env.planned_change(&config("users", "old", json!({ "users": jwt("three"), "old": jwt("four") })));
+    served("three", "four");
     env.destroy();
 }
 

@@ -184,32 +184,42 @@ fn each_attribute_of_an_authorizer_changes_on_a_live_gateway() {
 }
 
 #[test]
-fn a_key_is_renamed_at_the_quota_if_no_route_uses_the_authorizer() {
+fn at_the_quota_a_key_is_renamed_and_an_unused_authorizer_makes_way() {
     let env = TestEnv::new();
-    let config = |names: &[String], used: &str| {
-        let authorizer = json!({
-            "authorizer_name": "guard", "authorizer_payload_format_version": "2.0", "enable_simple_responses": true,
-        });
-        let authorizers: serde_json::Map<_, _> = names.iter().map(|name| (name.clone(), authorizer.clone())).collect();
+    // Ten authorizers, of which the route uses one.
+    let config = |changed: &[(usize, &str, &str)], used: &str| {
+        let mut all: Vec<(String, &str)> = (0..10).map(|number| (format!("a{number}"), "guard")).collect();
+        for (number, name, function) in changed {
+            all[*number] = ((*name).to_owned(), *function);
+        }
+        let authorizer = |function: &str| {
+            json!({ "authorizer_name": function, "authorizer_payload_format_version": "2.0",
+                    "enable_simple_responses": true })
+        };
+        let authorizers: serde_json::Map<_, _> =
+            all.into_iter().map(|(name, function)| (name, authorizer(function))).collect();
         json!({ "route_config": { "GET /a": env.guarded("orders", used) }, "faas_authorizers": authorizers })
     };
-    let names = |renamed: usize, to: &str| -> Vec<String> {
-        (0..10).map(|number| if number == renamed { to.to_owned() } else { format!("a{number}") }).collect()
-    };
-    env.apply(&config(&names(0, "a0"), "a0"));
-    env.planned_change(&config(&names(5, "unused"), "a0"));
-    assert_eq!(env.proxy.succeeded("DeleteAuthorizer"), 1);
+    env.apply(&config(&[], "a0"));
+    // With another key, an authorizer of the same function is the same one, whether or not a route uses it.
+    for (changed, used) in
+        [(&[(5, "unused", "guard")][..], "a0"), (&[(5, "unused", "guard"), (0, "used", "guard")], "used")]
+    {
+        let change = env.planned_change(&config(changed, used));
+        assert_eq!(change.calls, Vec::<String>::new(), "{changed:?}");
+    }
+    assert_eq!(env.send("GET", "/a", None).status, 403);
+
+    // Another function is another authorizer, for which an unused one makes way.
+    let renamed = [(5, "other", "keeper"), (0, "used", "guard")];
+    env.planned_change(&config(&renamed, "used"));
+    assert_eq!((env.proxy.succeeded("DeleteAuthorizer"), env.proxy.succeeded("CreateAuthorizer")), (1, 1));
 
     // The route needs the old authorizer until the new one exists, so the apply fails. Nothing is left half done.
-    let all = |renamed: &str| {
-        let mut all = names(5, "unused");
-        all[0] = renamed.to_owned();
-        all
-    };
-    env.config(&config(&all("used"), "used"));
+    env.config(&config(&[(5, "other", "keeper"), (0, "next", "keeper")], "next"));
     env.workspace.apply(&[]).failed_with("request a higher quota");
     assert_eq!(env.send("GET", "/a", None).status, 403, "the route is still protected");
-    env.apply(&config(&all("a0"), "a0"));
+    env.apply(&config(&renamed, "used"));
     env.destroy();
 }
 
