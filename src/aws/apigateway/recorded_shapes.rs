@@ -267,7 +267,7 @@ async fn routes_are_read_with_and_without_target_and_authorizer() {
     let jwt = json!({ "authorizationType": "JWT", "authorizationScopes": ["user.id"], "authorizerId": "a2",
         "operationName": "list", "requestParameters": {}, "target": "integrations/i2" });
     let aws = Recorded::default()
-        .on(path, ok(json!({ "items": [shown_route("r1", json!({})), shown_route("r2", custom)], "nextToken": "n" })))
+        .on(path, ok(json!({ "items": [shown_route("r1", json!({ "operationName": "" })), shown_route("r2", custom)], "nextToken": "n" })))
         .on(&format!("{path}?nextToken=n"), ok(json!({ "items": [shown_route("r3", jwt)] })));
     let ours = [("i1".to_string(), Key::new("integration.orders"))].into();
     let read = |shown| route::read(&shown, keys::api(), Key::new("route"), &ours).expect("it has an ID and a key");
@@ -280,11 +280,14 @@ async fn routes_are_read_with_and_without_target_and_authorizer() {
     let jwt = Authorization { kind: AuthorizationType::Jwt, authorizer: Some(id("a2")), scopes };
     let ours = Some(Ref::Key(Key::new("integration.orders")));
     let expected = [
-        ("r1".to_string(), spec("GET /a", None, Authorization::default())),
-        ("r2".to_string(), spec("$default", ours, Authorization::custom(id("a1")))),
-        ("r3".to_string(), spec("GET /a", Some(id("i2")), jwt)),
+        ("r1".to_string(), spec("GET /a", None, Authorization::default()), Vec::new()),
+        ("r2".to_string(), spec("$default", ours, Authorization::custom(id("a1"))), Vec::new()),
+        ("r3".to_string(), spec("GET /a", Some(id("i2")), jwt), vec!["list".to_string()]),
     ];
-    assert_eq!(routes.map(|it| (it.id, it.spec)).collect::<Vec<_>>(), expected);
+    assert_eq!(
+        routes.map(|it| (it.id, it.spec, it.learned.unexpressed.into_values().collect::<Vec<_>>())).collect::<Vec<_>>(),
+        expected
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -38,8 +38,8 @@ pub(super) fn read(shown: &Shown, api: Key, key: Key, ours: &BTreeMap<String, Ke
         integration: integration_id(shown).map(reference),
         authorization: Authorization { authorizer: authorizer_id(shown).map(reference), ..authorization },
     };
-    let operation = shown.operation_name.iter().map(|name| ("operation_name".to_string(), name.clone()));
-    let learned = Learned { unexpressed: operation.collect(), ..Learned::new() };
+    let operation = text(shown.operation_name.as_deref()).map(|name| ("operation_name".to_string(), name));
+    let learned = Learned { unexpressed: operation.into_iter().collect(), ..Learned::new() };
     Some(Observed { id: shown.route_id.clone()?, key, spec: Spec::ApiRoute(spec), learned })
 }
 
