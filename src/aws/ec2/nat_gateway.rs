@@ -7,7 +7,7 @@ use aws_sdk_ec2::types::{ConnectivityType, NatGatewayState, ResourceType, Tag};
 
 use super::claims::{Claims, Evidence, Ours};
 use super::slots::{is_nat_gateway, is_private_nat_gateway};
-use super::{conflicts, filter, filter_any, nat_gateway_addresses as addresses, tags};
+use super::{conflicts, filter_any, nat_gateway_addresses as addresses, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes;
 use crate::aws::calls::codes::missing::MissingCodes;
@@ -197,8 +197,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
     }
     let created = match (operation.retry_until_visible(&used, send).await, allocation_id) {
         (Err(failure), Some(address))
-            if failure.cause == Cause::Exists
-                && (await_release(operation, address).await? || is_released_now(operation, address).await) =>
+            if failure.cause == Cause::Exists && await_release(operation, address).await? =>
         {
             operation.retry_until_visible(&used, send).await
         }
@@ -264,30 +263,36 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         .await
 }
 
-/// Waits until no NAT gateway that is being deleted uses the address. Returns whether one did. The plan does not
-/// contain that deletion, because [`exists`] counts such a NAT gateway as deleted.
+/// Waits until no NAT gateway that is being deleted uses the address, and releases it from a deleted one. Returns
+/// whether one used it. The plan does not contain that deletion, because [`exists`] counts such a NAT gateway as
+/// deleted.
 async fn await_release(operation: &Operation<'_>, address: &str) -> Result<bool, Failure> {
-    let in_use = AtomicBool::new(false);
+    let (was_in_use, is_of_deleted) = (AtomicBool::new(false), AtomicBool::new(false));
     wait::until("CreateNatGateway", &operation.deadlines(DELETED), wait::MINUTES, || async {
-        Ok(match deleting_user(operation, address).await? {
+        let users = ended_users(operation, address).await?;
+        let id = |state| users.iter().find(|it| it.state() == Some(&state)).and_then(|it| it.nat_gateway_id());
+        Ok(match id(NatGatewayState::Deleting) {
             Some(gateway) => {
-                in_use.store(true, Ordering::Relaxed);
+                was_in_use.store(true, Ordering::Relaxed);
                 Poll::Pending(format!("{gateway}, which is being deleted, still uses {address}"))
             }
-            None => Poll::Done(()),
+            None => {
+                is_of_deleted.store(id(NatGatewayState::Deleted).is_some(), Ordering::Relaxed);
+                Poll::Done(())
+            }
         })
     })
     .await?;
-    Ok(in_use.into_inner())
+    // moto creates a network interface that nothing deletes whenever it refuses a used address.
+    let is_released = is_of_deleted.into_inner() && is_released_now(operation, address).await;
+    Ok(was_in_use.into_inner() || is_released)
 }
 
-/// The id of the NAT gateway, in any VPC, that uses the address and is being deleted.
-async fn deleting_user(operation: &Operation<'_>, address: &str) -> Result<Option<String>, Failure> {
-    let deleting = in_state(operation, NatGatewayState::Deleting).await?;
-    let uses = |gateway: &&aws_sdk_ec2::types::NatGateway| {
-        gateway.nat_gateway_addresses().iter().any(|it| it.allocation_id() == Some(address))
-    };
-    Ok(deleting.iter().find(uses).and_then(|gateway| gateway.nat_gateway_id()).map(str::to_string))
+/// The NAT gateways, in any VPC, that use the address or have used it, and are deleted or being deleted.
+async fn ended_users(operation: &Operation<'_>, address: &str) -> Result<Vec<aws_sdk_ec2::types::NatGateway>, Failure> {
+    let mut found = in_states(operation, &[NatGatewayState::Deleting, NatGatewayState::Deleted]).await?;
+    found.retain(|gateway| gateway.nat_gateway_addresses().iter().any(|it| it.allocation_id() == Some(address)));
+    Ok(found)
 }
 
 /// Releases an address from a deleted NAT gateway, and returns whether it was associated with one. After a failure, the
@@ -306,7 +311,7 @@ async fn release_from_deleted(operation: &Operation<'_>, address: &str) -> Resul
     let found = session.pollers.addresses.now(&session.ec2, address).await?;
     let association = found.as_ref().and_then(|it| Some((it.association_id()?, it.network_interface_id()?)));
     let Some((association, interface)) = association else { return Ok(false) };
-    let deleted = in_state(operation, NatGatewayState::Deleted).await?;
+    let deleted = in_states(operation, &[NatGatewayState::Deleted]).await?;
     let mut interfaces = deleted.iter().flat_map(|gateway| gateway.nat_gateway_addresses());
     if !interfaces.any(|it| it.network_interface_id() == Some(interface)) {
         return Ok(false);
@@ -315,12 +320,13 @@ async fn release_from_deleted(operation: &Operation<'_>, address: &str) -> Resul
     call.map(|_| true).or_failure("DisassociateAddress")
 }
 
-/// All NAT gateways of the account in a state.
-async fn in_state(
+/// All NAT gateways of the account in these states.
+async fn in_states(
     operation: &Operation<'_>,
-    state: NatGatewayState,
+    states: &[NatGatewayState],
 ) -> Result<Vec<aws_sdk_ec2::types::NatGateway>, Failure> {
-    let call = operation.session.ec2.describe_nat_gateways().filter(filter("state", state.as_str()));
+    let states = states.iter().map(NatGatewayState::as_str);
+    let call = operation.session.ec2.describe_nat_gateways().filter(filter_any("state", states));
     list_all("DescribeNatGateways", call.into_paginator().items().send()).await
 }
 

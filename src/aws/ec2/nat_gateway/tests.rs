@@ -129,30 +129,36 @@ async fn an_address_of_a_deleted_nat_gateway_is_disassociated() {
     let deleted = "<natGatewaySet><item><natGatewayId>nat-0</natGatewayId><state>deleted</state><natGatewayAddressSet>\
                    <item><allocationId>eipalloc-1</allocationId><networkInterfaceId>eni-0</networkInterfaceId></item>\
                    </natGatewayAddressSet></item></natGatewaySet>";
+    let created = "<natGateway><natGatewayId>nat-1</natGatewayId></natGateway>";
     let account = |interface: &str| {
         let address = format!(
             "<addressesSet><item><allocationId>eipalloc-1</allocationId><associationId>eipassoc-1</associationId>\
              <networkInterfaceId>{interface}</networkInterfaceId></item></addressesSet>"
         );
-        Recorded::default()
-            .fail("CreateNatGateway", 400, "Resource.AlreadyAssociated", "eipalloc-1 is already associated")
-            .on("CreateNatGateway", "<natGateway><natGatewayId>nat-1</natGatewayId></natGateway>")
-            .on("DescribeAddresses", &address)
-            .on("DescribeNatGateways", UNUSED)
-            .on("DescribeNatGateways", UNUSED)
-            .on("DescribeNatGateways", deleted)
-            .on("DescribeNatGateways", AVAILABLE)
-            .on("DisassociateAddress", "<return>true</return>")
+        let aws = Recorded::default().on("DescribeAddresses", &address);
+        aws.on("DisassociateAddress", "<return>true</return>")
     };
-    let aws = account("eni-0");
+    let refused = |aws: Recorded| {
+        aws.fail("CreateNatGateway", 400, "Resource.AlreadyAssociated", "eipalloc-1 is already associated")
+    };
+    let reads = |aws: Recorded, reads: &[&str]| reads.iter().fold(aws, |aws, it| aws.on("DescribeNatGateways", it));
+    // Before the call: whenever moto refuses it, a network interface stays.
+    let aws = reads(account("eni-0"), &[deleted, deleted, AVAILABLE]).on("CreateNatGateway", created);
     create_on(&aws).await.unwrap();
+    let read = "DescribeNatGateways";
+    assert_eq!(aws.actions(), [read, "DescribeAddresses", read, "DisassociateAddress", "CreateNatGateway", read],);
     assert_eq!(aws.calls("DisassociateAddress")[0]["AssociationId"], "eipassoc-1");
-    let states: Vec<String> =
-        aws.calls("DescribeNatGateways").iter().map(|call| call["Filter.1.Value.1"].clone()).collect();
-    assert_eq!(states, ["deleting", "deleting", "deleted", "nat-1"]);
+    let states = ["Filter.1.Value.1", "Filter.1.Value.2"].map(|name| aws.calls(read)[0][name].clone());
+    assert_eq!(states, ["deleting", "deleted"]);
+
+    // The deletion ends after the first read.
+    let aws = reads(refused(account("eni-0")), &[UNUSED, deleted, deleted, AVAILABLE]);
+    let aws = aws.on("CreateNatGateway", created);
+    create_on(&aws).await.unwrap();
+    assert_eq!((aws.calls("DisassociateAddress").len(), aws.calls("CreateNatGateway").len()), (1, 2));
 
     // Another object uses the address.
-    let aws = account("eni-9");
+    let aws = reads(refused(account("eni-9")), &[deleted]);
     assert_eq!(create_on(&aws).await.unwrap_err().cause, Cause::Exists);
     assert!(aws.calls("DisassociateAddress").is_empty());
 }
