@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 
 use aws_sdk_ec2::types::{
-    AttachmentStatus, Filter, NetworkInterface, SecurityGroup, Tag, VpcEndpoint, VpcPeeringConnection,
+    AttachmentStatus, Filter, NatGatewayState, NetworkInterface, SecurityGroup, Tag, VpcEndpoint, VpcPeeringConnection,
     VpcPeeringConnectionStateReasonCode as Peering,
 };
 use ipnet::{IpNet, Ipv4Net};
@@ -68,6 +68,10 @@ pub(crate) async fn dependents(
                 finder.internet_gateways(),
             );
             let subnets = add_route_tables(subnets, &tables);
+            let (nats, interfaces) = match nats {
+                Ok((nats, ended)) => (Ok(nats), interfaces.map(|found| without(found, &ended))),
+                Err(failure) => (Err(failure), interfaces),
+            };
             let interfaces = match (interfaces, &endpoints) {
                 (Ok(interfaces), Ok((_, of_guardduty))) => Ok(mark_interfaces(interfaces, of_guardduty)),
                 (interfaces, _) => interfaces,
@@ -336,18 +340,20 @@ impl Finder<'_> {
             .collect())
     }
 
-    /// NAT gateways in any subnet. Their network interfaces are listed too, as dependents of the subnet.
-    async fn nat_gateways(&self) -> Result<Vec<Dependent>, Failure> {
+    /// NAT gateways in any subnet, and the network interfaces of deleted ones. Those of others are listed too, as
+    /// dependents of the subnet.
+    async fn nat_gateways(&self) -> Result<(Vec<Dependent>, Vec<String>), Failure> {
         let call = self.session.ec2.describe_nat_gateways().filter(self.in_vpc());
         let found = list_all("DescribeNatGateways", call.into_paginator().items().send()).await?;
         let unmanaged = found.iter().filter(|gateway| nat_gateway::exists(gateway));
-        Ok(unmanaged
-            .filter_map(|it| {
-                let mut dependent = named("NAT gateway", self.unmanaged(it.nat_gateway_id())?, it.tags(), None);
-                dependent.further = it.subnet_id().map(|subnet| format!("in {subnet}")).unwrap_or_default();
-                Some(dependent)
-            })
-            .collect())
+        let dependents = unmanaged.filter_map(|it| {
+            let mut dependent = named("NAT gateway", self.unmanaged(it.nat_gateway_id())?, it.tags(), None);
+            dependent.further = it.subnet_id().map(|subnet| format!("in {subnet}")).unwrap_or_default();
+            Some(dependent)
+        });
+        let ended = found.iter().filter(|it| it.state() == Some(&NatGatewayState::Deleted));
+        let interfaces = ended.flat_map(|it| it.nat_gateway_addresses()).filter_map(|it| it.network_interface_id());
+        Ok((dependents.collect(), interfaces.map(str::to_string).collect()))
     }
 
     async fn subnets(&self) -> Result<Vec<Dependent>, Failure> {
@@ -422,6 +428,13 @@ fn ipv6_addresses(interface: &NetworkInterface) -> impl Iterator<Item = IpNet> {
     let addresses = interface.ipv6_addresses().iter().filter_map(|it| it.ipv6_address()?.parse::<IpAddr>().ok());
     let prefixes = interface.ipv6_prefixes().iter().filter_map(|it| it.ipv6_prefix()?.parse().ok());
     addresses.map(IpNet::from).chain(prefixes)
+}
+
+/// Leaves out the network interfaces of deleted NAT gateways. AWS deletes them with the NAT gateway. moto and LocalStack
+/// still list them, and delete what they are in.
+fn without(mut interfaces: Vec<Dependent>, of_deleted: &[String]) -> Vec<Dependent> {
+    interfaces.retain(|interface| !of_deleted.contains(&interface.id));
+    interfaces
 }
 
 /// Marks the network interfaces of the endpoints of GuardDuty.

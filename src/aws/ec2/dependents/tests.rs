@@ -144,6 +144,31 @@ async fn every_unmanaged_kind_in_a_vpc_is_found() {
     assert_eq!(aws.actions().len(), 12);
 }
 
+/// moto never deletes the network interface of a NAT gateway, and LocalStack runs moto.
+#[tokio::test(start_paused = true)]
+async fn interfaces_of_deleted_nat_gateways_are_no_dependents() {
+    let interface = |id: &str| format!("<item><networkInterfaceId>{id}</networkInterfaceId></item>");
+    let ids = ["eni-1", "eni-2", "eni-3", "eni-4"].map(interface).concat();
+    let nat = |id: &str, interface: &str, state: &str| {
+        format!(
+            "<item><natGatewayId>{id}</natGatewayId><state>{state}</state><natGatewayAddressSet><item>\
+             <networkInterfaceId>{interface}</networkInterfaceId></item></natGatewayAddressSet></item>"
+        )
+    };
+    let nats = [
+        nat("nat-2", "eni-1", "deleted"),
+        // AWS deletes no subnet with this one.
+        nat("nat-3", "eni-2", "deleting"),
+        nat("nat-4", "eni-3", "available"),
+    ];
+    let aws = Recorded::default()
+        .on("DescribeNetworkInterfaces", &format!("<networkInterfaceSet>{ids}</networkInterfaceSet>"))
+        .on("DescribeNatGateways", &format!("<natGatewaySet>{}</natGatewaySet>", nats.concat()));
+    let found = dependents(&aws.session(), VPC, DependentScope::Root, &known()).await;
+    let found: Vec<&str> = found.objects.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(found, ["eni-2", "eni-3", "eni-4", "nat-4"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_denied_call_hides_only_its_own_objects() {
     let aws = vpc().fail("DescribeSubnets", 403, "UnauthorizedOperation", "You are not authorized");
