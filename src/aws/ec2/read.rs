@@ -233,8 +233,7 @@ impl Lists {
             ("default_security_group_id", self.groups.first().and_then(|group| group.group_id())),
         ];
         let learned = learned.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?.to_string())));
-        let options = vpc.dhcp_options_id().map(|id| ("dhcp_options_id".to_string(), id.to_string()));
-        Learned { unexpressed: options.into_iter().collect(), ..learned.collect() }
+        Learned { unexpressed: vpc::unexpressed(vpc), ..learned.collect() }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod attributes;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use aws_sdk_ec2::types::{ResourceType, Tenancy, VpcState, VpcTenancy};
@@ -117,8 +118,10 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
     operation.record_learned(learned.clone());
 
     let (available, defaults) = tokio::join!(until_available(operation, &id), learn_defaults(operation, &id));
-    learned.update(available?.learned());
-    learned.update(defaults?);
+    let available = available?.learned();
+    let unexpressed = available.unexpressed.clone();
+    learned.update(available);
+    learned.update(Learned { unexpressed, ..defaults? });
     operation.record_learned(learned);
     // Objects in the VPC do not depend on these attributes, which take two sequential calls each.
     operation.is_usable();
@@ -239,13 +242,20 @@ pub(super) struct VpcIdentity {
     id: String,
     owner_id: Option<String>,
     cidr_block: Option<String>,
+    unexpressed: BTreeMap<String, String>,
 }
 
 impl VpcIdentity {
     fn learned(&self) -> Learned {
         let values = [("owner_id", &self.owner_id), ("cidr_block", &self.cidr_block)];
-        values.into_iter().filter_map(|(name, value)| Some((name.to_string(), value.clone()?))).collect()
+        let learned = values.into_iter().filter_map(|(name, value)| Some((name.to_string(), value.clone()?)));
+        Learned { unexpressed: self.unexpressed.clone(), ..learned.collect() }
     }
+}
+
+/// The settings of the VPC that no input sets.
+pub(super) fn unexpressed(vpc: &aws_sdk_ec2::types::Vpc) -> BTreeMap<String, String> {
+    vpc.dhcp_options_id().map(|id| ("dhcp_options_id".to_string(), id.to_string())).into_iter().collect()
 }
 
 fn identify(vpc: &aws_sdk_ec2::types::Vpc) -> Option<VpcIdentity> {
@@ -253,6 +263,7 @@ fn identify(vpc: &aws_sdk_ec2::types::Vpc) -> Option<VpcIdentity> {
         id: vpc.vpc_id()?.to_string(),
         owner_id: vpc.owner_id().map(str::to_string),
         cidr_block: vpc.cidr_block().filter(|cidr_block| !cidr_block.is_empty()).map(str::to_string),
+        unexpressed: unexpressed(vpc),
     })
 }
 
