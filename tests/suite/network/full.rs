@@ -80,7 +80,9 @@ fn a_full_network_matches_the_specification_in_few_calls() {
 
     env.proxy.clear_calls();
     env.destroy();
-    assert_calls(&env.proxy, 65, "a destroy");
+    // A plan names the unmanaged objects in the VPC, and the apply, which may run much later and in another process,
+    // deletes nothing while one exists. Each takes a list of every kind: 12 calls, since peering connections take two.
+    assert_calls(&env.proxy, 74, "a destroy");
 }
 
 /// Asserts a limit on the number of calls. Reads after the first changing call do not count: they are polls, whose

@@ -187,10 +187,12 @@ fn assert_untouched(slot: impl Fn(&str, &str) -> String) {
     env.workspace.apply(&["-refresh-only"]).succeeded();
     unchanged("an apply without and one with only a refresh");
 
-    env.workspace.apply(&[&format!("-replace={THIS}")]).failed_with("Another object depends on this one");
+    let objects = env.attribute("aws_objects");
+    env.workspace.apply(&[&format!("-replace={THIS}")]).failed_with("Nothing was deleted");
     unchanged("a replacement that unmanaged objects block");
-    env.workspace.destroy().failed_with("Another object depends on this one");
+    env.workspace.destroy().failed_with("Nothing was deleted");
     unchanged("a destroy that unmanaged objects block");
+    assert_eq!(env.attribute("aws_objects"), objects, "nothing is deleted");
     for (call, arguments) in &foreign.inside {
         env.ec2(call, arguments.clone());
     }

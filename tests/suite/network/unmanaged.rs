@@ -127,6 +127,16 @@ impl Unmanaged {
         let vpc = env.id("vpc");
         env.ec2("delete_route_table", json!({"RouteTableId": self.table}));
         env.ec2("delete_security_group", json!({"GroupId": self.group}));
+        // Its managed subnet still exists, so it needs its default ACL first.
+        let acls = env.ec2("describe_network_acls", json!({"Filters": [{"Name": "vpc-id", "Values": [vpc]}]}));
+        let acls: Vec<&Value> = acls["NetworkAcls"].as_array().expect("a list").iter().collect();
+        let default = acls.iter().find(|acl| acl["IsDefault"] == true).expect("the default ACL");
+        let theirs = acls.iter().find(|acl| acl["NetworkAclId"] == self.acl.as_str()).expect("it exists");
+        for it in theirs["Associations"].as_array().expect("associations") {
+            let association = &it["NetworkAclAssociationId"];
+            let replace = json!({"AssociationId": association, "NetworkAclId": default["NetworkAclId"]});
+            env.ec2("replace_network_acl_association", replace);
+        }
         env.ec2("delete_network_acl", json!({"NetworkAclId": self.acl}));
         env.ec2("delete_vpc_peering_connection", json!({"VpcPeeringConnectionId": self.peering}));
         env.ec2("detach_vpn_gateway", json!({"VpnGatewayId": self.vpn_gateway, "VpcId": vpc}));
@@ -184,8 +194,10 @@ fn unmanaged_objects_are_left_alone_and_named_if_they_block() {
     for text in unmanaged.dependents() {
         refused.failed_with(&text);
     }
+    assert_eq!((env.attribute("aws_objects"), env.proxy.mutations().len()), (objects.clone(), 0), "nothing is deleted");
     // Without the unmanaged subnet, the others block it.
     env.proxy.boto("ec2", "delete_subnet", json!({"SubnetId": unmanaged.subnet}));
+    env.proxy.clear_calls();
     let refused = env.workspace.destroy();
     for text in unmanaged.dependents().iter().filter(|text| !text.starts_with("subnet")) {
         refused.failed_with(text);
