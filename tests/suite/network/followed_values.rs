@@ -17,7 +17,8 @@ fn with(further: &[&str]) -> String {
 /// The endpoint with this name, as AWS describes it.
 fn described(env: &TestEnv, name: &str) -> Value {
     let id = env.attribute("interface_endpoint_ids")[name].clone();
-    env.ec2("describe_vpc_endpoints", json!({ "VpcEndpointIds": [id] }))["VpcEndpoints"][0].clone()
+    // Only the proxy knows the names and addresses of endpoints.
+    env.proxy.boto("ec2", "describe_vpc_endpoints", json!({ "VpcEndpointIds": [id] }))["VpcEndpoints"][0].clone()
 }
 
 fn has_names(env: &TestEnv, name: &str) -> bool {
@@ -63,6 +64,9 @@ fn private_names_of_endpoints_go_and_return_with_the_dns_inputs() {
     env.destroy();
 }
 
+/// A service that supports IPv6.
+const XRAY: &str = "  interface_endpoints = { xray = {} }";
+
 const IPV6: &str = "  enable_ipv6 = true\n  assign_generated_ipv6_cidr_block = true\n  \
                     ipv6_subnet_tiers = [\"private_app\"]";
 
@@ -77,13 +81,13 @@ fn allows_ipv6(env: &TestEnv) -> bool {
 #[test]
 fn an_endpoint_keeps_or_loses_its_ipv6_addresses_with_its_rule() {
     let env = TestEnv::new();
-    let dual = "  interface_endpoints = { kms = { ip_address_type = \"dualstack\" } }";
-    let kind = || text(&described(&env, "kms")["IpAddressType"]);
+    let dual = "  interface_endpoints = { xray = { ip_address_type = \"dualstack\" } }";
+    let kind = || text(&described(&env, "xray")["IpAddressType"]);
     env.change(&with(&[IPV6, dual]));
     assert!(kind() == "dualstack" && allows_ipv6(&env));
 
     // No longer managed: everything stays, and the plan says so once.
-    let open = with(&[IPV6, KMS]);
+    let open = with(&[IPV6, XRAY]);
     env.config(&open);
     let plan = env.workspace.plan(&[]);
     assert!(plan.says("The endpoint keeps its IPv6 addresses"), "{plan}");
@@ -92,7 +96,7 @@ fn an_endpoint_keeps_or_loses_its_ipv6_addresses_with_its_rule() {
     env.workspace.assert_nothing_to_do();
 
     // With the addresses of the tier, those of the endpoint go first.
-    let off = with(&[KMS]);
+    let off = with(&[XRAY]);
     env.config(&off);
     let plan = env.workspace.plan(&[]);
     assert!(plan.says("the endpoint loses its own"), "{plan}");
@@ -110,7 +114,7 @@ fn an_endpoint_keeps_or_loses_its_ipv6_addresses_with_its_rule() {
     assert!(kind() == "ipv4" && !allows_ipv6(&env));
     env.change(&with(&[IPV6, dual]));
     assert!(kind() == "dualstack" && allows_ipv6(&env));
-    env.change(&with(&["  interface_endpoints = { kms = { ip_address_type = \"ipv4\" } }"]));
+    env.change(&with(&["  interface_endpoints = { xray = { ip_address_type = \"ipv4\" } }"]));
     assert_eq!(kind(), "ipv4");
     env.destroy();
 }
@@ -150,7 +154,7 @@ fn ignored_drift_of_an_endpoint_changes_no_output() {
     for change in [json!({ "PrivateDnsEnabled": false }), json!({ "RemoveSubnetIds": [subnet] })] {
         let mut modify = json!({ "VpcEndpointId": id });
         modify.as_object_mut().expect("a map").extend(change.as_object().cloned().unwrap_or_default());
-        env.ec2("modify_vpc_endpoint", modify);
+        env.proxy.boto("ec2", "modify_vpc_endpoint", modify);
         described(&env, "kms");
         env.workspace.apply(&["-refresh-only"]).succeeded();
         assert!(outputs().iter().all(Value::is_array), "{:?}", outputs());
