@@ -18,11 +18,15 @@ fn assert_nothing_changed(env: &TestEnv) {
     assert_eq!(env.calls(), "", "an import and its plan change nothing in AWS");
 }
 
-/// The attributes that a plan changes, without outputs that depend on them.
-fn changed(env: &TestEnv, address: &str) -> Vec<String> {
+/// The change of a resource in a plan.
+fn change(env: &TestEnv, address: &str) -> Value {
     let plan = env.workspace.plan_json(&[]);
     let changes = plan["resource_changes"].as_array().expect("changes");
-    let change = &changes.iter().find(|change| change["address"] == address).expect("the resource")["change"];
+    changes.iter().find(|change| change["address"] == address).expect("the resource")["change"].clone()
+}
+
+/// The attributes that it changes, without outputs that depend on them.
+fn changed(change: &Value) -> Vec<String> {
     let after = change["after"].as_object().expect("it is not deleted");
     let unknown = change["after_unknown"].as_object().expect("an object");
     let is_unknown = |name: &String| unknown.get(name).is_some_and(|it| *it == Value::Bool(true));
@@ -60,6 +64,7 @@ fn assert_survives_import_in(env: &TestEnv, attributes: &str) {
 
 #[test]
 fn every_example_survives_import() {
+    let mut kept_groups = 0;
     for example in all() {
         let env = TestEnv::with_terraform();
         let body = prepared(&env, &example);
@@ -73,11 +78,25 @@ fn every_example_survives_import() {
         assert!(!addresses.is_empty(), "{} has networks", example.display());
         reimport(&env, &addresses);
         for address in &addresses {
-            // An import cannot restore the block `timeouts`, which is not in AWS, so the first plan shows it.
+            // AWS stores neither the block `timeouts` nor whether a destroy keeps a log group, so the first plan shows
+            // them. An import keeps the group, and the first apply records what the configuration says.
             let block = body.split(&address.replace('.', "\" \"")).nth(1).unwrap_or_default();
             let block = block.split("\n}\n").next().unwrap_or_default();
-            let expected: &[&str] = if block.contains("\n  timeouts {") { &["timeouts"] } else { &[] };
-            assert_eq!(changed(&env, address), expected, "{address} of {}", example.display());
+            let recorded = [("flow_logs", "\n      log_group_name "), ("timeouts", "\n  timeouts {")];
+            let recorded = recorded.into_iter().filter(|(_, line)| block.contains(line)).map(|(name, _)| name);
+            let expected: Vec<&str> = recorded.collect();
+            let mut change = change(&env, address);
+            assert_eq!(changed(&change), expected, "{address} of {}", example.display());
+            for log in change["before"]["flow_logs"].as_object_mut().into_iter().flat_map(|logs| logs.values_mut()) {
+                if log["log_group_name"].is_string() {
+                    let kept = std::mem::replace(&mut log["log_group_skip_destroy"], json!(false));
+                    assert_eq!(kept, json!(true), "an import keeps the group");
+                    kept_groups += 1;
+                }
+                // AWS does not tell an empty map of tags from none.
+                assert_eq!(log["tags"].take(), json!({}));
+            }
+            assert_eq!(change["before"]["flow_logs"], change["after"]["flow_logs"], "the apply records nothing else");
         }
         env.workspace.apply(&[]).succeeded();
         env.workspace.assert_nothing_to_do();
@@ -85,6 +104,7 @@ fn every_example_survives_import() {
         env.workspace.destroy().succeeded();
         env.proxy.account().assert_nothing_of_ours_is_left();
     }
+    assert_eq!(kept_groups, 1, "an example has a log group");
 }
 
 #[test]
@@ -179,7 +199,7 @@ fn the_plan_after_an_import_shows_only_real_differences() {
         "{attributes}\n  availability_zone_ids = {}\n  enable_network_address_usage_metrics = true",
         env.attribute("availability_zone_ids_used")
     ));
-    assert_eq!(changed(&env, THIS), ["enable_network_address_usage_metrics"]);
+    assert_eq!(changed(&change(&env, THIS)), ["enable_network_address_usage_metrics"]);
     let applied = env.apply();
     assert_eq!(applied.calls, "ModifyVpcAttribute 1");
     env.destroy();
