@@ -162,6 +162,7 @@ async fn interfaces_of_deleted_nat_gateways_are_no_dependents() {
         nat("nat-4", "eni-3", "available"),
     ];
     let aws = Recorded::default()
+        .denying_others()
         .on("DescribeNetworkInterfaces", &format!("<networkInterfaceSet>{ids}</networkInterfaceSet>"))
         .on("DescribeNatGateways", &format!("<natGatewaySet>{}</natGatewaySet>", nats.concat()));
     let found = dependents(&aws.session(), VPC, DependentScope::Root, &known()).await;
