@@ -29,8 +29,8 @@ impl Unchecked {
 }
 
 /// Returns the references that the last apply did not have, and those of objects that are missing in AWS or that a
-/// create may use. A managed object is not outside. If `adopt` names an object that is not managed yet, the adoption checks the names that must
-/// be free.
+/// create may use. A managed object is not outside. If `adopt` names an object that is not managed yet, the adoption
+/// checks the names that must be free.
 pub(super) fn unchecked<P: Topology>(
     config: &P::Config,
     prior: Option<&P::Config>,

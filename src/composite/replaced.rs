@@ -90,8 +90,8 @@ fn in_root<'a>(old: &Inventory, new: impl Fn(&str) -> Option<&'a Spec>) -> Vec<L
     old.entries.iter().filter_map(left).flatten().collect()
 }
 
-/// The settings of an existing object that a new one lacks. `is_ignored` is whether its drift is. A pending deletion has
-/// passed this check in the plan that removed the object from the configuration.
+/// The settings of an existing object that a new one lacks. `is_ignored` is whether its drift is. A pending deletion
+/// has passed this check in the plan that removed the object from the configuration.
 fn left(entry: &Entry, new: &Spec, is_ignored: bool) -> Vec<Left> {
     if entry.is_missing() || entry.pending_deletion || entry.is_foreign() {
         return Vec::new();

@@ -41,8 +41,8 @@ pub(super) fn ids_in(inventory: &Inventory, required: &[Object]) -> BTreeSet<Str
     inventory.current().filter(|entry| entry.is_used()).filter(is_required).map(|entry| entry.id.clone()).collect()
 }
 
-/// Whether a reference is that of an object in state which was deleted outside Terraform. The inputs of the state do not
-/// contain it then.
+/// Whether a reference is that of an object in state which was deleted outside Terraform. The inputs of the state do
+/// not contain it then.
 pub(super) fn is_of_missing(inventory: &Inventory, reference: &Reference) -> bool {
     inventory.entries.iter().any(|entry| !entry.is_present() && reference.to.is_named_by(&entry.applied))
 }

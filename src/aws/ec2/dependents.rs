@@ -340,7 +340,7 @@ impl Finder<'_> {
             .collect())
     }
 
-    /// NAT gateways in any subnet, and the network interfaces of deleted ones. Those of others are listed too, as
+    /// NAT gateways in any subnet, and the network interfaces of deleted ones. Unmanaged ones are listed too, as
     /// dependents of the subnet.
     async fn nat_gateways(&self) -> Result<(Vec<Dependent>, Vec<String>), Failure> {
         let call = self.session.ec2.describe_nat_gateways().filter(self.in_vpc());
@@ -430,8 +430,8 @@ fn ipv6_addresses(interface: &NetworkInterface) -> impl Iterator<Item = IpNet> {
     addresses.map(IpNet::from).chain(prefixes)
 }
 
-/// Leaves out the network interfaces of deleted NAT gateways. AWS deletes them with the NAT gateway. moto and LocalStack
-/// still list them, and delete what they are in.
+/// Leaves out the network interfaces of deleted NAT gateways. AWS deletes them with the NAT gateway. moto and
+/// LocalStack still list them, and delete what they are in.
 fn without(mut interfaces: Vec<Dependent>, of_deleted: &[String]) -> Vec<Dependent> {
     interfaces.retain(|interface| !of_deleted.contains(&interface.id));
     interfaces

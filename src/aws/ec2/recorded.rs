@@ -43,6 +43,11 @@ impl Recorded {
         self.add(action, status, body)
     }
 
+    /// Denies every action without an answer.
+    pub(crate) fn denying_others(self) -> Recorded {
+        Recorded { aws: self.aws.denying_others(), ..self }
+    }
+
     /// Forgets all answers and calls.
     pub(crate) fn clear(&self) {
         self.aws.clear();

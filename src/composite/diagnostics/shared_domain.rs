@@ -1,6 +1,6 @@
 //! Custom domains to which others have mapped their APIs.
 
-use super::text::{detail, listed};
+use super::text::{by_domain, detail, domain, listed};
 use crate::cloud::{Dependent, Dependents};
 use crate::model::printable;
 use crate::plugin::Diagnostics;
@@ -69,27 +69,6 @@ fn blocking(found: &Dependents) -> Vec<Dependent> {
     found.objects.iter().filter(|it| !it.holds.is_empty()).cloned().collect()
 }
 
-/// Mappings that block a deletion, with the reason: those that hold a custom domain of `what`, and those on other
-/// domains, which hold a stage.
-pub(super) fn by_domain(what: &str, blocking: &[Dependent]) -> String {
-    let (ours, theirs): (Vec<Dependent>, Vec<Dependent>) =
-        blocking.iter().cloned().partition(|it| it.holds.iter().any(|held| held == domain(it)));
-    [
-        (ours, format!("These API mappings point a custom domain of {what} at other APIs, which would become unreachable:")),
-        (
-            theirs,
-            format!(
-                "These API mappings point unmanaged custom domains at {what}. AWS does not delete its stages while they exist:"
-            ),
-        ),
-    ]
-    .into_iter()
-    .filter(|(mappings, _)| !mappings.is_empty())
-    .map(|(mappings, reason)| format!("{reason}\n{}", listed(&mappings, "  ")))
-    .collect::<Vec<_>>()
-    .join("\n\n")
-}
-
 fn mappings(what: &str, found: &Dependents) -> Option<String> {
     let blocking = blocking(found);
     (!blocking.is_empty()).then(|| by_domain(what, &blocking))
@@ -98,11 +77,6 @@ fn mappings(what: &str, found: &Dependents) -> Option<String> {
 fn commands(found: &Dependents) -> Vec<String> {
     let of_domain = |it: &Dependent| command(domain(it), &it.id);
     blocking(found).iter().map(of_domain).collect()
-}
-
-/// The domain of a mapping. The description is the domain and the path.
-fn domain(mapping: &Dependent) -> &str {
-    mapping.description.split('/').next().unwrap_or_default()
 }
 
 /// The command that removes a mapping. IDs and names of domains contain nothing that a shell interprets.

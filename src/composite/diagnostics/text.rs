@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::shared_domain::by_domain;
 use crate::cloud::{Case, Cause, Dependent, Dependents, Failure};
 use crate::model::{Entry, GuardDutyObjects, printable};
 use crate::plugin::Diagnostics;
@@ -202,4 +201,30 @@ pub(super) fn shortened(keys: &[String]) -> String {
 pub(in crate::composite) fn failed(summary: String, failure: &Failure, diagnostics: &mut Diagnostics) {
     let guide = (failure.cause == Cause::Denied).then(|| Case::PermissionMissing.see());
     diagnostics.error(summary, detail(failure) + &guide.unwrap_or_default());
+}
+
+/// Mappings that block a deletion, with the reason: those that hold a custom domain of `what`, and those on other
+/// domains, which hold a stage.
+pub(super) fn by_domain(what: &str, blocking: &[Dependent]) -> String {
+    let (ours, theirs): (Vec<Dependent>, Vec<Dependent>) =
+        blocking.iter().cloned().partition(|it| it.holds.iter().any(|held| held == domain(it)));
+    [
+        (ours, format!("These API mappings point a custom domain of {what} at other APIs, which would become unreachable:")),
+        (
+            theirs,
+            format!(
+                "These API mappings point unmanaged custom domains at {what}. AWS does not delete its stages while they exist:"
+            ),
+        ),
+    ]
+    .into_iter()
+    .filter(|(mappings, _)| !mappings.is_empty())
+    .map(|(mappings, reason)| format!("{reason}\n{}", listed(&mappings, "  ")))
+    .collect::<Vec<_>>()
+    .join("\n\n")
+}
+
+/// The domain of a mapping. The description is the domain and the path.
+pub(super) fn domain(mapping: &Dependent) -> &str {
+    mapping.description.split('/').next().unwrap_or_default()
 }

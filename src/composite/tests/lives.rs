@@ -159,13 +159,13 @@ fn check_kills<P: Topology>(a: &Value, b: &Value) {
 }
 
 #[test]
-fn a_name_of_an_authorizer_moves_to_the_other_map_although_the_run_is_killed() {
+fn an_authorizer_moves_to_the_other_map_in_a_killed_run() {
     let of = |faas: &[(&str, Value)], jwt: &[(&str, Value)]| {
         let jwt = ("jwt_authorizers", Value::map(jwt.iter().cloned()));
         gateway(&[("GET /a", route("a", Some("users")))], faas, &[jwt])
     };
     let (function, tokens) = (("users", authorizer("guard")), ("users", jwt_authorizer("https://id.example.com")));
-    check_kills::<HttpGateway>(&of(&[], &[tokens.clone()]), &of(&[function.clone()], &[]));
+    check_kills::<HttpGateway>(&of(&[], std::slice::from_ref(&tokens)), &of(std::slice::from_ref(&function), &[]));
     check_kills::<HttpGateway>(&of(&[function], &[]), &of(&[], &[tokens]));
 }
 

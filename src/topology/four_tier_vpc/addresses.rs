@@ -305,8 +305,8 @@ fn has_size(config: &Config, vpc: Ipv4Net, tier: Tier, block: &Ipv4Net) -> bool 
 
 /// The blocks of subnets that are pending deletion, of subnets whose tier or AZ the plan removes, of those that get
 /// another size, and of duplicate subnets that an interrupted run left at one position. The list may include a subnet
-/// that is kept after all: its block is already assigned. It includes those that do not exist any more, so that the plan
-/// after a killed run assigns the same blocks as the plan of that run.
+/// that is kept after all: its block is already assigned. It includes those that do not exist any more, so that the
+/// plan after a killed run assigns the same blocks as the plan of that run.
 fn outgoing(existing: &Inventory, sites: &[SubnetSlot], places: &[ZoneSlot], resized: &[Tier]) -> Vec<Ipv4Net> {
     let subnets = existing.entries.iter().filter_map(|entry| match &entry.applied {
         Spec::Subnet(subnet) => {

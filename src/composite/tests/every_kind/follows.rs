@@ -114,8 +114,8 @@ fn of_gateways() -> Vec<Change> {
     ]
 }
 
-/// API Gateway has no call that removes a limit of the stage, so there are always some. A route with one limit of its own
-/// has the other one of the stage.
+/// API Gateway has no call that removes a limit of the stage, so there are always some. A route with one limit of its
+/// own has the other one of the stage.
 fn limit(requests: i64) -> Value {
     Value::map(["throttling_burst_limit", "throttling_rate_limit"].map(|name| (name, Value::from(requests))))
 }
