@@ -170,11 +170,18 @@ pub(super) async fn of_pending<P: Topology>(cloud: &dyn Cloud, inventory: &mut I
     let pending: Vec<&Entry> = inventory.present().filter(is_blocked).collect();
     let within = DependentScope::Objects(&pending);
     let found = in_root_if::<P>(!pending.is_empty(), cloud, inventory, within).await;
+    let mut mappings: BTreeMap<&str, Dependents> = BTreeMap::new();
+    for stage in pending.iter().filter(|entry| entry.spec().is_deployed_by_aws()) {
+        let within = DependentScope::Stages(&[&stage.id]);
+        mappings.insert(&stage.id, in_root_if::<P>(true, cloud, inventory, within).await);
+    }
     let users = |entry: &Entry| -> Vec<String> {
         let successor = inventory.unready_successor(entry);
         let successor = successor.map(|it| format!("{} {}, which has to be accepted", it.spec().kind(), it.id));
         // Those of GuardDuty may be deleted by the next update.
-        let users = found.holding(&entry.id).into_iter().filter(|user| user.guardduty.is_empty());
+        let of_stage = mappings.get(entry.id.as_str()).filter(|_| entry.spec().is_deployed_by_aws());
+        let of_stage = of_stage.into_iter().flat_map(|found| found.objects.clone());
+        let users = found.holding(&entry.id).into_iter().chain(of_stage).filter(|user| user.guardduty.is_empty());
         let users = users.map(|user| format!("{} {}", user.kind, user.id));
         users.chain(successor).filter(|_| entry.pending_deletion).collect()
     };

@@ -19,6 +19,10 @@ pub(in crate::composite) fn detail(failure: &Failure) -> String {
             "The credentials do not allow this call, or a policy of the organization denies it. Grant the permission, then \
              run Terraform again."
         }
+        // One cause covers both, because both are retried.
+        Cause::Throttled if failure.message.contains("in progress") => {
+            "Another change was in progress for longer than the provider retries. Run Terraform again later."
+        }
         Cause::Throttled => "AWS throttled the call for longer than the provider retries. Run Terraform again later.",
         Cause::NotFound => {
             "The object does not exist. If it was deleted outside Terraform, run plan again to see the change."

@@ -144,6 +144,8 @@ fn a_stage_that_someone_else_maps_stays_until_it_is_free() {
     assert!(run.says("stage is still in use; the next apply deletes it"), "{run}");
     assert_eq!(env.attribute("pending_deletion"), json!({ "stage": "$default" }));
     assert_eq!(env.stages(), ["$default", "prod"]);
+    // A plan does not try again while the mapping is there.
+    env.workspace.assert_nothing_to_do();
     assert_eq!(env.send("GET", "/prod/a", None).body, "users /a");
     assert_eq!(env.reach("their.example.com").body, "users /a", "its requests follow the routes");
 
