@@ -43,8 +43,10 @@ impl Simulation {
         let (attempted, is_deleted) = (BTreeSet::new(), |_: &Key| false);
         let context = MergeContext { attempted: &attempted, follows: &[], is_deleted: &is_deleted };
         let mut merged = to.spec.merged(from, &before, &context).spec;
-        let keys = self.ids.lock().unwrap().iter().map(|(key, id)| (id.clone(), key.clone())).collect();
-        merged.refer_by_key(&keys);
+        if matches!(merged, Spec::InterfaceEndpoint(_)) {
+            let keys = self.ids.lock().unwrap().iter().map(|(key, id)| (id.clone(), key.clone())).collect();
+            merged.refer_by_key(&keys);
+        }
         object.spec = as_stored(&merged, Some(&before));
         keep_unmanaged(&before, &mut object.spec);
         if matches!(object.spec, Spec::InterfaceEndpoint(_)) {
