@@ -93,7 +93,13 @@ fn needs_no_tag(check: &Check) -> bool {
         || check.resource == arn("custom-elastic-ip")
         || check.resource == arn("custom-security-group");
     let is_child = ["/authorizers", "/integrations", "/routes", "/cors", "/accesslogsettings", "/apimappings"];
-    adopted || of_user || is(":network-interface/") || is_child.iter().any(|part| check.resource.contains(part))
+    // The group may be one that is used and not owned.
+    let is_subscription = check.action.ends_with("SubscriptionFilter");
+    adopted
+        || of_user
+        || is_subscription
+        || is(":network-interface/")
+        || is_child.iter().any(|part| check.resource.contains(part))
 }
 
 fn is_read(check: &Check) -> bool {

@@ -220,7 +220,7 @@ const LOGS: &[Calls] = &[
         "Subscription",
         &["DeleteSubscriptionFilter", "PutSubscriptionFilter"],
         &["log-group-parts"],
-        OurApi,
+        Always,
     ),
 ];
 
@@ -453,6 +453,12 @@ const UNRESTRICTED: &[Unrestricted] = &[
         "AWS does not document this action, and so no conditions for it: fill in your domain name",
     ),
     (GatewayOptions, "DnsRecord", "route53:GetChange", "It changes nothing, and AWS assigns the ID of a change"),
+    (
+        GatewayOptions,
+        "Subscription",
+        "logs:DeleteSubscriptionFilter",
+        "A group that the gateway uses without owning it has no tag of it: fill in the name of the log group",
+    ),
     (
         GatewayOptions,
         "TrustStore",
