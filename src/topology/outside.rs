@@ -55,8 +55,11 @@ pub fn problems(
         (Finding::Exists { detail, .. }, Outside::Record { .. }) => {
             let is_alias = |kind: &str| kind == DnsRecord::A || kind == DnsRecord::AAAA;
             let target = detail.split_once(' ').filter(|(kind, _)| is_alias(kind)).map_or("", |(_, target)| target);
-            let is_ours = replaced.contains(&target) || (circumstances.has_target)(target);
-            (!is_ours).then(|| (Severity::Error, taken(to, detail, paths[0], circumstances)))
+            match replaced.contains(&target) {
+                true => None,
+                false if (circumstances.has_target)(target) => Some((Severity::Warning, taken_over(to, paths[0]))),
+                false => Some((Severity::Error, taken(to, detail, paths[0], circumstances))),
+            }
         }
         (Finding::Exists { detail: status, .. }, Outside::VpcLink(id)) => unavailable(id, status, paths[0]),
         (Finding::Exists { owner: Some(owner), .. }, _) if to.must_be_free() => {
@@ -144,6 +147,15 @@ fn unavailable(id: &str, status: &str, path: &AttributePath) -> Option<(Severity
     };
     let message = format!("The VPC link {id} of {} has the status {status}: {meaning}.", argument(path));
     Some((severity, Problem::new(path.clone(), message, hint)))
+}
+
+/// A record that already points to the domain. Nothing tells whether an interrupted run or somebody else created it.
+fn taken_over(to: &Outside, path: &AttributePath) -> Problem {
+    let message = format!(
+        "The {to} exists already and points to the custom domain. The apply takes it over: it changes nothing in AWS, but \
+         a later change of this input or a destroy deletes the record."
+    );
+    Problem::new(path.clone(), message, "To leave the record to what created it, set create_dns_entry to false.")
 }
 
 /// A name that the create of an object would find in use.

@@ -271,6 +271,9 @@ fn an_existing_record_is_rejected_unless_it_is_the_same_alias() {
     }
     let alias = zone.alias("api.example.com");
     zone.put("CREATE", &alias);
+    env.config(&wanted);
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says("exists already and points to the custom domain. The apply takes it over"), "{plan}");
     env.apply(&wanted);
     assert_eq!(zone.ours(), [alias]);
     env.destroy();

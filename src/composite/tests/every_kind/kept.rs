@@ -62,8 +62,9 @@ const TABLE: &[(&str, Destroy, Create)] = &[
     ("subscription filter", Deletes, TakesEqual),
     ("stage", Deletes, Refuses),
     ("custom domain", Deletes, Refuses),
-    ("API mapping", Deletes, Refuses),
-    ("DNS record", Deletes, Refuses),
+    ("API mapping", Deletes, TakesEqual),
+    // The plan says so: it cannot know who created the record.
+    ("DNS record", Deletes, TakesEqual),
 ];
 
 /// The spec with each value of the setting that keeps an object.
