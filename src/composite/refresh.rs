@@ -11,7 +11,7 @@ use super::{dependents, facts, location, released, state, takeover, used};
 use crate::cloud::{Cause, Cloud, Discovery, Failure, Known, RootState, Seen, adoptable};
 use crate::model::{Drift, Entry, Facts, Inventory, Object, Origin, Scope};
 use crate::plugin::Value;
-use crate::topology::{Context, IgnoredDrift, Topology};
+use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
 
 /// Reads the whole topology. Returns `None` if neither the root nor any object that outlives it exists.
 pub(super) async fn refresh<P: Topology>(
@@ -235,23 +235,55 @@ pub(super) async fn rebuild<P: Topology>(
     if inventory.entries.is_empty() {
         return Ok(None);
     }
+    let in_creation = Status::in_state(state) == Some(Status::Creating);
+    if !in_creation {
+        take_required::<P>(cloud, state, &mut inventory, &ignored).await;
+    }
     let mut found = refresh::<P>(cloud, root_id, Some(Private::of(inventory)), &ignored).await?;
     if let Some(private) = &mut found {
-        // The observed specs count as applied, as in an import.
+        // The observed specs count as applied, as in an import, except ignored drift. What a create has left is none.
         let all = private.inventory.clone();
         private.inventory.entries.retain(|entry| !entry.is_missing() && P::may_own(state, entry, &all));
         let pending: BTreeSet<&str> = ids_in(state, "pending_deletion").collect();
         for entry in &mut private.inventory.entries {
-            if let Some(observed) = entry.take_observed() {
+            if (in_creation || !entry.ignored)
+                && let Some(observed) = entry.take_observed()
+            {
                 entry.applied = observed;
             }
             entry.pending_deletion = pending.contains(entry.id.as_str());
         }
         take_unstored::<P>(state, private, cloud.scope());
         report_missing(state, private, &ignored);
-        private.in_creation = Status::in_state(state) == Some(Status::Creating);
+        private.in_creation = in_creation;
     }
     Ok(found)
+}
+
+/// Lets what the configuration of a state requires count as applied where drift is ignored. A read then finds the drift
+/// again, which the next plan keeps.
+async fn take_required<P: Topology>(
+    cloud: &dyn Cloud,
+    state: &Value,
+    inventory: &mut Inventory,
+    ignored: &IgnoredDrift,
+) {
+    let is_ignored = |entry: &Entry| ignored.covers(&entry.key.slot) && !used::is_in_state(state, entry);
+    let Ok((_, config)) = state::decode::<P>(state) else { return };
+    if !inventory.entries.iter().any(is_ignored) {
+        return;
+    }
+    let facts = facts::of_refresh(cloud, &P::lookups(&config)).await.unwrap_or_default();
+    let (existing, scope) = (&*inventory, cloud.scope());
+    let context = Context { config: &config, prior: Some(&config), existing, scope, facts: &facts };
+    let Ok(Blueprint::Decided { objects, .. }) = P::blueprint(&context) else { return };
+    let ids = state.get("aws_objects");
+    for entry in inventory.entries.iter_mut().filter(|entry| is_ignored(entry)) {
+        let is_current = ids.get(&entry.key.slot).as_str() == Some(entry.id.as_str());
+        if let Some(object) = objects.iter().find(|object| is_current && object.key == entry.key) {
+            entry.applied = object.spec.clone();
+        }
+    }
 }
 
 /// The IDs in one of the maps of a state from slots to IDs.

@@ -1,8 +1,9 @@
-//! Settings of existing objects that their replacements do not get: the lives of a domain with mutual TLS.
+//! Settings of existing objects that their replacements do not get: the lives of a domain with mutual TLS, and of
+//! objects that a person has restricted while their drift is ignored.
 
 use super::*;
 use crate::model::keys::gateway as keys;
-use crate::model::{DomainName, MutualTls};
+use crate::model::{AuthorizationType, DomainName, MutualTls};
 use crate::plugin::Encode;
 use crate::topology::http_gateway::MutualTlsConfig;
 
@@ -253,5 +254,137 @@ async fn an_import_proposes_mutual_tls_only_if_it_is_on() {
         let config = if proposed { at("a.example.com", &[trusting(URI)]) } else { at("a.example.com", &[]) };
         terraform.assert_applies(&config).await;
         assert_eq!(in_aws(&terraform), setting);
+    }
+}
+
+/// An object that a person restricts while its drift is ignored.
+struct Restricted {
+    config: Value,
+    slot: &'static str,
+    restrict: fn(&mut Spec),
+}
+
+impl Restricted {
+    fn new(mut config: Value, slot: &'static str, restrict: fn(&mut Spec)) -> Restricted {
+        config.set("ignore_drift", vec![slot].into());
+        Restricted { config, slot, restrict }
+    }
+
+    async fn built<P: Topology>(&self) -> Terraform<P> {
+        let mut terraform = Terraform::<P>::new(2);
+        terraform.assert_applies(&self.config).await;
+        terraform.account.change_outside(self.slot, self.restrict);
+        terraform.assert_quiet(&self.config).await;
+        terraform.account.take_calls();
+        terraform
+    }
+}
+
+fn restricted_in_gateways() -> [Restricted; 2] {
+    let domain = |spec: &mut Spec| trusts(on())(spec);
+    let route_of_roles = |spec: &mut Spec| {
+        let Spec::ApiRoute(route) = spec else { panic!("{spec:?}") };
+        route.authorization = AuthorizationType::AwsIam.into();
+    };
+    [
+        Restricted::new(at("a.example.com", &[trusting("")]), "domain", domain),
+        Restricted::new(gateway(&[("GET /a", route("a", None))], &[], &[]), "route.GET /a", route_of_roles),
+    ]
+}
+
+/// A network with an interface endpoint under a key.
+fn with_endpoint(key: &str, more: &[(&str, Value)]) -> Value {
+    let endpoint = Value::map([("subnet_tier", Value::from("private_app")), ("service", "kms".into())]);
+    let mut config = network(&[("interface_endpoints", Value::map([(key, endpoint)]))]);
+    for (name, value) in more {
+        config.set(name, value.clone());
+    }
+    config
+}
+
+fn restricted_in_networks() -> [Restricted; 2] {
+    const NOBODY: &str = r#"{"Statement":[]}"#;
+    let interface_endpoint = |spec: &mut Spec| {
+        let Spec::InterfaceEndpoint(endpoint) = spec else { panic!("{spec:?}") };
+        endpoint.settings.policy = Input::Known(Some(NOBODY.into()));
+    };
+    let gateway_endpoint = |spec: &mut Spec| {
+        let Spec::VpcEndpoint(endpoint) = spec else { panic!("{spec:?}") };
+        endpoint.policy = Input::Known(Some(NOBODY.into()));
+    };
+    [
+        Restricted::new(with_endpoint("x", &[]), "interface_endpoint.x", interface_endpoint),
+        Restricted::new(network(&[]), "vpc_endpoint.objectstore", gateway_endpoint),
+    ]
+}
+
+async fn assert_taint_refused<P: Topology>(terraform: &mut Terraform<P>, it: &Restricted) {
+    let replaced = terraform.replace(&it.config, Vec::new()).await;
+    let error = error_of(&replaced);
+    assert!(error.contains(LESS_PROTECTED) && error.contains("terraform untaint"), "{}: {error}", it.slot);
+    assert_eq!(terraform.account.take_calls(), [""; 0], "{}", it.slot);
+}
+
+async fn tainted<P: Topology>(all: impl IntoIterator<Item = Restricted>) {
+    for it in all {
+        let mut terraform = it.built::<P>().await;
+        assert_taint_refused(&mut terraform, &it).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tainted_root_is_not_replaced_without_ignored_restrictions() {
+    tainted::<HttpGateway>(restricted_in_gateways()).await;
+    tainted::<FourTierVpc>(restricted_in_networks()).await;
+}
+
+async fn without_private_state<P: Topology>(all: impl IntoIterator<Item = Restricted>) {
+    for it in all {
+        let mut terraform = it.built::<P>().await;
+        let state = terraform.state.clone();
+        terraform.private = Vec::new();
+        let plan = terraform.plan(&it.config).await;
+        assert!(plan.planned == state, "{}: {}", it.slot, differing(&state, &plan.planned));
+        terraform.assert_quiet(&it.config).await;
+        assert!(terraform.state == state, "{}: {}", it.slot, differing(&state, &terraform.state));
+
+        // With what the refresh has read, and without it.
+        for private in [terraform.private.clone(), Vec::new()] {
+            terraform.private = private;
+            let plan = terraform.plan_requested_replacement(&it.config).await;
+            assert!(error_of(&plan.diagnostics).contains(LESS_PROTECTED), "{}: {:?}", it.slot, plan.diagnostics);
+        }
+
+        assert_taint_refused(&mut terraform, &it).await;
+
+        // Once it is no longer ignored, it is drift like any other.
+        (terraform.state, terraform.private) = (state, Vec::new());
+        terraform.refresh().await;
+        let mut config = it.config.clone();
+        config.set("ignore_drift", Value::Null);
+        terraform.account.take_calls();
+        terraform.assert_applies(&config).await;
+        let calls = terraform.account.take_calls();
+        assert!(calls.contains(&format!("update {}", it.slot)), "{calls:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn ignored_restrictions_outlive_a_lost_private_state() {
+    without_private_state::<HttpGateway>(restricted_in_gateways()).await;
+    without_private_state::<FourTierVpc>(restricted_in_networks()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn ignored_mutual_tls_outlives_a_rename_and_a_lost_private_state() {
+    let ignored = [trusting(""), ignoring(&["domain"])];
+    for reads in [true, false] {
+        let mut terraform = with_mutual_tls_of_a_person(&ignored).await;
+        terraform.private = Vec::new();
+        if reads {
+            terraform.refresh().await;
+        }
+        let plan = terraform.plan(&at("b.example.com", &ignored)).await;
+        assert!(error_of(&plan.diagnostics).contains(LESS_PROTECTED), "{:?}", plan.diagnostics);
     }
 }
