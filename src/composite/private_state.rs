@@ -77,10 +77,10 @@ pub(super) struct Private {
     /// decide from the same facts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) facts: Option<Facts>,
-    /// In the plan of a create: what the destroy in a replacement has to know of the new objects, by slot. `None` if
-    /// the plan is undecided.
+    /// In the plan of a create: what the destroy in a replacement has to know of the new objects. `None` if the plan is
+    /// undecided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) successors: Option<BTreeMap<String, Spec>>,
+    pub(super) successors: Option<Vec<(Key, Spec)>>,
     /// The `protected_objects` of the state at plan. If Terraform then plans a replacement that the user requested, it
     /// passes this private state, but not the state.
     #[serde(default, skip_serializing_if = "ProtectedObjects::is_empty")]

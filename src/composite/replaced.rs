@@ -1,11 +1,10 @@
 //! The settings that the objects in the place of deleted ones do not get, because no input expresses them. Pure. Plan
 //! and apply use the same functions.
 
-use std::collections::BTreeMap;
-
 use super::diagnostics::{self, Left};
 use super::private_state::Private;
-use crate::model::{Entry, Inventory, Object, Spec};
+use super::renamed;
+use crate::model::{Entry, Inventory, Key, Object, Spec};
 use crate::plugin::{Diagnostics, PlanRequest};
 use crate::reconcile::{Action, Plan};
 use crate::topology::{IgnoredDrift, Topology};
@@ -52,16 +51,21 @@ pub(super) fn check_replacement<P: Topology>(
     new: &[Object],
     diagnostics: &mut Diagnostics,
 ) -> bool {
-    let new = |slot: &str| new.iter().find(|object| object.key.slot == slot).map(|object| &object.spec);
-    let left = in_root(old, new);
+    let left = match in_root(old, new) {
+        Ok(left) => left,
+        Err(error) => {
+            diagnostics::not_renamed::<P>(name, &error, diagnostics);
+            return true;
+        }
+    };
     diagnostics::warn_of_left_settings::<P>(name, &left, diagnostics);
     diagnostics::refuse_weaker_objects::<P>(name, &left, diagnostics)
 }
 
-/// What the destroy in a replacement has to know of the new root: the objects by slot that settings can protect.
-pub(super) fn successors(objects: &[Object]) -> BTreeMap<String, Spec> {
+/// What the destroy in a replacement has to know of the new root: the objects that settings can protect.
+pub(super) fn successors(objects: &[Object]) -> Vec<(Key, Spec)> {
     let relevant = objects.iter().filter(|object| object.spec.is_protected_by_settings());
-    relevant.map(|object| (object.key.slot.clone(), object.spec.clone())).collect()
+    relevant.map(|object| (object.key.clone(), object.spec.clone())).collect()
 }
 
 /// Adds an error if a destroy is that of a replacement whose new objects serve at once with less protection. Returns
@@ -78,16 +82,27 @@ pub(super) fn refuse_destroy<P: Topology>(
         return false;
     };
     let old = &private.inventory;
-    let left = match &create.successors {
-        Some(successors) => in_root(old, |slot| successors.get(slot)),
-        None => in_root(old, |slot| old.at(slot).map(|entry| &entry.applied)),
-    };
-    diagnostics::refuse_weaker_replacement::<P>(root_id, &left, diagnostics)
+    let as_applied = || old.current().map(|entry| (entry.key.clone(), entry.applied.clone())).collect();
+    let new = create.successors.unwrap_or_else(as_applied);
+    let new: Vec<Object> = new.into_iter().map(|(key, spec)| Object::new(key, spec)).collect();
+    match in_root(old, &new) {
+        Ok(left) => diagnostics::refuse_weaker_replacement::<P>(root_id, &left, diagnostics),
+        Err(error) => {
+            diagnostics::not_renamed::<P>(root_id, &error, diagnostics);
+            true
+        }
+    }
 }
 
-fn in_root<'a>(old: &Inventory, new: impl Fn(&str) -> Option<&'a Spec>) -> Vec<Left> {
-    let left = |entry: &Entry| Some(left(entry, new(&entry.key.slot)?, entry.ignored));
-    old.entries.iter().filter_map(left).flatten().collect()
+/// The settings that a replacement of the root loses. An entry with another key in the configuration is the same one.
+fn in_root(old: &Inventory, new: &[Object]) -> Result<Vec<Left>, serde_json::Error> {
+    let mut old = old.clone();
+    renamed::rename(&mut old, new, |_| true)?;
+    let left = |entry: &Entry| {
+        let object = new.iter().find(|object| object.key.slot == entry.key.slot)?;
+        Some(left(entry, &object.spec, entry.ignored))
+    };
+    Ok(old.entries.iter().filter_map(left).flatten().collect())
 }
 
 /// The settings of an existing object that a new one lacks. `is_ignored` is whether its drift is. A pending deletion

@@ -388,3 +388,23 @@ async fn ignored_mutual_tls_outlives_a_rename_and_a_lost_private_state() {
         assert!(error_of(&plan.diagnostics).contains(LESS_PROTECTED), "{:?}", plan.diagnostics);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_endpoint_in_a_replaced_network_keeps_its_policy_under_another_key() {
+    let [it, _] = restricted_in_networks();
+    let renamed = |more: &[(&str, Value)]| with_endpoint("y", &[more, &[ignoring(&["interface_endpoint.y"])]].concat());
+    for is_lost in [false, true] {
+        let mut terraform = it.built::<FourTierVpc>().await;
+        if is_lost {
+            terraform.private = Vec::new();
+        }
+        let by_argument = terraform.plan(&renamed(&[("tenancy", "dedicated".into())])).await;
+        let error = error_of(&by_argument.diagnostics);
+        assert!(error.contains(LESS_PROTECTED), "lost {is_lost}: {error}");
+        let requested = terraform.plan_requested_replacement(&renamed(&[])).await;
+        assert!(error_of(&requested.diagnostics).contains(LESS_PROTECTED), "{:?}", requested.diagnostics);
+        let tainted = terraform.replace(&renamed(&[]), Vec::new()).await;
+        assert!(error_of(&tainted).contains(LESS_PROTECTED), "{tainted:?}");
+        assert_eq!(terraform.account.take_calls(), [""; 0]);
+    }
+}
