@@ -106,9 +106,11 @@ fn in_root(old: &Inventory, new: &[Object]) -> Result<Vec<Left>, serde_json::Err
 }
 
 /// The settings of an existing object that a new one lacks. `is_ignored` is whether its drift is. A pending deletion
-/// has passed this check in the plan that removed the object from the configuration.
+/// has passed this check in the plan that removed the object from the configuration. One that stays, and that the new
+/// root uses, keeps all its settings.
 fn left(entry: &Entry, new: &Spec, is_ignored: bool) -> Vec<Left> {
-    if entry.is_missing() || entry.pending_deletion || entry.is_foreign() {
+    let is_used_again = entry.stays_when_deleted() && entry.applied.claims() == new.claims();
+    if entry.is_missing() || entry.pending_deletion || entry.is_foreign() || is_used_again {
         return Vec::new();
     }
     let settings = entry.spec().left_behind(&entry.learned, new.as_kind());

@@ -1,6 +1,8 @@
 //! Objects that a destroy keeps and a create uses without owning them: log groups, of both topologies.
 
 use super::*;
+use crate::composite::private_state::Private;
+use crate::composite::replaced;
 use crate::model::keys::{gateway as gateway_keys, network as network_keys};
 use crate::model::{Key, LogGroup, OwningRoot};
 
@@ -362,3 +364,63 @@ async fn kept_in_plans<P: Logging>() {
 }
 
 for_both!(a_destroy_says_what_stays_and_what_is_lost, kept_in_plans);
+
+/// The configuration of a network with another key of its flow log.
+fn with_key(key: &str, mut config: Value) -> Value {
+    let log = config.get("flow_logs").get("app").clone();
+    config.set("flow_logs", Value::map([(key, log)]));
+    config
+}
+
+/// Lets the last read have found settings of the group that no input expresses.
+fn find_settings<P: Logging>(terraform: &mut Terraform<P>) {
+    let mut private = Private::decode(&terraform.private).expect("it is that of a state");
+    let entries = &mut private.inventory.entries;
+    let group = entries.iter_mut().find(|it| it.key.slot == P::SLOT).expect("it is in state");
+    let settings = [(LogGroup::DATA_PROTECTION, "ACTIVATED"), ("metric filters", "2")];
+    group.learned.unexpressed.extend(settings.map(|(name, value)| (name.to_string(), value.to_string())));
+    terraform.private = private.encode();
+}
+
+async fn settings_of_a_kept_group<P: Logging>() {
+    for is_used in [false, true] {
+        let mut terraform = Terraform::<P>::new(1);
+        if is_used {
+            existing(&terraform, None);
+        }
+        let config = P::config(30, true, &[]);
+        terraform.assert_applies(&config).await;
+        find_settings(&mut terraform);
+        let plan = terraform.plan_requested_replacement(&config).await;
+        let text = texts(&plan.diagnostics);
+        assert!(!plan.diagnostics.has_errors() && !text.contains("metric filters"), "used {is_used}: {text}");
+
+        // If it is tainted, its destroy checks it.
+        let old = Private::decode(&terraform.private).expect("it is that of a state");
+        let id = terraform.state.get("id").as_str().expect("it exists").to_string();
+        (terraform.state, terraform.private) = (Value::Null, Vec::new());
+        let create = terraform.plan(&config).await;
+        let mut diagnostics = create.diagnostics;
+        assert!(!diagnostics.has_errors(), "used {is_used}: {}", texts(&diagnostics));
+        let is_refused = replaced::refuse_destroy::<P>(&id, &create.private, &old, &mut diagnostics);
+        assert!(!is_refused, "used {is_used}: {}", texts(&diagnostics));
+    }
+}
+
+for_both!(a_replacement_uses_a_kept_group_with_all_its_settings, settings_of_a_kept_group);
+
+#[tokio::test(start_paused = true)]
+async fn only_a_group_that_goes_with_its_data_protection_stops_a_replacement() {
+    for (keeps, key) in [(false, "app"), (true, "app"), (true, "other")] {
+        let mut terraform = Terraform::<FourTierVpc>::new(1);
+        terraform.assert_applies(&FourTierVpc::config(30, keeps, &[])).await;
+        find_settings(&mut terraform);
+        let config = with_key(key, FourTierVpc::config(30, keeps, &[("tenancy", "dedicated".into())]));
+        let update = terraform.plan(&config).await;
+        (terraform.state, terraform.private) = (Value::Null, update.private);
+        let create = terraform.plan(&config).await;
+        let is_refused = update.diagnostics.has_errors() || create.diagnostics.has_errors();
+        let text = texts(&update.diagnostics) + &texts(&create.diagnostics);
+        assert_eq!(is_refused, !keeps, "keeps {keeps}, key {key}: {text}");
+    }
+}
