@@ -47,9 +47,11 @@ pub(super) fn is_of_missing(inventory: &Inventory, reference: &Reference) -> boo
     inventory.entries.iter().any(|entry| !entry.is_present() && reference.to.is_named_by(&entry.applied))
 }
 
-/// Whether a plan begins to use an object that the state before it does not contain.
+/// Whether a plan begins to use an object that the state before it does not contain. Its slot there may be another one.
 pub(super) fn is_new(prior: &Value, entry: &Entry) -> bool {
-    entry.is_used() && prior.get("aws_objects").get(&entry.key.slot).as_str() != Some(entry.id.as_str())
+    let mut objects = prior.get("aws_objects").as_map().into_iter().flatten();
+    let is_it = |(slot, id): (&String, &Value)| id.as_str() == Some(&entry.id) && entry.can_be_in(slot);
+    entry.is_used() && !objects.any(is_it)
 }
 
 /// Describes the used objects, by ID, for `unmanaged_objects`.

@@ -365,6 +365,10 @@ async fn kept_in_plans<P: Logging>() {
 
 for_both!(a_destroy_says_what_stays_and_what_is_lost, kept_in_plans);
 
+fn allowing() -> (&'static str, Value) {
+    ("allow_duplicate_name", true.into())
+}
+
 /// The configuration of a network with another key of its flow log.
 fn with_key(key: &str, mut config: Value) -> Value {
     let log = config.get("flow_logs").get("app").clone();
@@ -423,4 +427,28 @@ async fn only_a_group_that_goes_with_its_data_protection_stops_a_replacement() {
         let text = texts(&update.diagnostics) + &texts(&create.diagnostics);
         assert_eq!(is_refused, !keeps, "keeps {keeps}, key {key}: {text}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_log_gets_another_key_after_the_owner_has_changed_its_group() {
+    let mut terraform = Terraform::<FourTierVpc>::new(1);
+    existing(&terraform, None);
+    let config = FourTierVpc::config(30, true, &[]);
+    terraform.assert_applies(&config).await;
+    terraform.account.change_outside(FourTierVpc::SLOT, |spec| {
+        let Spec::LogGroup(group) = spec else { panic!("{spec:?}") };
+        group.retention_in_days = Input::Known(Some(7));
+    });
+    terraform.assert_quiet(&config).await;
+    terraform.assert_applies(&with_key("other", config)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_log_gets_another_key_after_the_allowance_is_withdrawn() {
+    let mut terraform = Terraform::<FourTierVpc>::new(1);
+    existing(&terraform, owner::<FourTierVpc>(true));
+    let config = FourTierVpc::config(30, true, &[]);
+    terraform.assert_applies(&FourTierVpc::config(30, true, &[allowing()])).await;
+    terraform.assert_applies(&config).await;
+    terraform.assert_applies(&with_key("other", config)).await;
 }
