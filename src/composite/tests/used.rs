@@ -452,3 +452,38 @@ async fn a_flow_log_gets_another_key_after_the_allowance_is_withdrawn() {
     terraform.assert_applies(&config).await;
     terraform.assert_applies(&with_key("other", config)).await;
 }
+
+impl<P: Topology> Terraform<P> {
+    /// Continues with another resource, in the same process.
+    fn go_to(&mut self, account: &Arc<Simulation>, (state, private): (Value, Vec<u8>)) {
+        self.account = account.clone();
+        self.resource.connection.set(connected(account));
+        (self.state, self.private) = (state, private);
+    }
+}
+
+/// The process has read the owner, whose setting keeps the group or not.
+async fn second_of_one_process<P: Logging>() {
+    for keeps in [true, false] {
+        let mut terraform = Terraform::<P>::new(1);
+        let of_first = terraform.account.clone();
+        terraform.assert_applies(&P::config(30, keeps, &[allowing()])).await;
+        let first = (terraform.state.clone(), terraform.private.clone());
+        let of_second = Arc::new(of_first.for_another_root());
+        let second = P::config(30, true, &[allowing()]);
+        // A new process.
+        terraform = Terraform::<P>::on(of_first.clone());
+        terraform.go_to(&of_first, first);
+        terraform.refresh().await;
+        terraform.go_to(&of_second, (Value::Null, Vec::new()));
+        let plan = terraform.plan(&second).await;
+        let shown = texts(&plan.diagnostics);
+        assert!(shown.contains("so the apply uses it also if"), "{shown}");
+        let applied = terraform.apply_plan(&second, plan).await;
+        assert!(!applied.has_errors(), "the owner keeps: {keeps}: {}\nthe plan: {shown}", texts(&applied));
+        assert!(inventory(&terraform.private).at(P::SLOT).expect("it is in state").is_used());
+        terraform.assert_quiet(&second).await;
+    }
+}
+
+for_both!(a_root_of_the_same_process_is_an_owner_like_others, second_of_one_process);

@@ -49,22 +49,25 @@ pub fn use_in_plan(
         return of_free(reference, existing, wanted);
     };
     let is_kept = wanted.uses_existing() == Some(true);
-    let notice = (!is_replaced).then(|| of_living(reference, owner, keeps, is_kept && context.allows_duplicates));
-    match (keeps, is_kept) {
-        (Some(true), false) => Use::Refused(stays(reference, existing, owner)),
-        (Some(false), _) | (None, false) => Use::Created(notice),
-        (Some(true) | None, true) => match (of_free(reference, existing, wanted), keeps) {
-            (Use::Used(mut uses), _) => {
-                if let Some(notice) = notice {
-                    uses.message = format!("{} {}", uses.message, notice.message);
-                    uses.hint = format!("{} {}", notice.hint, uses.hint);
-                }
-                Use::Used(uses)
+    let notice = |is_allowed| (!is_replaced).then(|| of_living(reference, owner, keeps, is_allowed));
+    let may_be_shared = is_kept && context.allows_duplicates && !is_replaced;
+    match keeps {
+        Some(true) if !is_kept => return Use::Refused(stays(reference, existing, owner)),
+        Some(false) if !may_be_shared => return Use::Created(notice(false)),
+        None if !is_kept => return Use::Created(notice(false)),
+        _ => {}
+    }
+    match of_free(reference, existing, wanted) {
+        Use::Used(mut uses) => {
+            if let Some(notice) = notice(context.allows_duplicates) {
+                uses.message = format!("{} {}", uses.message, notice.message);
+                uses.hint = format!("{} {}", notice.hint, uses.hint);
             }
-            // The owner may delete it before, and the create then sets other values.
-            (Use::Refused(_), None) => Use::Created(notice),
-            (other, _) => other,
-        },
+            Use::Used(uses)
+        }
+        // The owner may delete it before, and the create then sets other values.
+        Use::Refused(_) if keeps != Some(true) => Use::Created(notice(false)),
+        other => other,
     }
 }
 
