@@ -54,7 +54,9 @@ pub(super) use plan::{
 };
 pub(super) use protected::{Protected, protected_in_destroy, protected_in_replacement, protected_in_update};
 pub(super) use renamed::{found_renamed, not_renamed, warn_of_renamed};
-pub(super) use replaced::{Left, refuse_weaker_objects, refuse_weaker_replacement, warn_of_left_settings};
+pub(super) use replaced::{
+    Left, refuse_weaker_objects, refuse_weaker_replacement, refuse_withheld, warn_of_left_settings,
+};
 pub(super) use shared_domain::{destroy_is_mapped, refuse_shared_domain_in_update, warn_of_mapped_stages};
 pub(super) use text::{detail, failed};
 pub(super) use users::warn_of_users;

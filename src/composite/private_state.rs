@@ -81,10 +81,23 @@ pub(super) struct Private {
     /// undecided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) successors: Option<Vec<(Key, Spec)>>,
+    /// In the plan of a create: the objects of other roots that it may not use while these exist, so that the destroy
+    /// in a replacement does not precede a create that fails.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) withheld: Vec<Withheld>,
     /// The `protected_objects` of the state at plan. If Terraform then plans a replacement that the user requested, it
     /// passes this private state, but not the state.
     #[serde(default, skip_serializing_if = "ProtectedObjects::is_empty")]
     pub(super) protected: ProtectedObjects,
+}
+
+/// An object that a create may not use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Withheld {
+    /// The ID of the root that its tag names.
+    pub(super) owner: String,
+    /// Why, with the ways out.
+    pub(super) problem: String,
 }
 
 /// An object that was managed and that unmanaged objects use.

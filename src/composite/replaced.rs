@@ -68,10 +68,11 @@ pub(super) fn successors(objects: &[Object]) -> Vec<(Key, Spec)> {
     relevant.map(|object| (object.key.clone(), object.spec.clone())).collect()
 }
 
-/// Adds an error if a destroy is that of a replacement whose new objects serve at once with less protection. Returns
-/// whether they do. `planned` is the private data that Terraform passes to the destroy: in a replacement, that of the
-/// plan of the create. For a tainted resource, that plan did not know the old root. If unknown inputs left it
-/// undecided, the new objects count as equal to the old ones, as they were applied.
+/// Adds an error if a destroy is that of a replacement whose create may not use an object of another root, or whose new
+/// objects serve at once with less protection. Returns whether it is. `planned` is the private data that Terraform
+/// passes to the destroy: in a replacement, that of the plan of the create. For a tainted resource, that plan did not
+/// know the old root. If unknown inputs left it undecided, the new objects count as equal to the old ones, as they were
+/// applied.
 pub(super) fn refuse_destroy<P: Topology>(
     root_id: &str,
     planned: &[u8],
@@ -81,6 +82,10 @@ pub(super) fn refuse_destroy<P: Topology>(
     let Some(create) = Private::decode_plan(planned).filter(|plan| plan.of_create && !private.in_creation) else {
         return false;
     };
+    let withheld = create.withheld.iter().filter(|it| it.owner != root_id).map(|it| it.problem.as_str());
+    if diagnostics::refuse_withheld::<P>(root_id, withheld, diagnostics) {
+        return true;
+    }
     let old = &private.inventory;
     let as_applied = || old.current().map(|entry| (entry.key.clone(), entry.applied.clone())).collect();
     let new = create.successors.unwrap_or_else(as_applied);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::model::{DnsRecord, Finding, Outside, Reference, Scope, Spec};
 use crate::plugin::{AttributePath, Problem, Severity, Step};
 
-pub use usable::{OwnerInPlan, Use, UseContext, cannot_change, use_in_apply, use_in_plan};
+pub use usable::{OwnerInPlan, Use, UseContext, cannot_change, use_in_apply, use_in_plan, withheld};
 
 /// The circumstances of a plan.
 pub struct Circumstances<'a> {

@@ -124,6 +124,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         private.of_create = false;
         private.protected = ProtectedObjects::default();
         private.successors = None;
+        private.withheld.clear();
         private.managed_roots.clear();
         if !request.prior.is_null() && private.inventory.at(P::KIND.root()).is_none() {
             diagnostics::root_not_in_plan::<P>(diagnostics);

@@ -4,6 +4,10 @@ use crate::model::{LeftBehind, printable};
 use crate::plugin::Diagnostics;
 use crate::topology::Topology;
 
+/// The end of an error that stops a destroy in a replacement.
+const KEPT: &str = "Nothing has been deleted. If the resource is tainted, this command keeps it:\n\n  \
+                    terraform untaint ADDRESS";
+
 /// A setting of an existing object that the object in its place lacks.
 pub(in crate::composite) struct Left {
     /// The slot of both objects.
@@ -57,10 +61,24 @@ pub(in crate::composite) fn refuse_weaker_replacement<P: Topology>(
     let Some(settings) = protecting(left) else { return false };
     diagnostics.error(
         format!("Could not replace {} {root_id}: new objects would be less protected", P::TYPE_NAME),
-        format!(
-            "The objects of the new resource would serve at once without these settings:\n{settings}\n\nNothing has been \
-             deleted. If the resource is tainted, this command keeps it:\n\n  terraform untaint ADDRESS"
-        ),
+        format!("The objects of the new resource would serve at once without these settings:\n{settings}\n\n{KEPT}"),
+    );
+    true
+}
+
+/// Objects of other roots that the new one may not use, in the destroy of a replacement. Returns whether some exist.
+pub(in crate::composite) fn refuse_withheld<'a, P: Topology>(
+    root_id: &str,
+    problems: impl Iterator<Item = &'a str>,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let problems: Vec<&str> = problems.collect();
+    if problems.is_empty() {
+        return false;
+    }
+    diagnostics.error(
+        format!("Could not replace {} {root_id}: the create would fail", P::TYPE_NAME),
+        format!("{}\n\n{KEPT}", problems.join("\n")),
     );
     true
 }

@@ -487,3 +487,53 @@ async fn second_of_one_process<P: Logging>() {
 }
 
 for_both!(a_root_of_the_same_process_is_an_owner_like_others, second_of_one_process);
+
+/// Plans and makes a replacement as far as nothing refuses it, and asserts that nothing has changed.
+async fn assert_not_replaced<P: Logging>(terraform: &mut Terraform<P>, config: &Value, how: Replaced) {
+    terraform.account.take_calls();
+    let text = match how {
+        Replaced::Requested => {
+            let plan = terraform.plan_requested_replacement(config).await;
+            assert!(plan.diagnostics.has_errors(), "{}", texts(&plan.diagnostics));
+            texts(&plan.diagnostics)
+        }
+        _ => {
+            let refused = terraform.replace(config, Vec::new()).await;
+            assert!(refused.has_errors() && !terraform.state.is_null(), "{}", texts(&refused));
+            texts(&refused)
+        }
+    };
+    assert!(text.contains(P::OWNER) && text.contains("allow_duplicate_name"), "{text}");
+    assert_eq!(terraform.account.take_calls(), Vec::<String>::new(), "{text}");
+}
+
+async fn allowance_withdrawn<P: Logging>() {
+    for how in [Replaced::Requested, Replaced::Tainted] {
+        let mut terraform = Terraform::<P>::new(1);
+        existing(&terraform, owner::<P>(true));
+        terraform.assert_applies(&P::config(30, true, &[allowing()])).await;
+        let config = P::config(30, true, &[]);
+        terraform.assert_applies(&config).await;
+        assert_not_replaced(&mut terraform, &config, how).await;
+        // With the allowance, or without the owner, it is replaced.
+        replace(&mut terraform, &P::config(30, true, &[allowing()]), how).await;
+        terraform.assert_applies(&config).await;
+        terraform.account.end_owner(&P::key());
+        replace(&mut terraform, &config, how).await;
+    }
+}
+
+for_both!(a_root_is_not_destroyed_if_a_living_owner_stops_the_next_one, allowance_withdrawn);
+
+#[tokio::test(start_paused = true)]
+async fn an_argument_does_not_replace_a_root_that_a_living_owner_stops() {
+    let mut terraform = Terraform::<FourTierVpc>::new(1);
+    existing(&terraform, owner::<FourTierVpc>(true));
+    terraform.assert_applies(&FourTierVpc::config(30, true, &[allowing()])).await;
+    terraform.assert_applies(&FourTierVpc::config(30, true, &[])).await;
+    let dedicated = ("tenancy", Value::from("dedicated"));
+    let plan = terraform.plan(&FourTierVpc::config(30, true, std::slice::from_ref(&dedicated))).await;
+    let text = texts(&plan.diagnostics);
+    assert!(plan.diagnostics.has_errors() && text.contains(FourTierVpc::OWNER), "{text}");
+    terraform.assert_applies(&FourTierVpc::config(30, true, &[dedicated, allowing()])).await;
+}

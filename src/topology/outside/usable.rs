@@ -74,15 +74,25 @@ pub fn use_in_plan(
 /// What an apply does, before its first call.
 pub fn use_in_apply(reference: &Reference, existing: &Existing, wanted: &Spec, context: UseContext<'_>) -> Use {
     match living(existing, context) {
-        Some(owner) if !context.allows_duplicates => {
-            let message = format!(
-                "The {} belongs to {}, which exists (tag fgw:resource), so this resource may not use it.",
-                reference.to, owner.id
-            );
-            Use::Refused(Problem::new(reference.path.clone(), message, other_name(&reference.path)))
-        }
+        Some(owner) if !context.allows_duplicates => Use::Refused(not_shared(reference, owner)),
         _ => of_free(reference, existing, wanted),
     }
+}
+
+/// Why an apply may not use the object of a living owner, and the ID of the owner. `wanted` is `None` while the plan is
+/// undecided.
+pub fn withheld<'a>(
+    reference: &Reference,
+    (existing, wanted): (&'a Existing, Option<&Spec>),
+    context: UseContext<'_>,
+) -> Option<(&'a str, Problem)> {
+    let owner = living(existing, context)?;
+    let problem = match wanted.map(|wanted| use_in_apply(reference, existing, wanted, context)) {
+        Some(Use::Refused(problem)) => problem,
+        None if !context.allows_duplicates => not_shared(reference, owner),
+        _ => return None,
+    };
+    Some((&owner.id, problem))
 }
 
 /// The problem of a change to an object that the resource uses and does not own.
@@ -138,6 +148,14 @@ fn of_free(reference: &Reference, existing: &Existing, wanted: &Spec) -> Use {
         named_in_adopt(to)
     );
     Use::Used(Problem::new(path.clone(), message, hint))
+}
+
+/// The problem of an object whose living owner does not share it.
+fn not_shared(reference: &Reference, owner: &OwningRoot) -> Problem {
+    let Reference { to, path } = reference;
+    let message =
+        format!("The {to} belongs to {}, which exists (tag fgw:resource), so this resource may not use it.", owner.id);
+    Problem::new(path.clone(), message, other_name(path))
 }
 
 /// The notice that the owner of an object exists.

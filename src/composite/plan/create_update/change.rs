@@ -71,6 +71,8 @@ impl<P: Topology> PreparedPlan<'_, P> {
         let decision = self.without_lost(cloud, roots, &basis, &mut private, decision, diagnostics).await?;
         if request.prior.is_null() || replacing {
             private.successors = decision.as_ref().map(|decision| replaced::successors(&decision.objects));
+            let (old, decision) = (old.as_ref(), decision.as_ref());
+            self.check_withheld((cloud, &facts), old, &mut private, decision, diagnostics).await?;
         }
         if let (Some(old), Some(decision)) = (&old, &decision)
             && replaced::check_replacement::<P>(&self.name(), old, &decision.objects, diagnostics)

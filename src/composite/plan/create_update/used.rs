@@ -1,15 +1,16 @@
 //! The existing objects that a plan uses instead of creating new ones.
 
-use super::PreparedPlan;
+use super::{OrReport, PreparedPlan};
+use crate::cloud::Cloud;
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::plan::Roots;
-use crate::composite::private_state::Private;
+use crate::composite::private_state::{Private, Withheld};
 use crate::composite::{diagnostics, used};
-use crate::model::{Existing, Finding, Object, Reference};
+use crate::model::{Existing, Facts, Finding, Inventory, Lookup, Object, Reference};
 use crate::plugin::{Diagnostics, Input, Problem};
 use crate::reconcile::Action;
 use crate::topology::Topology;
-use crate::topology::outside::{OwnerInPlan, Use, UseContext, use_in_plan};
+use crate::topology::outside::{OwnerInPlan, Use, UseContext, use_in_plan, withheld};
 
 impl<P: Topology> PreparedPlan<'_, P> {
     /// Lets the topology use existing objects that a create would find under their names, and decides again. Reports
@@ -68,6 +69,54 @@ impl<P: Topology> PreparedPlan<'_, P> {
         // The first decision has reported the warnings.
         let decided = basis.decide(&mut private.inventory, &mut Diagnostics::default());
         decided.ok().flatten()
+    }
+
+    /// Refuses a replacement if its create may not use what the old root uses, because another root owns it and exists.
+    /// Records the other objects that a create may not use, for the destroy of a root that this plan does not know.
+    pub(super) async fn check_withheld(
+        &self,
+        (cloud, facts): (&dyn Cloud, &Facts),
+        old: Option<&Inventory>,
+        private: &mut Private,
+        decision: Option<&Decision>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<()> {
+        let mut references = P::references(&self.config, cloud.scope());
+        references.retain(|it| it.to.may_be_used() && it.to.can_be_looked_up());
+        let is_in_use = |it: &Reference| {
+            old.is_some_and(|old| old.current().any(|entry| entry.is_used() && entry.id == it.to.id()))
+        };
+        // What is in the inventory has not been looked up.
+        let unseen = references.iter().filter(|it| is_in_use(it) && !facts.outside.contains_key(&it.to));
+        let unseen: Vec<Lookup> = unseen.map(|it| Lookup::Outside(it.to.clone())).collect();
+        let mut outside = facts.outside.clone();
+        if !unseen.is_empty() {
+            outside.extend(cloud.facts(&unseen).await.or_report::<P>(diagnostics)?.outside);
+        }
+        let context = UseContext {
+            root_id: self.request.prior.get("id").as_str(),
+            allows_duplicates: *P::allows_duplicate_name(&self.config) == Input::Known(true),
+        };
+        let mut refused = Vec::new();
+        for reference in &references {
+            let Some(Finding::Usable(existing)) = outside.get(&reference.to) else { continue };
+            let mut objects = decision.iter().flat_map(|it| &it.objects);
+            let wanted = objects.find(|it| reference.to.slot() == Some(&it.key.slot)).map(|it| &it.spec);
+            if decision.is_some() && wanted.is_none() {
+                continue;
+            }
+            match withheld(reference, (existing, wanted), context) {
+                Some((_, problem)) if is_in_use(reference) => refused.push(problem),
+                Some((owner, problem)) => {
+                    let problem = format!("{} {}", problem.message, problem.hint);
+                    private.withheld.push(Withheld { owner: owner.to_string(), problem });
+                }
+                None => {}
+            }
+        }
+        let is_refused = !refused.is_empty();
+        diagnostics.problems(refused);
+        (!is_refused).then_some(())
     }
 
     /// A plan that repeats the shown one has nothing new to report.
