@@ -149,7 +149,7 @@ fn unavailable(id: &str, status: &str, path: &AttributePath) -> Option<(Severity
     Some((severity, Problem::new(path.clone(), message, hint)))
 }
 
-/// A record that already points to the domain. Nothing tells whether an interrupted run or somebody else created it.
+/// A record that already points to the domain. Nothing tells whether an interrupted run or a user created it.
 fn taken_over(to: &Outside, path: &AttributePath) -> Problem {
     let message = format!(
         "The {to} exists already and points to the custom domain. The apply takes it over: it changes nothing in AWS, but \

@@ -303,14 +303,14 @@ fn with_endpoint(key: &str, more: &[(&str, Value)]) -> Value {
 }
 
 fn restricted_in_networks() -> [Restricted; 2] {
-    const NOBODY: &str = r#"{"Statement":[]}"#;
+    const EMPTY: &str = r#"{"Statement":[]}"#;
     let interface_endpoint = |spec: &mut Spec| {
         let Spec::InterfaceEndpoint(endpoint) = spec else { panic!("{spec:?}") };
-        endpoint.settings.policy = Input::Known(Some(NOBODY.into()));
+        endpoint.settings.policy = Input::Known(Some(EMPTY.into()));
     };
     let gateway_endpoint = |spec: &mut Spec| {
         let Spec::VpcEndpoint(endpoint) = spec else { panic!("{spec:?}") };
-        endpoint.policy = Input::Known(Some(NOBODY.into()));
+        endpoint.policy = Input::Known(Some(EMPTY.into()));
     };
     [
         Restricted::new(with_endpoint("x", &[]), "interface_endpoint.x", interface_endpoint),
@@ -390,7 +390,7 @@ async fn ignored_mutual_tls_outlives_a_rename_and_a_lost_private_state() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_endpoint_in_a_replaced_network_keeps_its_policy_under_another_key() {
+async fn a_renamed_endpoint_in_a_replaced_network_keeps_its_policy() {
     let [it, _] = restricted_in_networks();
     let renamed = |more: &[(&str, Value)]| with_endpoint("y", &[more, &[ignoring(&["interface_endpoint.y"])]].concat());
     for is_lost in [false, true] {

@@ -414,7 +414,7 @@ async fn settings_of_a_kept_group<P: Logging>() {
 for_both!(a_replacement_uses_a_kept_group_with_all_its_settings, settings_of_a_kept_group);
 
 #[tokio::test(start_paused = true)]
-async fn only_a_group_that_goes_with_its_data_protection_stops_a_replacement() {
+async fn a_group_that_goes_with_its_protection_stops_a_replacement() {
     for (keeps, key) in [(false, "app"), (true, "app"), (true, "other")] {
         let mut terraform = Terraform::<FourTierVpc>::new(1);
         terraform.assert_applies(&FourTierVpc::config(30, keeps, &[])).await;
