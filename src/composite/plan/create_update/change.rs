@@ -59,9 +59,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
         self.tell_of_renamed(decision.as_ref(), diagnostics);
         private.takes_over = !taken.is_empty();
         let decision = match decision {
-            Some(decision) => {
-                Some(self.use_existing(roots, &basis, (&mut private, replacing), decision, diagnostics)?)
-            }
+            Some(it) => Some(self.use_existing(roots, &basis, (&mut private, replacing), it, diagnostics)?),
             None => None,
         };
         let inputs = (attributes, &request.prior);
