@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::diagnostics;
 use super::managed_roots::ManagedRoots;
 use super::private_state::Private;
+use super::used;
 use crate::cloud::{Cause, Failure};
 use crate::model::{Facts, Lookup, Outside, Reference, Scope};
 use crate::plugin::{Diagnostics, Severity};
@@ -47,9 +48,7 @@ pub(super) fn unchecked<P: Topology>(
     let is_managed = |id: &String| private.inventory.present().any(|entry| entry.id == *id);
     let is_adopted = |to: &Outside| adopted.values().any(|id| id.known() == Some(&to.id()));
     let adopts = adopted.values().filter_map(|id| id.known()).any(|id| !is_managed(id));
-    let is_of_missing = |to: &Outside| {
-        private.inventory.entries.iter().any(|entry| !entry.is_present() && to.is_named_by(&entry.applied))
-    };
+    let is_of_missing = |to: &Outside| used::is_of_missing(&private.inventory, to);
     let mut references = P::references(config, scope);
     references.retain(|it| {
         // A create finds one that the last apply has left, too.

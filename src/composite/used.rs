@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use super::private_state::Private;
-use crate::model::{Entry, Existing, Inventory, Object, Origin, Reference, Scope};
+use crate::model::{Entry, Existing, Inventory, Object, Origin, Outside, Reference, Scope};
 use crate::plugin::{Input, Problem, Value};
 use crate::topology::Topology;
 use crate::topology::outside::cannot_change;
@@ -41,10 +41,10 @@ pub(super) fn ids_in(inventory: &Inventory, required: &[Object]) -> BTreeSet<Str
     inventory.current().filter(|entry| entry.is_used()).filter(is_required).map(|entry| entry.id.clone()).collect()
 }
 
-/// Whether a reference is that of an object in state which was deleted outside Terraform. The inputs of the state do
+/// Whether an object outside is that of one in state which was deleted outside Terraform. The inputs of the state do
 /// not contain it then.
-pub(super) fn is_of_missing(inventory: &Inventory, reference: &Reference) -> bool {
-    inventory.entries.iter().any(|entry| !entry.is_present() && reference.to.is_named_by(&entry.applied))
+pub(super) fn is_of_missing(inventory: &Inventory, to: &Outside) -> bool {
+    inventory.entries.iter().any(|entry| !entry.is_present() && to.is_named_by(&entry.applied))
 }
 
 /// Whether a plan begins to use an object that the state before it does not contain. Its slot there may be another one.

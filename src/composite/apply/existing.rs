@@ -43,7 +43,7 @@ pub(super) async fn settle<'a, P: Topology>(
     let mut named = named(&references, prior, inventory, decision);
     // The problem of an unchanged input must not block other changes.
     let is_known = |reference: &Reference| {
-        known.iter().any(|known| known.to == reference.to) || used::is_of_missing(inventory, reference)
+        known.iter().any(|known| known.to == reference.to) || used::is_of_missing(inventory, &reference.to)
     };
     named.retain(|it| it.is_used || !is_known(it.reference));
     let created = named.iter().filter(|it| !it.is_used);

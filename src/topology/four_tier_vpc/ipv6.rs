@@ -17,7 +17,7 @@ use super::unmanaged_subnets::UnmanagedSubnets;
 use super::vpc::new_key;
 use super::zones::SubnetSlot;
 use crate::model::keys::network as keys;
-use crate::model::{Entry, Inventory, Ipv6Source, Key, Object, Spec, Tier, VpcIpv6Block};
+use crate::model::{Entry, Inventory, Ipv6Source, Key, Object, Spec, Subnet, Tier, VpcIpv6Block};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::Context;
 
@@ -124,7 +124,9 @@ pub(super) fn blocks(context: &Context<'_, Config>, range: &Object, all: &Subnet
     match pool.filter(|_| blocks.values().all(Input::is_known)) {
         Some(pool) => {
             let deleted = context.existing.entries.iter().filter(|entry| entry.is_missing());
-            let deleted = deleted.filter(|entry| all.values().all(|key| *key != entry.key)).filter_map(ipv6_block);
+            let deleted = deleted
+                .filter(|entry| all.values().all(|key| *key != entry.key))
+                .filter_map(|entry| Subnet::of(&entry.applied)?.ipv6_network());
             // The plan after a killed run assigns the same blocks as the plan of that run.
             let theirs: Vec<Ipv6Net> = unmanaged.ipv6_blocks().map(|(_, block)| block).chain(deleted).collect();
             place(&pool, all, &new, (&held, &theirs), &mut blocks)?;
@@ -339,23 +341,11 @@ fn frozen(context: &Context<'_, Config>, key: &Key, pool: &Ipv6BlockPool) -> Opt
     (pool.range.contains(&block) && is_same_size).then_some(block)
 }
 
-fn ipv6_block(entry: &Entry) -> Option<Ipv6Net> {
-    match &entry.applied {
-        Spec::Subnet(subnet) => subnet.ipv6_cidr_block.known()?.as_ref()?.parse().ok(),
-        _ => None,
-    }
-}
-
 /// The blocks that subnets have now, by their last apply or in AWS.
 fn held(existing: &Inventory) -> Vec<(&Key, Ipv6Net)> {
     let blocks = existing.present().flat_map(|entry| {
-        [Some(&entry.applied), entry.observed()].into_iter().flatten().filter_map(|spec| match spec {
-            Spec::Subnet(subnet) => {
-                let block = subnet.ipv6_cidr_block.known()?.as_ref()?.parse().ok()?;
-                Some((&entry.key, block))
-            }
-            _ => None,
-        })
+        let specs = [Some(&entry.applied), entry.observed()].into_iter().flatten();
+        specs.filter_map(Subnet::of).filter_map(|subnet| Some((&entry.key, subnet.ipv6_network()?)))
     });
     blocks.collect()
 }

@@ -22,12 +22,11 @@ impl UnmanagedSubnets {
     pub(super) fn add(existing: &mut Inventory, unmanaged: &[&Entry]) {
         let mut all = UnmanagedSubnets::of(existing).0;
         for entry in unmanaged {
-            if let Spec::Subnet(Subnet { cidr_block: Input::Known(block), ipv6_cidr_block, .. }) = &entry.applied
-                && let Ok(block) = block.parse()
-                && !all.iter().any(|subnet| subnet.id == entry.id)
+            if let Some(subnet) = Subnet::of(&entry.applied)
+                && let Some(block) = subnet.cidr_block.known().and_then(|block| block.parse().ok())
+                && !all.iter().any(|other| other.id == entry.id)
             {
-                let ipv6_block = ipv6_cidr_block.known().and_then(|block| block.as_ref()?.parse().ok());
-                all.push(UnmanagedSubnet { id: entry.id.clone(), block, ipv6_block });
+                all.push(UnmanagedSubnet { id: entry.id.clone(), block, ipv6_block: subnet.ipv6_network() });
             }
         }
         let root = existing.entries.iter_mut().find(|entry| entry.is_present() && entry.key.slot == keys::VPC);

@@ -34,7 +34,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
         let known = self.prior.as_ref().filter(|_| !is_replaced).map(|prior| P::references(prior, basis.scope));
         let before = private.inventory.clone();
         let is_known = |reference: &Reference| {
-            known.iter().flatten().any(|it| it.to == reference.to) || used::is_of_missing(&before, reference)
+            known.iter().flatten().any(|it| it.to == reference.to) || used::is_of_missing(&before, &reference.to)
         };
         let (mut entries, mut refused) = (Vec::new(), Vec::new());
         for (object, reference, existing) in created {

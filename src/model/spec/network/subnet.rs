@@ -1,5 +1,6 @@
 //! Subnets.
 
+use ipnet::Ipv6Net;
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::Restrict;
@@ -46,6 +47,13 @@ pub struct Subnet {
     pub assign_ipv6_address_on_creation: Input<bool>,
     /// Tags.
     pub tags: Tags,
+}
+
+impl Subnet {
+    /// Its IPv6 block, if it has one that is known.
+    pub fn ipv6_network(&self) -> Option<Ipv6Net> {
+        self.ipv6_cidr_block.known()?.as_ref()?.parse().ok()
+    }
 }
 
 impl Kind for Subnet {
