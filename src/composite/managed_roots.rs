@@ -21,6 +21,8 @@ pub(super) struct ManagedRoots(watch::Sender<Known>);
 #[derive(Debug, Default)]
 struct Known {
     ids: BTreeSet<String>,
+    /// The IDs of the roots that this process has destroyed.
+    destroyed: BTreeSet<String>,
     /// The number of creates, by name, whose root has no id yet: AWS may have created it already.
     without_id: BTreeMap<String, usize>,
     /// Whether a destroy keeps an object that others may use, by the IDs of its root and of the object.
@@ -112,6 +114,24 @@ impl ManagedRoots {
     /// Whether a destroy of a root keeps an object; `None` if this process does not know the state of the root.
     pub(super) fn keeps(&self, root_id: &str, id: &str) -> Option<bool> {
         self.0.borrow().kept.get(&(root_id.to_string(), id.to_string())).copied()
+    }
+
+    /// Another root of this process than the owner that uses an object.
+    pub(super) fn user_of(&self, owner: &str, id: &str) -> Option<String> {
+        let known = self.0.borrow();
+        known.used.iter().find(|(user, ids)| *user != owner && ids.contains(id)).map(|(user, _)| user.clone())
+    }
+
+    /// Remembers that a root does not exist any more.
+    pub(super) fn note_destroyed(&self, root_id: &str) {
+        self.0.send_modify(|known| {
+            known.destroyed.insert(root_id.to_string());
+        });
+    }
+
+    /// Whether this process has destroyed a root.
+    pub(super) fn is_destroyed(&self, root_id: &str) -> bool {
+        self.0.borrow().destroyed.contains(root_id)
     }
 
     /// Whether a root is managed.

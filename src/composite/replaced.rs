@@ -2,6 +2,7 @@
 //! and apply use the same functions.
 
 use super::diagnostics::{self, Left};
+use super::managed_roots::ManagedRoots;
 use super::private_state::Private;
 use super::renamed;
 use crate::model::{Entry, Inventory, Key, Object, Spec};
@@ -75,6 +76,7 @@ pub(super) fn successors(objects: &[Object]) -> Vec<(Key, Spec)> {
 /// applied.
 pub(super) fn refuse_destroy<P: Topology>(
     root_id: &str,
+    managed: &ManagedRoots,
     planned: &[u8],
     private: &Private,
     diagnostics: &mut Diagnostics,
@@ -82,7 +84,9 @@ pub(super) fn refuse_destroy<P: Topology>(
     let Some(create) = Private::decode_plan(planned).filter(|plan| plan.of_create && !private.in_creation) else {
         return false;
     };
-    let withheld = create.withheld.iter().filter(|it| it.owner != root_id).map(|it| it.problem.as_str());
+    // An owner that the same run has destroyed stops nothing any more.
+    let is_living = |owner: &str| owner != root_id && !managed.is_destroyed(owner);
+    let withheld = create.withheld.iter().filter(|it| is_living(&it.owner)).map(|it| it.problem.as_str());
     if diagnostics::refuse_withheld::<P>(root_id, withheld, diagnostics) {
         return true;
     }

@@ -38,7 +38,10 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
             shared.managed_roots.keep_used(root_id, &mut private.inventory);
             private
         }
-        Ok(None) => return nothing(diagnostics),
+        Ok(None) => {
+            shared.managed_roots.note_destroyed(root_id);
+            return nothing(diagnostics);
+        }
         Err(failure) => {
             diagnostics::failed(summary, &failure, &mut diagnostics);
             return ApplyResponse { state: request.prior, private: Vec::new(), diagnostics };
@@ -47,7 +50,13 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
     if protected::refuse_destroy::<P>(&request.prior, &private, cloud.scope(), &mut diagnostics) {
         return ApplyResponse { state: request.prior, private: private.encode(), diagnostics };
     }
-    if replaced::refuse_destroy::<P>(root_id, &request.planned_private, &private, &mut diagnostics) {
+    if replaced::refuse_destroy::<P>(
+        root_id,
+        &shared.managed_roots,
+        &request.planned_private,
+        &private,
+        &mut diagnostics,
+    ) {
         return ApplyResponse { state: request.prior, private: private.encode(), diagnostics };
     }
     let plan = match reconcile::plan(&private.inventory, &[]) {
@@ -74,7 +83,10 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
     }
     match destroy::<P>(shared, cloud, &request, private, (&plan, deadline), &mut diagnostics).await {
         Some((state, private)) => ApplyResponse { state, private, diagnostics },
-        None => nothing(diagnostics),
+        None => {
+            shared.managed_roots.note_destroyed(root_id);
+            nothing(diagnostics)
+        }
     }
 }
 

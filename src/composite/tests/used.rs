@@ -1,6 +1,7 @@
 //! Objects that a destroy keeps and a create uses without owning them: log groups, of both topologies.
 
 use super::*;
+use crate::composite::managed_roots::ManagedRoots;
 use crate::composite::private_state::Private;
 use crate::composite::replaced;
 use crate::model::keys::{gateway as gateway_keys, network as network_keys};
@@ -406,7 +407,8 @@ async fn settings_of_a_kept_group<P: Logging>() {
         let create = terraform.plan(&config).await;
         let mut diagnostics = create.diagnostics;
         assert!(!diagnostics.has_errors(), "used {is_used}: {}", texts(&diagnostics));
-        let is_refused = replaced::refuse_destroy::<P>(&id, &create.private, &old, &mut diagnostics);
+        let is_refused =
+            replaced::refuse_destroy::<P>(&id, &ManagedRoots::default(), &create.private, &old, &mut diagnostics);
         assert!(!is_refused, "used {is_used}: {}", texts(&diagnostics));
     }
 }
@@ -415,7 +417,7 @@ for_both!(a_replacement_uses_a_kept_group_with_all_its_settings, settings_of_a_k
 
 #[tokio::test(start_paused = true)]
 async fn a_group_that_goes_with_its_protection_stops_a_replacement() {
-    for (keeps, key) in [(false, "app"), (true, "app"), (true, "other")] {
+    for (keeps, key) in [(false, "app"), (false, "other"), (true, "app"), (true, "other")] {
         let mut terraform = Terraform::<FourTierVpc>::new(1);
         terraform.assert_applies(&FourTierVpc::config(30, keeps, &[])).await;
         find_settings(&mut terraform);
@@ -452,41 +454,6 @@ async fn a_flow_log_gets_another_key_after_the_allowance_is_withdrawn() {
     terraform.assert_applies(&config).await;
     terraform.assert_applies(&with_key("other", config)).await;
 }
-
-impl<P: Topology> Terraform<P> {
-    /// Continues with another resource, in the same process.
-    fn go_to(&mut self, account: &Arc<Simulation>, (state, private): (Value, Vec<u8>)) {
-        self.account = account.clone();
-        self.resource.connection.set(connected(account));
-        (self.state, self.private) = (state, private);
-    }
-}
-
-/// The process has read the owner, whose setting keeps the group or not.
-async fn second_of_one_process<P: Logging>() {
-    for keeps in [true, false] {
-        let mut terraform = Terraform::<P>::new(1);
-        let of_first = terraform.account.clone();
-        terraform.assert_applies(&P::config(30, keeps, &[allowing()])).await;
-        let first = (terraform.state.clone(), terraform.private.clone());
-        let of_second = Arc::new(of_first.for_another_root());
-        let second = P::config(30, true, &[allowing()]);
-        // A new process.
-        terraform = Terraform::<P>::on(of_first.clone());
-        terraform.go_to(&of_first, first);
-        terraform.refresh().await;
-        terraform.go_to(&of_second, (Value::Null, Vec::new()));
-        let plan = terraform.plan(&second).await;
-        let shown = texts(&plan.diagnostics);
-        assert!(shown.contains("so the apply uses it also if"), "{shown}");
-        let applied = terraform.apply_plan(&second, plan).await;
-        assert!(!applied.has_errors(), "the owner keeps: {keeps}: {}\nthe plan: {shown}", texts(&applied));
-        assert!(inventory(&terraform.private).at(P::SLOT).expect("it is in state").is_used());
-        terraform.assert_quiet(&second).await;
-    }
-}
-
-for_both!(a_root_of_the_same_process_is_an_owner_like_others, second_of_one_process);
 
 /// Plans and makes a replacement as far as nothing refuses it, and asserts that nothing has changed.
 async fn assert_not_replaced<P: Logging>(terraform: &mut Terraform<P>, config: &Value, how: Replaced) {
@@ -537,3 +504,5 @@ async fn an_argument_does_not_replace_a_root_that_a_living_owner_stops() {
     assert!(plan.diagnostics.has_errors() && text.contains(FourTierVpc::OWNER), "{text}");
     terraform.assert_applies(&FourTierVpc::config(30, true, &[dedicated, allowing()])).await;
 }
+
+mod two_roots;

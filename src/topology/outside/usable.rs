@@ -26,12 +26,14 @@ pub struct UseContext<'a> {
 }
 
 /// What a plan knows of the root that owns an existing object.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct OwnerInPlan {
     /// Whether this plan replaces the root.
     pub is_replaced: bool,
     /// Whether a destroy of the root keeps the object; `None` if its state is unknown.
     pub keeps: Option<bool>,
+    /// Another root that uses the object. A destroy of the owner then keeps it, whatever its setting is.
+    pub user: Option<String>,
 }
 
 /// What a plan does. It cannot tell whether a destroy in the same run removes the owner before, unless it replaces it.
@@ -45,14 +47,15 @@ pub fn use_in_plan(
     let owner = owner.map(|owner| (owner, owner_in_plan(&owner.id)));
     // A state may still contain the object, although its root was deleted outside Terraform.
     let owner = owner.filter(|(owner, in_plan)| owner.is_living || in_plan.keeps.is_some());
-    let Some((owner, OwnerInPlan { is_replaced, keeps })) = owner else {
+    let Some((owner, OwnerInPlan { is_replaced, keeps, user })) = owner else {
         return of_free(reference, existing, wanted);
     };
+    let keeps = if user.is_some() { Some(true) } else { keeps };
     let is_kept = wanted.uses_existing() == Some(true);
     let notice = |is_allowed| (!is_replaced).then(|| of_living(reference, owner, keeps, is_allowed));
     let may_be_shared = is_kept && context.allows_duplicates && !is_replaced;
     match keeps {
-        Some(true) if !is_kept => return Use::Refused(stays(reference, existing, owner)),
+        Some(true) if !is_kept => return Use::Refused(stays(reference, existing, owner, user.as_deref())),
         Some(false) if !may_be_shared => return Use::Created(notice(false)),
         None if !is_kept => return Use::Created(notice(false)),
         _ => {}
@@ -183,18 +186,20 @@ fn of_living(reference: &Reference, owner: &OwningRoot, keeps: Option<bool>, is_
 }
 
 /// The problem of a replacement whose old root keeps an object that the new one may not use.
-fn stays(reference: &Reference, existing: &Existing, owner: &OwningRoot) -> Problem {
+fn stays(reference: &Reference, existing: &Existing, owner: &OwningRoot, user: Option<&str>) -> Problem {
     let Reference { to, path } = reference;
+    let (content, owner, setting) = (&existing.content, &owner.id, setting(path));
+    let (reason, before) = match user {
+        Some(user) => (format!("A destroy of {owner} keeps it, because {user} uses it."), String::new()),
+        None => (
+            format!("The state of {owner} keeps it in a destroy."),
+            "apply false alone before the replacement, or ".to_string(),
+        ),
+    };
     let message = format!(
-        "The {to} ({}) belongs to {}, whose state keeps it when it is destroyed. A new resource does not use it, because \
-         {} is false.",
-        existing.content,
-        owner.id,
-        setting(path)
+        "The {to} ({content}) belongs to {owner}. {reason} A new resource does not use it, because {setting} is false."
     );
-    let hint =
-        format!("Set {} to true, or apply false alone before the replacement, or use another name.", setting(path));
-    Problem::new(path.clone(), message, hint)
+    Problem::new(path.clone(), message, format!("Set {setting} to true, or {before}use another name."))
 }
 
 fn other_name(path: &AttributePath) -> String {

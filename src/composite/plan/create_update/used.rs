@@ -42,6 +42,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
             let owner = |owner: &str| OwnerInPlan {
                 is_replaced: is_replaced && root_id == Some(owner),
                 keeps: roots.managed.keeps(owner, &id),
+                user: roots.managed.user_of(owner, &id),
             };
             match use_in_plan(reference, (existing, &object.spec), context, owner) {
                 Use::Used(notice) => {
