@@ -50,11 +50,11 @@ pub(crate) async fn dependents(
             };
             vec![finder.interfaces(filter_any("subnet-id", ids.iter().copied()), has_addresses).await]
         }
-        DependentScope::Domains(_) | DependentScope::Stages(_) => vec![],
-        DependentScope::Objects(entries) if entries.iter().all(|entry| has_own_lists(entry)) => {
+        DependentScope::Domains(_) => vec![],
+        DependentScope::Objects(entries, _) if entries.iter().all(|entry| has_own_lists(entry)) => {
             finder.in_subnets_and_groups(entries).await
         }
-        DependentScope::Root | DependentScope::Objects(_) => {
+        DependentScope::Root | DependentScope::Objects(..) => {
             let (interfaces, groups, endpoints, requested, accepted, vpn, egress, nats, subnets, tables, acls, igws) = tokio::join!(
                 finder.interfaces(filter("vpc-id", root_id), in_vpc),
                 finder.security_groups(),
@@ -81,7 +81,7 @@ pub(crate) async fn dependents(
             let endpoints = endpoints.map(|(endpoints, _)| endpoints);
             let tables = tables.map(|(tables, _)| tables);
             let referring = match within {
-                DependentScope::Objects(entries) => finder.referring_groups(&groups_among(entries)).await,
+                DependentScope::Objects(entries, _) => finder.referring_groups(&groups_among(entries)).await,
                 _ => Ok(Vec::new()),
             };
             let lists =
