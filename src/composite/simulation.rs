@@ -264,7 +264,8 @@ impl Cloud for Simulation {
             kms_key: self.kms_key.lock().unwrap().clone().filter(|_| needs_key),
             outside: BTreeMap::new(),
         };
-        Ok(Facts { outside: self.existing_groups(lookups), ..facts.of(lookups) })
+        let outside = self.existing_groups(lookups).into_iter().chain(self.existing_mappings(lookups)).collect();
+        Ok(Facts { outside, ..facts.of(lookups) })
     }
 
     async fn read(&self, owner: TopologyKind, _: &str, known: Known<'_>) -> Result<Option<Seen>, Failure> {
