@@ -94,7 +94,8 @@ pub trait Cloud: Send + Sync + 'static {
 
     /// Lists the unmanaged objects in a topology that block a deletion, or that AWS deletes with the root. `known` are
     /// the managed objects. They are not dependents, and neither are the objects that AWS deletes with them. Uses a
-    /// fixed number of calls; for subnets one, or two if an endpoint has an interface in one of them.
+    /// limited number of calls, except for a complete search; for subnets one, or two if an endpoint has an interface
+    /// in one of them.
     async fn dependents(
         &self,
         owner: TopologyKind,
@@ -277,9 +278,16 @@ pub enum DependentScope<'a> {
     /// These custom domains, by their names.
     Domains(&'a [&'a str]),
     /// Everything that uses these objects, wherever it is.
-    Objects(&'a [&'a Entry]),
-    /// The mappings of unmanaged custom domains to these stages, by their names.
-    Stages(&'a [&'a str]),
+    Objects(&'a [&'a Entry], Extent),
+}
+
+/// How far the users of objects are searched for where AWS does not list them by what they use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// With a limited number of calls. What they did not return is among the failures.
+    Limited,
+    /// With as many calls as it takes.
+    Complete,
 }
 
 /// The unmanaged objects in a topology, as far as they could be listed.
@@ -305,6 +313,12 @@ impl Dependents {
             }
         }
         all
+    }
+
+    /// Adds the results of another list.
+    pub fn extend(&mut self, other: Dependents) {
+        self.objects.extend(other.objects);
+        self.unseen.extend(other.unseen);
     }
 
     /// Returns the dependents of one managed object.
@@ -337,6 +351,14 @@ pub struct Dependent {
 }
 
 impl Dependent {
+    /// The kind of an API mapping.
+    pub const MAPPING: &'static str = "API mapping";
+
+    /// Whether it is an API mapping.
+    pub fn is_mapping(&self) -> bool {
+        self.kind == Dependent::MAPPING
+    }
+
     /// Whether it is a network interface of a Lambda function.
     pub fn is_of_lambda(&self) -> bool {
         self.kind == "network interface" && self.further.split(", ").any(|it| it == "type lambda")

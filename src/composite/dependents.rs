@@ -4,17 +4,21 @@ use std::collections::BTreeMap;
 
 use ipnet::IpNet;
 
-use crate::cloud::{Cause, Cloud, DependentScope, Dependents, DependentsByOp, Failure};
+use crate::cloud::{Cause, Cloud, DependentScope, Dependents, DependentsByOp, Extent, Failure};
 use crate::model::{Claim, Entry, GuardDutyObjects, Inventory, Key, Spec, WhenInUse};
 use crate::reconcile::{Action, Outcome, Plan};
 use crate::topology::Topology;
 
-/// Lists the unmanaged objects in the whole topology.
+/// Lists the unmanaged objects in the whole topology, and those that block its destroy.
 pub(super) async fn within_root<P: Topology>(cloud: &dyn Cloud, root_id: &str, inventory: &Inventory) -> Dependents {
-    match inventory.at(P::KIND.root()) {
-        Some(_) => cloud.dependents(P::KIND, root_id, DependentScope::Root, &inventory.entries).await,
-        None => Dependents::default(),
+    if inventory.at(P::KIND.root()).is_none() {
+        return Dependents::default();
     }
+    let mut found = cloud.dependents(P::KIND, root_id, DependentScope::Root, &inventory.entries).await;
+    if P::KIND.takes_foreign_objects_along() {
+        found.extend(of_destroy::<P>(cloud, inventory, GuardDutyObjects::Keep).await);
+    }
+    found
 }
 
 /// Lists the unmanaged objects in the subnets that a plan deletes. Without such a subnet, it calls nothing.
@@ -23,7 +27,7 @@ pub(super) async fn in_deleted_subnets<P: Topology>(
     inventory: &Inventory,
     plan: &Plan,
 ) -> Dependents {
-    let ids = deleted(plan, |spec| spec.holds_network_interfaces());
+    let ids = deleted_ids(plan, |spec| spec.holds_network_interfaces());
     in_root_if::<P>(!ids.is_empty(), cloud, inventory, DependentScope::Subnets(&ids)).await
 }
 
@@ -78,7 +82,7 @@ pub(super) async fn in_deleted_domains<P: Topology>(
     inventory: &Inventory,
     plan: &Plan,
 ) -> Dependents {
-    let names = deleted(plan, |spec| spec.holds_api_mappings());
+    let names = deleted_ids(plan, |spec| spec.holds_api_mappings());
     if names.is_empty() {
         return Dependents::default();
     }
@@ -93,11 +97,12 @@ pub(super) async fn of_deleted_stages<P: Topology>(
     inventory: &Inventory,
     plan: &Plan,
 ) -> Dependents {
-    let names = deleted(plan, |spec| spec.is_deployed_by_aws());
-    if names.is_empty() {
+    let stages: Vec<&Entry> = plan.deleted().filter(|entry| entry.spec().is_deployed_by_aws()).collect();
+    if stages.is_empty() {
         return Dependents::default();
     }
-    cloud.dependents(P::KIND, root_id, DependentScope::Stages(&names), &inventory.entries).await
+    let within = DependentScope::Objects(&stages, Extent::Limited);
+    cloud.dependents(P::KIND, root_id, within, &inventory.entries).await
 }
 
 /// Lists the unmanaged API mappings that block a destroy: of other APIs on its domains, and of its API on unmanaged
@@ -111,8 +116,7 @@ pub(super) async fn mappings<P: Topology>(
     let mut found = in_deleted_domains::<P>(cloud, root_id, inventory, plan).await;
     let of_stages = of_deleted_stages::<P>(cloud, root_id, inventory, plan).await;
     found.objects.retain(|mapping| !mapping.holds.is_empty());
-    found.objects.extend(of_stages.objects);
-    found.unseen.extend(of_stages.unseen);
+    found.extend(of_stages);
     found
 }
 
@@ -143,7 +147,7 @@ pub(super) async fn of_taken_over<P: Topology>(
     Ok(subnets.iter().filter_map(|id| Some((id.to_string(), reason(id)?))).collect())
 }
 
-fn deleted(plan: &Plan, matches: impl Fn(&Spec) -> bool) -> Vec<&str> {
+fn deleted_ids(plan: &Plan, matches: impl Fn(&Spec) -> bool) -> Vec<&str> {
     plan.deleted().filter(|entry| matches(entry.spec())).map(|entry| entry.id.as_str()).collect()
 }
 
@@ -168,20 +172,13 @@ pub(super) async fn of_pending<P: Topology>(cloud: &dyn Cloud, inventory: &mut I
         entry.pending_deletion && may_wait
     };
     let pending: Vec<&Entry> = inventory.present().filter(is_blocked).collect();
-    let within = DependentScope::Objects(&pending);
+    let within = DependentScope::Objects(&pending, Extent::Limited);
     let found = in_root_if::<P>(!pending.is_empty(), cloud, inventory, within).await;
-    let mut mappings: BTreeMap<&str, Dependents> = BTreeMap::new();
-    for stage in pending.iter().filter(|entry| entry.spec().is_deployed_by_aws()) {
-        let within = DependentScope::Stages(&[&stage.id]);
-        mappings.insert(&stage.id, in_root_if::<P>(true, cloud, inventory, within).await);
-    }
     let users = |entry: &Entry| -> Vec<String> {
         let successor = inventory.unready_successor(entry);
         let successor = successor.map(|it| format!("{} {}, which has to be accepted", it.spec().kind(), it.id));
         // Those of GuardDuty may be deleted by the next update.
-        let of_stage = mappings.get(entry.id.as_str()).filter(|_| entry.spec().is_deployed_by_aws());
-        let of_stage = of_stage.into_iter().flat_map(|found| found.objects.clone());
-        let users = found.holding(&entry.id).into_iter().chain(of_stage).filter(|user| user.guardduty.is_empty());
+        let users = found.holding(&entry.id).into_iter().filter(|user| user.guardduty.is_empty());
         let users = users.map(|user| format!("{} {}", user.kind, user.id));
         users.chain(successor).filter(|_| entry.pending_deletion).collect()
     };
@@ -192,16 +189,21 @@ pub(super) async fn of_pending<P: Topology>(cloud: &dyn Cloud, inventory: &mut I
 }
 
 /// Lists the unmanaged objects that block a destroy: AWS rejects the deletion of an object that they use or are in, and
-/// the destroy deletes none of them. `guardduty` is what it does with those of GuardDuty.
+/// the destroy deletes none of them. `guardduty` is what it does with those of GuardDuty. API mappings are not among
+/// them, because a destroy lists them by itself ([`mappings`]).
 pub(super) async fn of_destroy<P: Topology>(
     cloud: &dyn Cloud,
     inventory: &Inventory,
     guardduty: GuardDutyObjects,
 ) -> Dependents {
-    let is_blocked = |entry: &&Entry| entry.spec().when_in_use() == WhenInUse::Deferred;
+    let is_blocked =
+        |entry: &&Entry| entry.spec().when_in_use() == WhenInUse::Deferred && !entry.spec().is_deployed_by_aws();
     let used: Vec<&Entry> = inventory.present().filter(is_blocked).collect();
     let mut found = match P::KIND.takes_foreign_objects_along() {
-        true => in_root_if::<P>(!used.is_empty(), cloud, inventory, DependentScope::Objects(&used)).await,
+        true => {
+            let within = DependentScope::Objects(&used, Extent::Complete);
+            in_root_if::<P>(!used.is_empty(), cloud, inventory, within).await
+        }
         false => in_root_if::<P>(true, cloud, inventory, DependentScope::Root).await,
     };
     found.objects.retain(|object| object.guardduty.is_empty() || guardduty != GuardDutyObjects::Delete);
@@ -230,7 +232,7 @@ pub(super) async fn of_failures<P: Topology>(
     let root = inventory.at(P::KIND.root());
     let Some(root) = root.filter(|_| !entries.is_empty() && !outcome.stopped) else { return DependentsByOp::new() };
     let used: Vec<&Entry> = entries.iter().map(|(_, entry)| *entry).collect();
-    let within = DependentScope::Objects(&used);
+    let within = DependentScope::Objects(&used, Extent::Limited);
     let found = cloud.dependents(P::KIND, &root.id, within, &inventory.entries).await;
     let of_object = |entry: &Entry| match entry.id == root.id {
         true => found.clone(),

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::diagnostics;
 use super::managed_roots::ManagedRoots;
 use super::private_state::Private;
-use super::used;
 use crate::cloud::{Cause, Failure};
-use crate::model::{Facts, Lookup, Outside, Reference, Scope};
+use crate::model::{Entry, Facts, Lookup, Outside, Reference, Scope};
 use crate::plugin::{Diagnostics, Severity};
 use crate::reconcile::{Outcome, Plan};
 use crate::topology::Topology;
@@ -30,8 +29,9 @@ impl Unchecked {
 }
 
 /// Returns the references that the last apply did not have, and those of objects that are missing in AWS or that a
-/// create may use. A managed object is not outside. If `adopt` names an object that is not managed yet, the adoption
-/// checks the names that must be free.
+/// create may use. A managed object is not outside, and neither is a missing one that the configuration ignores. What
+/// is part of an object that is not managed is not looked up. If `adopt` names an object that is not managed yet, the
+/// adoption checks the names that must be free.
 pub(super) fn unchecked<P: Topology>(
     config: &P::Config,
     prior: Option<&P::Config>,
@@ -41,20 +41,22 @@ pub(super) fn unchecked<P: Topology>(
     let known = prior.map(|prior| P::references(prior, scope)).unwrap_or_default();
     let mut known: BTreeSet<Outside> = known.into_iter().map(|it| it.to).collect();
     let adopted = P::adopt(config).known().cloned().unwrap_or_default();
-    let is_inside = |to: &Outside| {
-        let id = to.id();
-        private.inventory.present().any(|entry| entry.id == id) || private.candidates.iter().any(|it| it.entry.id == id)
-    };
+    let ignored = P::ignored_drift(config);
+    let (present, missing): (Vec<&Entry>, Vec<&Entry>) =
+        private.inventory.entries.iter().partition(|it| !it.is_missing() || ignored.covers(&it.key.slot));
+    let is_present = |to: &Outside| present.iter().any(|entry| to.is(entry));
+    let is_inside = |to: &Outside| is_present(to) || private.candidates.iter().any(|it| to.is(&it.entry));
+    let has_parent = |to: &Outside| to.parent().is_none_or(|parent| is_present(&parent));
     let is_managed = |id: &String| private.inventory.present().any(|entry| entry.id == *id);
     let is_adopted = |to: &Outside| adopted.values().any(|id| id.known() == Some(&to.id()));
     let adopts = adopted.values().filter_map(|id| id.known()).any(|id| !is_managed(id));
-    let is_of_missing = |to: &Outside| used::is_of_missing(&private.inventory, to);
+    let is_of_missing = |to: &Outside| missing.iter().any(|entry| to.is_named_by(&entry.applied));
     let mut references = P::references(config, scope);
     references.retain(|it| {
         // A create finds one that the last apply has left, too.
         let is_wanted = it.to.may_be_used() || !known.contains(&it.to) || is_of_missing(&it.to);
         let is_of_adoption = if it.to.may_be_used() { is_adopted(&it.to) } else { adopts && it.to.must_be_free() };
-        is_wanted && it.to.can_be_looked_up() && !is_inside(&it.to) && !is_of_adoption
+        is_wanted && it.to.can_be_looked_up() && !is_inside(&it.to) && has_parent(&it.to) && !is_of_adoption
     });
     known.extend(references.iter().map(|it| it.to.clone()).filter(is_of_missing));
     Unchecked { references, known }
@@ -79,8 +81,9 @@ pub(super) fn refuse<P: Topology>(
         |target: &str| private.inventory.present().any(|it| it.learned.attributes.values().any(|it| it == target));
     let is_managed = |root_id: &str| managed.contains(root_id);
     let is_new = |to: &Outside| !unchecked.known.contains(to);
+    let root_id = private.inventory.at(P::KIND.root()).map(|root| root.id.as_str());
     let circumstances =
-        Circumstances { is_create, is_new: &is_new, is_managed: &is_managed, has_target: &has_target, scope };
+        Circumstances { is_create, is_new: &is_new, is_managed: &is_managed, root_id, has_target: &has_target, scope };
     let (errors, warnings): (Vec<_>, Vec<_>) = problems(&unchecked.references, &facts.outside, &circumstances)
         .into_iter()
         .partition(|(severity, _)| *severity == Severity::Error);

@@ -88,8 +88,12 @@ pub(crate) struct Simulation {
     released: Mutex<BTreeMap<String, Spec>>,
     /// The slots of the parts of unmanaged objects that applies have read again.
     pub(crate) part_reads: Mutex<Vec<String>>,
-    /// Whether the role has no permission to list dependents.
-    pub(crate) denies_dependents: Mutex<bool>,
+    /// The failure of the lists of dependents.
+    pub(crate) dependents_failure: Mutex<Option<Cause>>,
+    /// The slots of the objects whose users were listed.
+    pub(crate) looked_for: Mutex<Vec<String>>,
+    /// The number of APIs besides the one that uses objects of the gateway.
+    pub(crate) other_apis: Mutex<usize>,
     /// Slots whose calls panic, and `the end` for a panic after all operations.
     pub(crate) panicking: Mutex<Vec<String>>,
     /// What the stage of an API has served so far.
@@ -260,7 +264,8 @@ impl Cloud for Simulation {
             kms_key: self.kms_key.lock().unwrap().clone().filter(|_| needs_key),
             outside: BTreeMap::new(),
         };
-        Ok(Facts { outside: self.existing_groups(lookups), ..facts.of(lookups) })
+        let outside = self.existing_groups(lookups).into_iter().chain(self.existing_mappings(lookups)).collect();
+        Ok(Facts { outside, ..facts.of(lookups) })
     }
 
     async fn read(&self, owner: TopologyKind, _: &str, known: Known<'_>) -> Result<Option<Seen>, Failure> {

@@ -50,7 +50,7 @@ use std::sync::Arc;
 
 use super::Composite;
 use super::simulation::{Simulation, inventory};
-use crate::cloud::{Connected, Connection, Namesake, Regions, RootState, SharedCloud};
+use crate::cloud::{Cause, Connected, Connection, Namesake, Regions, RootState, SharedCloud};
 use crate::model::{Spec, TagSettings};
 use crate::plugin::Nested;
 use crate::plugin::schema::object_type;

@@ -11,7 +11,12 @@ use super::private_state::Private;
 use crate::model::{Entry, Existing, Inventory, Object, Origin, Outside, Reference, Scope};
 use crate::plugin::{Input, Problem, Value};
 use crate::topology::Topology;
-use crate::topology::outside::cannot_change;
+use crate::topology::outside::{UseContext, cannot_change};
+
+/// The circumstances of a create that finds existing objects. `root_id` is the root of the state, if it stays.
+pub(super) fn context<'a, P: Topology>(config: &P::Config, root_id: Option<&'a str>) -> UseContext<'a> {
+    UseContext { root_id, allows_duplicates: *P::allows_duplicate_name(config) == Input::Known(true) }
+}
 
 /// The entry of an existing object that a create uses.
 pub(super) fn entry(object: &Object, id: &str, existing: &Existing) -> Entry {

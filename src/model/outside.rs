@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{FunctionArn, Learned, RuleSource, Spec};
+use super::{Entry, FunctionArn, Learned, RuleSource, Spec};
 use crate::plugin::{AttributePath, Input};
 
 /// An object outside the topology, by the name or ID in an input.
@@ -42,6 +42,15 @@ pub enum Outside {
     },
     /// A custom domain, by its name, which must be free.
     Domain(String),
+    /// The mapping of a path of a managed custom domain, which must be free.
+    Mapping {
+        /// The name of the domain.
+        domain: String,
+        /// The path below the domain; empty for the root.
+        path: String,
+        /// The stage of the resource that it has to point to.
+        stage: String,
+    },
     /// The records that exclude one of type A with this zone and name.
     Record {
         /// The ID of the zone.
@@ -70,7 +79,8 @@ pub enum Finding {
         /// The ID of the root whose ownership tag it has.
         owner: Option<String>,
         /// Of a zone its name, of a domain the DNS name of its target, of a record its type and its target, of a
-        /// prefix list its weight in rules and its family, such as `55 IPv4`, of a VPC link its status.
+        /// mapping its ID and its target, such as `m1 api1/prod`, of a prefix list its weight in rules and its family,
+        /// such as `55 IPv4`, of a VPC link its status.
         detail: String,
     },
     /// It exists, and a create may use it.
@@ -109,7 +119,23 @@ impl Reference {
 }
 
 impl Outside {
-    /// The ID that the object has in an inventory if it is managed.
+    /// Whether an entry of an inventory is this object. AWS assigns the IDs of mappings.
+    pub fn is(&self, entry: &Entry) -> bool {
+        match self {
+            Outside::Mapping { .. } => self.is_named_by(entry.spec()),
+            _ => entry.id == self.id(),
+        }
+    }
+
+    /// The object that it is part of.
+    pub fn parent(&self) -> Option<Outside> {
+        match self {
+            Outside::Mapping { domain, .. } => Some(Outside::Domain(domain.clone())),
+            _ => None,
+        }
+    }
+
+    /// The ID that the object has in an inventory if it is managed, except for a mapping.
     pub fn id(&self) -> String {
         match self {
             Outside::Address(id)
@@ -124,13 +150,14 @@ impl Outside {
             | Outside::LogGroup { name: id, .. }
             | Outside::Domain(id) => id.clone(),
             Outside::Function(arn) => arn.to_string(),
+            Outside::Mapping { domain, path, .. } => format!("{domain}/{path}"),
             Outside::Record { zone_id, name, record_type } => format!("{zone_id}_{name}_{record_type}"),
         }
     }
 
     /// Whether a name has to be free, instead of an object to exist.
     pub fn must_be_free(&self) -> bool {
-        matches!(self, Outside::LogGroup { .. } | Outside::Domain(_) | Outside::Record { .. })
+        matches!(self, Outside::LogGroup { .. } | Outside::Domain(_) | Outside::Mapping { .. } | Outside::Record { .. })
     }
 
     /// Whether a create may use an existing object of this name.
@@ -186,6 +213,9 @@ impl Outside {
             (Outside::HostedZone { id, .. }, Spec::DnsRecord(it)) => it.zone_id.known() == Some(id),
             (Outside::LogGroup { name, .. }, Spec::LogGroup(it)) => it.name.known() == Some(name),
             (Outside::Domain(name), Spec::DomainName(it)) => it.domain_name.known() == Some(name),
+            (Outside::Mapping { domain, path, .. }, Spec::ApiMapping(it)) => {
+                it.domain.fixed.known() == Some(domain) && it.mapping_key == *path
+            }
             (Outside::Record { zone_id, name, record_type }, Spec::DnsRecord(it)) => {
                 it.zone_id.known() == Some(zone_id) && it.name.known() == Some(name) && it.record_type == *record_type
             }
@@ -230,6 +260,7 @@ impl fmt::Display for Outside {
             Outside::HostedZone { id, .. } => write!(f, "hosted zone {id}"),
             Outside::LogGroup { name, .. } => write!(f, "log group {name:?}"),
             Outside::Domain(name) => write!(f, "custom domain {name:?}"),
+            Outside::Mapping { .. } => write!(f, "API mapping {:?}", self.id()),
             Outside::Record { zone_id, name, record_type } => {
                 write!(f, "{record_type} record {name:?} in hosted zone {zone_id}")
             }

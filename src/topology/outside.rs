@@ -19,6 +19,8 @@ pub struct Circumstances<'a> {
     /// Whether a root with this ID is managed by this state. What belongs to it is no obstacle: the plan may replace
     /// it.
     pub is_managed: &'a dyn Fn(&str) -> bool,
+    /// The root of the state.
+    pub root_id: Option<&'a str>,
     /// Whether the resource has a custom domain with this target.
     pub has_target: &'a dyn Fn(&str) -> bool,
     /// Partition, Region and account.
@@ -60,6 +62,11 @@ pub fn problems(
                 false if (circumstances.has_target)(target) => Some((Severity::Warning, taken_over(to, paths[0]))),
                 false => Some((Severity::Error, taken(to, detail, paths[0], circumstances))),
             }
+        }
+        (Finding::Exists { detail, .. }, Outside::Mapping { domain, stage, .. }) => {
+            let (id, target) = detail.split_once(' ').unwrap_or_default();
+            let is_equal = circumstances.root_id.is_some_and(|root_id| target == format!("{root_id}/{stage}"));
+            Some(mapped(to, (domain, id, target), is_equal, paths[0]))
         }
         (Finding::Exists { detail: status, .. }, Outside::VpcLink(id)) => unavailable(id, status, paths[0]),
         (Finding::Exists { owner: Some(owner), .. }, _) if to.must_be_free() => {
@@ -158,6 +165,31 @@ fn taken_over(to: &Outside, path: &AttributePath) -> Problem {
     Problem::new(path.clone(), message, "To leave the record to what created it, set create_dns_entry to false.")
 }
 
+/// A mapping in the place of a missing one. It is taken over if it points to the stage of the resource.
+fn mapped(
+    to: &Outside,
+    (domain, id, target): (&str, &str, &str),
+    is_equal: bool,
+    path: &AttributePath,
+) -> (Severity, Problem) {
+    let ignore = "To leave it to what created it, add \"api_mapping\" to ignore_drift.";
+    if is_equal {
+        let message = format!(
+            "The {to} ({id}) exists already and points to {target}, the stage of this resource. The apply takes it over: it \
+             changes nothing in AWS, but a later change of this input or a destroy deletes the mapping."
+        );
+        return (Severity::Warning, Problem::new(path.clone(), message, ignore));
+    }
+    let message = format!(
+        "The {to} ({id}) already points to {target}. This resource does not manage it, so the apply would fail."
+    );
+    let hint = format!(
+        "The provider never overwrites a mapping. To serve this API there, delete it first if nothing uses it (aws \
+         apigatewayv2 delete-api-mapping --domain-name {domain} --api-mapping-id {id}). {ignore}"
+    );
+    (Severity::Error, Problem::new(path.clone(), message, hint))
+}
+
 /// A name that the create of an object would find in use.
 fn taken(to: &Outside, detail: &str, path: &AttributePath, circumstances: &Circumstances<'_>) -> Problem {
     let unmanaged = format!("The {to} exists already and is not managed by this resource, so the apply would fail.");
@@ -253,6 +285,7 @@ mod tests {
             is_create: false,
             is_new: &|to| *to != Outside::Domain("deleted.example.com".into()),
             is_managed: &|root_id| root_id == "api1",
+            root_id: Some("api1"),
             has_target: &|target| target == "d-1.execute-api",
             scope: &scope,
         };
@@ -326,12 +359,29 @@ mod tests {
             is_create: true,
             is_new: &|_| true,
             is_managed: &|id| id == "api1",
+            root_id: None,
             has_target: &|_| false,
             scope: &scope,
         };
         let references = [&domain, &record].map(|to| Reference::new(to.clone(), AttributePath::new("domain_name")));
         let findings = [(domain, exists(Some("api1"), "d-2.execute-api")), (record, exists(None, "A d-2.execute-api"))];
         assert_eq!(problems(&references, &findings.into(), &circumstances), []);
+    }
+
+    #[test]
+    fn a_mapping_is_an_error_unless_it_points_to_the_stage() {
+        let to = Outside::Mapping { domain: "api.example.com".into(), path: String::new(), stage: "prod".into() };
+        let at = |detail: &str| found(&to, AttributePath::new("domain_name"), exists(None, detail));
+        let [(Severity::Warning, text)] = &at("m1 api1/prod")[..] else { panic!("an equal one is named") };
+        for part in ["API mapping \"api.example.com/\" (m1)", "points to api1/prod", "The apply takes it over"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        for target in ["api2/prod", "api1/beta"] {
+            let [(Severity::Error, text)] = &at(&format!("m9 {target}"))[..] else { panic!("{target}") };
+            let command = "delete-api-mapping --domain-name api.example.com --api-mapping-id m9";
+            assert!(text.contains(&format!("already points to {target}")) && text.contains(command), "{text}");
+        }
+        assert_eq!(found(&to, AttributePath::new("domain_name"), Finding::Missing(None)), []);
     }
 
     #[test]

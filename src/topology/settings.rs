@@ -29,6 +29,11 @@ pub(crate) fn entry(key: &str, value: impl Into<Value>) -> Value {
     Value::map([(key, value.into())])
 }
 
+/// Values of an input with tags.
+pub(crate) fn tags() -> [Value; 2] {
+    [entry("team", "web"), Value::map([("cost", "1".into()), ("team", "net".into())])]
+}
+
 /// Which settings to set: the setting, its value, and the entries of a map.
 pub(crate) type Picks = Vec<(Index, Index, u8)>;
 

@@ -16,7 +16,7 @@ use crate::model::keys::gateway as keys;
 use crate::model::{ApiMapping, Entry, Key, Learned, Ref, Spec};
 
 /// Lists all mappings of a domain. Empty if the domain does not exist.
-pub(super) async fn list(session: &Session, domain: &str) -> Result<Vec<Shown>, Failure> {
+pub(crate) async fn list(session: &Session, domain: &str) -> Result<Vec<Shown>, Failure> {
     let all = pages(|token| async move {
         let call = client(session).await.get_api_mappings().domain_name(domain).max_results(PAGE);
         let answer = call.set_next_token(token).send().await.or_failure("GetApiMappings")?;
@@ -43,12 +43,12 @@ pub(super) fn read(
 }
 
 /// The path of a mapping within its domain. Empty for the root path.
-pub(super) fn path(shown: &Shown) -> &str {
+pub(crate) fn path(shown: &Shown) -> &str {
     shown.api_mapping_key.as_deref().unwrap_or_default()
 }
 
 /// The target of a mapping: `<API ID>/<stage>`.
-pub(super) fn target(shown: &Shown) -> String {
+pub(crate) fn target(shown: &Shown) -> String {
     format!("{}/{}", shown.api_id.as_deref().unwrap_or_default(), shown.stage.as_deref().unwrap_or_default())
 }
 

@@ -21,18 +21,20 @@ pub(crate) async fn dependents(
     within: DependentScope<'_>,
     known: &[Entry],
 ) -> Dependents {
-    if let DependentScope::Objects(entries) = within {
+    if let DependentScope::Objects(entries, extent) = within {
         let is_known = |id: &str| known.iter().any(|entry| entry.id == id);
-        return link_users::of_links(session, api_id, entries, &is_known).await;
+        let (mut found, mappings) = tokio::join!(
+            link_users::of_links(session, api_id, (entries, extent), &is_known),
+            of_stages(session, api_id, entries, known)
+        );
+        found.extend(Dependents::of([mappings]));
+        return found;
     }
     let is_meant = |entry: &&Entry| match within {
         DependentScope::Root => true,
         DependentScope::Domains(names) => names.contains(&entry.id.as_str()),
         _ => false,
     };
-    if let DependentScope::Stages(stages) = within {
-        return Dependents::of([mappings_elsewhere(session, api_id, known, |stage| stages.contains(&stage)).await]);
-    }
     let domains = known.iter().filter(|entry| matches!(entry.applied, Spec::DomainName(_)) && entry.is_present());
     let paths = join_all(domains.filter(is_meant).map(|entry| paths(session, api_id, &entry.id, known)));
     if !matches!(within, DependentScope::Root) {
@@ -74,6 +76,22 @@ pub(crate) async fn dependents(
     Dependents::of([routes, stages, authorizers, elsewhere].into_iter().chain(paths))
 }
 
+/// Lists the mappings of unmanaged domains to the stages among these objects. AWS does not delete a stage that has one.
+/// Without a stage, it calls nothing.
+async fn of_stages(
+    session: &Session,
+    api_id: &str,
+    entries: &[&Entry],
+    known: &[Entry],
+) -> Result<Vec<Dependent>, Failure> {
+    let stages: Vec<&str> =
+        entries.iter().filter(|entry| matches!(entry.applied, Spec::Stage(_))).map(|it| it.id.as_str()).collect();
+    match stages.is_empty() {
+        true => Ok(Vec::new()),
+        false => mappings_elsewhere(session, api_id, known, |stage| stages.contains(&stage)).await,
+    }
+}
+
 /// Lists the mappings to stages of the API on the domains that are not in state. A role may have access to its own
 /// domain only.
 async fn mappings_elsewhere(
@@ -106,7 +124,7 @@ async fn mappings_elsewhere(
         let leads_here = |it: &ApiMapping| it.api_id() == Some(api_id) && it.stage().is_some_and(&is_meant);
         found.extend(mappings.iter().filter(|it| leads_here(it)).filter_map(|shown| {
             Some(Dependent {
-                kind: "API mapping",
+                kind: Dependent::MAPPING,
                 id: shown.api_mapping_id.clone()?,
                 description: format!("{name}/{}", api_mapping::path(shown)),
                 further: format!("to {}", api_mapping::target(shown)),
@@ -130,7 +148,7 @@ async fn paths(session: &Session, api_id: &str, domain: &str, known: &[Entry]) -
             return None;
         }
         Some(Dependent {
-            kind: "API mapping",
+            kind: Dependent::MAPPING,
             id,
             description: format!("{domain}/{}", api_mapping::path(&shown)),
             further: format!("to {}", api_mapping::target(&shown)),
@@ -148,7 +166,7 @@ mod tests {
 
     use super::*;
     use crate::aws::recorded::{Answer, Recorded};
-    use crate::cloud::Cause;
+    use crate::cloud::{Cause, Extent};
     use crate::model::Input;
     use crate::model::keys::gateway as keys;
     use crate::model::{ApiMapping, ApiRoute, DomainName, Key, Stage};
@@ -254,7 +272,11 @@ mod tests {
         let name = Input::Known("api.example.com".to_string());
         let known = [Entry::new(keys::domain(&name), "api.example.com", Spec::DomainName(DomainName::test()))];
         let mappings = |domain: &str| format!("GET /v2/domainnames/{domain}/apimappings");
-        let found_by = async |scope| {
+        let found_by = async |stages: &[&str]| {
+            let entries = stages.iter().map(|it| Entry::new(keys::stage(it), *it, Spec::Stage(Stage::test())));
+            let entries: Vec<Entry> = entries.collect();
+            let entries: Vec<&Entry> = entries.iter().collect();
+            let scope = DependentScope::Objects(&entries, Extent::Limited);
             let aws = Recorded::default()
                 .on("GET /v2/domainnames", Answer::Json(200, domains.clone()))
                 .on(&mappings("theirs.example.com"), Answer::Json(200, json!({ "items": theirs })))
@@ -264,8 +286,8 @@ mod tests {
             (found.objects.iter().map(of).collect::<Vec<_>>(), found.unseen)
         };
         let found = |id: &str, stage: &str| (id.to_string(), "theirs.example.com/v1".to_string(), stage.to_string());
-        assert_eq!(found_by(DependentScope::Stages(&["$default"])).await, (vec![found("m1", "$default")], vec![]));
+        assert_eq!(found_by(&["$default"]).await, (vec![found("m1", "$default")], vec![]));
         let all = vec![found("m1", "$default"), found("m3", "beta")];
-        assert_eq!(found_by(DependentScope::Stages(&["$default", "beta"])).await, (all, vec![]));
+        assert_eq!(found_by(&["$default", "beta"]).await, (all, vec![]));
     }
 }

@@ -1,4 +1,8 @@
 //! The users of VPC links. AWS names them by their methods and route IDs alone when it rejects a deletion.
+//!
+//! A REST API can use a VPC link too, and is not searched. Only `GetResources` with `embed=methods` returns its
+//! integrations, one REST API at a time and with another permission. They may name the link by a stage variable, so the
+//! stages would have to be read as well. AWS still rejects the deletion of the link, which then stays in state.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +12,20 @@ use futures::future::join_all;
 use super::{api, integration, none_if_absent, route};
 use crate::aws::Session;
 use crate::aws::calls::ownership;
-use crate::cloud::{Cause, Dependent, Dependents, Failure};
+use crate::cloud::{Cause, Dependent, Dependents, Extent, Failure};
 use crate::model::{Entry, Spec};
 
-/// The number of APIs in which the users of a link are searched for.
+/// The number of APIs in which a limited search looks for the users of a link.
 const READ_APIS: usize = 20;
 
 /// The routes of other APIs, and unmanaged ones of this API, whose integrations use these links. AWS lists neither by
-/// link, so at most [`READ_APIS`] APIs are read.
+/// link, so every API is read, or at most [`READ_APIS`] in a limited search.
 ///
 /// `is_known` is whether this resource manages the route with an ID.
 pub(super) async fn of_links(
     session: &Session,
     api_id: &str,
-    entries: &[&Entry],
+    (entries, extent): (&[&Entry], Extent),
     is_known: &(dyn Fn(&str) -> bool + Send + Sync),
 ) -> Dependents {
     let links: Vec<&str> =
@@ -37,8 +41,9 @@ pub(super) async fn of_links(
     let is_own = |it: &Api| it.api_id.as_deref() == Some(api_id);
     let is_tagged = |it: &Api| it.tags.iter().flatten().any(|(key, _)| key == ownership::RESOURCE);
     apis.sort_by_key(|it| (!is_own(it), !is_tagged(it)));
-    let unread = apis.len().saturating_sub(READ_APIS);
-    apis.truncate(READ_APIS);
+    let limit = if extent == Extent::Limited { READ_APIS } else { apis.len() };
+    let unread = apis.len().saturating_sub(limit);
+    apis.truncate(limit);
     let links = &links;
     let of_api = |it: Api| async move {
         let id = it.api_id.unwrap_or_default();
@@ -110,22 +115,43 @@ mod tests {
             .on("GET /v2/apis/api2/integrations", list(json!([integration("i1", "l1"), integration("i2", "l9")])))
             .on("GET /v2/apis/api2/routes", list(json!([route("r2", "GET /b"), route("r3", "GET /c")])));
         let (entry, is_known) = (entry(), |id: &str| id == "r1");
-        let found = of_links(&aws.session("link-users"), "api1", &[&entry], &is_known).await;
+        let found = of_links(&aws.session("link-users"), "api1", (&[&entry], Extent::Limited), &is_known).await;
         let named: Vec<_> = found.objects.iter().map(|it| (it.id.as_str(), it.further.as_str())).collect();
         assert_eq!(named, [("r2", "of API api2 \"theirs\""), ("r3", "of API api2 \"theirs\"")]);
         assert!(found.unseen.is_empty() && found.objects.iter().all(|it| it.holds == ["l1"]), "{found:?}");
     }
 
+    /// 25 APIs on two pages. The last but one uses the link.
+    fn many_apis() -> Recorded {
+        let apis = |numbers: std::ops::RangeInclusive<u8>| -> Vec<Value> {
+            numbers.map(|number| json!({ "apiId": format!("api{number}") })).collect()
+        };
+        let aws = Recorded::default()
+            .on("GET /v2/apis", Answer::Json(200, json!({ "items": apis(1..=15), "nextToken": "p2" })))
+            .on("GET /v2/apis?nextToken=p2", list(apis(16..=25).into()))
+            .on("GET /v2/apis/api24/routes", list(json!([{ "routeId": "r9", "target": "integrations/i1" }])));
+        (1..=25).fold(aws, |aws, number| {
+            let used = json!([{ "integrationId": "i1", "connectionId": "l1" }]);
+            let integrations = if number == 24 { used } else { json!([]) };
+            aws.on(&format!("GET /v2/apis/api{number}/integrations"), list(integrations))
+        })
+    }
+
     #[tokio::test(start_paused = true)]
-    async fn at_most_20_apis_are_read_and_the_rest_is_reported() {
-        let apis: Vec<Value> = (1..=23).map(|number| json!({ "apiId": format!("api{number}") })).collect();
-        let aws = (1..=23).fold(Recorded::default().on("GET /v2/apis", list(apis.into())), |aws, number| {
-            aws.on(&format!("GET /v2/apis/api{number}/integrations"), list(json!([])))
-        });
-        let entry = entry();
-        let found = of_links(&aws.session("many-apis"), "api23", &[&entry], &|_| false).await;
-        assert_eq!((found.objects.len(), aws.calls().len()), (0, 1 + READ_APIS));
-        assert!(aws.calls().contains(&"GET /v2/apis/api23/integrations".to_string()), "the own API comes first");
-        assert!(found.unseen[0].message.contains("3 further ones"), "{found:?}");
+    async fn a_limited_search_reads_20_apis_and_reports_the_rest() {
+        let (aws, entry) = (many_apis(), entry());
+        let found = of_links(&aws.session("many-apis"), "api25", (&[&entry], Extent::Limited), &|_| false).await;
+        assert_eq!((found.objects.len(), aws.calls().len()), (0, 2 + READ_APIS));
+        assert!(aws.calls().contains(&"GET /v2/apis/api25/integrations".to_string()), "the own API comes first");
+        assert!(found.unseen[0].message.contains("5 further ones"), "{found:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_complete_search_reads_all_apis() {
+        let (aws, entry) = (many_apis(), entry());
+        let found = of_links(&aws.session("all-apis"), "api25", (&[&entry], Extent::Complete), &|_| false).await;
+        let named: Vec<_> = found.objects.iter().map(|it| (it.id.as_str(), it.further.as_str())).collect();
+        assert_eq!((named, found.unseen.len()), (vec![("r9", "of API api24 \"\"")], 0));
+        assert_eq!(aws.calls().len(), 2 + 25 + 1);
     }
 }

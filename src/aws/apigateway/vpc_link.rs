@@ -22,7 +22,7 @@ use crate::aws::calls::rate_limit::Limit;
 use crate::aws::calls::tag_changes::{self, TagChanges};
 use crate::aws::calls::wait::{self, Backoff, Poll};
 use crate::aws::calls::{Operation, OrFailure, ownership};
-use crate::cloud::{Cause, Failure, Observed};
+use crate::cloud::{Cause, Extent, Failure, Observed};
 use crate::model::keys::gateway as keys;
 use crate::model::{Entry, Input, Key, Learned, Object, Scope, Spec, VpcLink};
 
@@ -258,7 +258,8 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 async fn has_other_users(operation: &Operation<'_>, entry: &Entry) -> bool {
     let Ok(api_id) = root_id(operation) else { return false };
     let is_known = |id: &str| operation.work.known.contains(id);
-    !link_users::of_links(operation.session, api_id, &[entry], &is_known).await.objects.is_empty()
+    let entries = (&[entry][..], Extent::Limited);
+    !link_users::of_links(operation.session, api_id, entries, &is_known).await.objects.is_empty()
 }
 
 /// Adds tags to a link.

@@ -5,11 +5,12 @@ mod ec2;
 
 use std::collections::BTreeMap;
 
+use aws_sdk_apigatewayv2::types::ApiMapping;
 use futures::future::join_all;
 
 use super::{acm, kms};
 use crate::aws::Session;
-use crate::aws::apigateway::{domain_name, vpc_link};
+use crate::aws::apigateway::{api_mapping, domain_name, vpc_link};
 use crate::aws::calls::ownership;
 use crate::aws::lambda::function;
 use crate::aws::logs::group;
@@ -58,6 +59,13 @@ async fn other(session: &Session, outside: &Outside) -> Result<Option<Finding>, 
                 .await?
                 .map(|it| Finding::Exists { owner: it.owner, detail: it.target }),
         ),
+        Outside::Mapping { domain, path, .. } => {
+            let existing =
+                api_mapping::list(session, domain).await?.into_iter().find(|it| api_mapping::path(it) == path);
+            let described =
+                |it: ApiMapping| format!("{} {}", it.api_mapping_id().unwrap_or_default(), api_mapping::target(&it));
+            found(existing.map(described).map(unowned))
+        }
         Outside::Record { zone_id, name, record_type } => {
             found(record::occupied(session, zone_id, name, record_type).await?.map(unowned))
         }
@@ -228,6 +236,20 @@ mod tests {
         assert_eq!(finding_of(&aws, &wanted).await, exists("d-1.execute-api"));
         let aws = Recorded::default().on(call, Answer::Error(404, "NotFoundException", "Invalid domain name"));
         assert_eq!(finding_of(&aws, &wanted).await, MISSING);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_mapping_is_found_by_its_path_with_its_target() {
+        let wanted = Outside::Mapping { domain: "api.example.com".into(), path: String::new(), stage: "prod".into() };
+        let mapping =
+            |id: &str, key: &str| json!({ "apiMappingId": id, "apiId": "api2", "stage": "live", "apiMappingKey": key });
+        let found = async |mappings: serde_json::Value| {
+            let shown = Answer::Json(200, json!({ "items": mappings }));
+            let aws = Recorded::default().on("GET /v2/domainnames/api.example.com/apimappings", shown);
+            finding_of(&aws, &wanted).await
+        };
+        assert_eq!(found(json!([mapping("m1", "v1"), mapping("m2", "")])).await, exists("m2 api2/live"));
+        assert_eq!(found(json!([mapping("m1", "v1")])).await, MISSING);
     }
 
     fn records(sets: &str) -> Answer {

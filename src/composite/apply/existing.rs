@@ -9,7 +9,7 @@ use crate::cloud::{Cloud, Failure};
 use crate::composite::decision::Decision;
 use crate::composite::used;
 use crate::model::{Existing, Finding, Inventory, Key, Lookup, Object, Reference};
-use crate::plugin::{Input, Problem, Value};
+use crate::plugin::{Problem, Value};
 use crate::reconcile::Action;
 use crate::topology::Topology;
 use crate::topology::outside::{Use, UseContext, use_in_apply};
@@ -57,10 +57,7 @@ pub(super) async fn settle<'a, P: Topology>(
     }
     let lookups: Vec<Lookup> = named.iter().map(|it| Lookup::Outside(it.reference.to.clone())).collect();
     let found = cloud.facts(&lookups).await?.outside;
-    let context = UseContext {
-        root_id: prior.get("id").as_str(),
-        allows_duplicates: *P::allows_duplicate_name(config) == Input::Known(true),
-    };
+    let context = used::context::<P>(config, prior.get("id").as_str());
     let mut problems = Vec::new();
     for it in &named {
         match (found.get(&it.reference.to), it.is_used) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::cloud::retries::Retry;
-use crate::cloud::{Cloud, Deadlines, Dependents};
+use crate::cloud::{Cause, Cloud, Deadlines, Dependents, Failure};
 use crate::composite::dependents;
 use crate::model::{GuardDutyObjects, Inventory};
 use crate::reconcile::Plan;
@@ -23,7 +23,8 @@ pub(super) struct InUse {
 }
 
 /// Waits until nothing unmanaged blocks a destroy, so that it deletes either everything or nothing. Terraform may be
-/// destroying these objects in the same run. What the role may not list blocks nothing.
+/// destroying these objects in the same run. A list that AWS rejects blocks nothing, because the plan has named it, and
+/// another destroy would not succeed either. One that failed otherwise ends the wait.
 pub(super) async fn until_unused<P: Topology>(
     cloud: &dyn Cloud,
     inventory: &Inventory,
@@ -31,10 +32,16 @@ pub(super) async fn until_unused<P: Topology>(
     deadlines: &Deadlines,
 ) -> Result<(), InUse> {
     let users = || async {
-        let found = dependents::of_destroy::<P>(cloud, inventory, guardduty).await;
-        Dependents { unseen: Vec::new(), ..found }
+        let mut found = dependents::of_destroy::<P>(cloud, inventory, guardduty).await;
+        found.unseen.retain(is_temporary);
+        found
     };
     until_none(users, deadlines).await
+}
+
+/// Whether a later call may succeed although nothing changes in AWS.
+fn is_temporary(failure: &Failure) -> bool {
+    matches!(failure.cause, Cause::Throttled | Cause::Lost | Cause::Credentials | Cause::TimedOut | Cause::Stopped)
 }
 
 /// Waits until no unmanaged API mapping blocks a destroy, for the same reason. AWS deletes the mappings of a domain
@@ -52,7 +59,9 @@ pub(super) async fn until_unmapped<P: Topology>(
 async fn until_none<F: Future<Output = Dependents>>(list: impl Fn() -> F, deadlines: &Deadlines) -> Result<(), InUse> {
     let mut pause = FIRST_PAUSE;
     loop {
+        let start = Instant::now();
         let found = list().await;
+        let took = start.elapsed();
         if found.objects.is_empty() && found.unseen.is_empty() {
             return Ok(());
         }
@@ -69,6 +78,7 @@ async fn until_none<F: Future<Output = Dependents>>(list: impl Fn() -> F, deadli
             () = tokio::time::sleep(pause.min(rest)) => {}
             () = deadlines.stop.cancelled() => {}
         }
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        // A search of many APIs leaves half of the calls that AWS accepts to other resources.
+        pause = (pause * 2).min(LONGEST_PAUSE).max(took);
     }
 }

@@ -311,6 +311,21 @@ pub(in crate::composite) fn destroy_in_use<P: Topology>(
     has_stopped: bool,
     diagnostics: &mut Diagnostics,
 ) {
+    if !found.unseen.is_empty() {
+        let unseen: Vec<String> = found.unseen.iter().map(detail).collect();
+        let users = match found.objects.is_empty() {
+            true => String::new(),
+            false => format!("\n\nThese were found:\n{}", listed(&found.objects, "  ")),
+        };
+        diagnostics.error(
+            format!("Could not destroy {} {root_id}", P::TYPE_NAME),
+            format!(
+                "Nothing was deleted, because the unmanaged objects that use it could not be listed. {}{users}",
+                unseen.join("\n")
+            ),
+        );
+        return;
+    }
     let why = match has_stopped {
         true => "Terraform requested a stop while the destroy waited for them",
         false => "They still existed when timeouts.delete expired",

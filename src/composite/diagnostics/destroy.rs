@@ -107,7 +107,11 @@ fn warn_of_unmanaged<P: Topology>(
             format!("Could not list unmanaged objects in {} {name:?}", P::TYPE_NAME),
             match P::KIND.takes_foreign_objects_along() {
                 true => {
-                    format!("{}\n\nAWS deletes any unmanaged objects together with {id}.", unseen.join("\n"))
+                    format!(
+                        "{}\n\nAWS deletes any unmanaged objects together with {id}. It rejects the deletion of objects that \
+                         other APIs use, and the destroy then fails after it has deleted others.",
+                        unseen.join("\n")
+                    )
                 }
                 false => format!(
                     "{}\n\nIf {id} contains unmanaged objects, AWS rejects its deletion, and the destroy fails.",

@@ -207,11 +207,12 @@ pub(in crate::composite) fn failed(summary: String, failure: &Failure, diagnosti
     diagnostics.error(summary, detail(failure) + &guide.unwrap_or_default());
 }
 
-/// Mappings that block a deletion, with the reason: those that hold a custom domain of `what`, and those on other
-/// domains, which hold a stage.
+/// What blocks a deletion, with the reason: mappings that hold a custom domain of `what`, those on other domains, which
+/// hold a stage, and users of other objects.
 pub(super) fn by_domain(what: &str, blocking: &[Dependent]) -> String {
+    let (mappings, users): (Vec<Dependent>, Vec<Dependent>) = blocking.iter().cloned().partition(Dependent::is_mapping);
     let (ours, theirs): (Vec<Dependent>, Vec<Dependent>) =
-        blocking.iter().cloned().partition(|it| it.holds.iter().any(|held| held == domain(it)));
+        mappings.into_iter().partition(|it| it.holds.iter().any(|held| held == domain(it)));
     [
         (ours, format!("These API mappings point a custom domain of {what} at other APIs, which would become unreachable:")),
         (
@@ -220,10 +221,11 @@ pub(super) fn by_domain(what: &str, blocking: &[Dependent]) -> String {
                 "These API mappings point unmanaged custom domains at {what}. AWS does not delete its stages while they exist:"
             ),
         ),
+        (users, format!("These use objects of {what}. AWS does not delete what they use while they exist:")),
     ]
     .into_iter()
-    .filter(|(mappings, _)| !mappings.is_empty())
-    .map(|(mappings, reason)| format!("{reason}\n{}", listed(&mappings, "  ")))
+    .filter(|(blocking, _)| !blocking.is_empty())
+    .map(|(blocking, reason)| format!("{reason}\n{}", listed(&blocking, "  ")))
     .collect::<Vec<_>>()
     .join("\n\n")
 }

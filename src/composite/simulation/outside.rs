@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::Simulation;
 use super::shapes::outlives_root;
-use crate::model::{Claim, Entry, Inventory, Key, Object, Ref, Spec};
+use crate::model::{ApiMapping, Claim, Entry, Finding, Inventory, Key, Lookup, Object, Outside, Ref, Spec};
 use crate::plugin::Value;
 
 /// Whether the user names an object in `adopt`, or one that it is part of or leads to. `ids` are those of all objects,
@@ -40,6 +40,27 @@ impl Simulation {
         let id = id.as_str().expect("ids are strings").to_string();
         self.ids.lock().unwrap().insert(entry.key.clone(), id);
         self.created_for.lock().unwrap().remove(&entry.key);
+    }
+
+    /// The API mappings that exist at these places.
+    pub(super) fn existing_mappings(&self, lookups: &[Lookup]) -> Vec<(Outside, Finding)> {
+        let (objects, ids) = (self.objects(), self.ids.lock().unwrap());
+        let finding = |lookup: &Lookup| {
+            let Lookup::Outside(wanted @ Outside::Mapping { .. }) = lookup else { return None };
+            let found = objects.iter().find_map(|object| match &object.spec {
+                spec @ Spec::ApiMapping(mapping) if wanted.is_named_by(spec) => Some((object, mapping)),
+                _ => None,
+            });
+            let described = |(object, mapping): (&Object, &ApiMapping)| {
+                let target = match &mapping.stage {
+                    Ref::Key(stage) => format!("{}/{}", ids[&mapping.api], ids[stage]),
+                    Ref::Id(target) => target.clone(),
+                };
+                Finding::Exists { owner: None, detail: format!("{} {target}", ids[&object.key]) }
+            };
+            Some((wanted.clone(), found.map_or(Finding::Missing(None), described)))
+        };
+        lookups.iter().filter_map(finding).collect()
     }
 
     /// Fills an empty account with the objects of an inventory.

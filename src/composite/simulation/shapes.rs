@@ -129,6 +129,7 @@ pub(super) fn may_be_adopted(new: &Object, existing: &Object, is_of_root: bool) 
         | Spec::JwtAuthorizer(_)
         | Spec::Integration(_)
         | Spec::ApiRoute(_)
+        | Spec::ApiMapping(_)
         | Spec::LogSubscription(_) => Some(new.spec == existing.spec),
         spec => (outlives_root(spec) && is_of_root).then_some(true),
     }

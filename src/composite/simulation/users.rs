@@ -1,7 +1,7 @@
 //! What uses managed objects, and the deletions that AWS rejects because of it.
 
 use super::Simulation;
-use crate::cloud::{Cause, Dependent, DependentScope, Dependents, Failure, OpContext};
+use crate::cloud::{Cause, Dependent, DependentScope, Dependents, Extent, Failure, OpContext};
 use crate::model::{
     ENDPOINT_STATE, Entry, GuardDutyObjects, Input, InterfaceEndpoint, Key, Learned, Object, PENDING_ACCEPTANCE, Spec,
     TopologyKind, WhenInUse,
@@ -68,37 +68,66 @@ impl Simulation {
         }
     }
 
-    /// Returns a network interface for each slot in use, and for an object of a gateway a route of another API.
+    /// Returns a network interface for each slot in use, for a stage a mapping, and for another object of a gateway a
+    /// route of another API. A limited search reads 20 APIs, and that one last.
     pub(super) fn users_within(&self, owner: TopologyKind, within: DependentScope<'_>) -> Dependents {
         let is_of_gateway = owner == TopologyKind::HttpGateway;
-        if matches!(within, DependentScope::Domains(_) | DependentScope::Stages(_)) {
+        if matches!(within, DependentScope::Domains(_)) {
             return Dependents::default();
         }
-        if is_of_gateway && !matches!(within, DependentScope::Objects(_)) {
-            return self.unmanaged_dependents();
-        }
-        if *self.denies_dependents.lock().unwrap() {
-            let denied = Failure::new(Cause::Denied, "DescribeNetworkInterfaces", "not authorized");
-            return Dependents { objects: Vec::new(), unseen: vec![denied] };
-        }
-        let found = match is_of_gateway {
-            true => self.routes_of_others(),
-            false => self.interfaces(),
+        let DependentScope::Objects(entries, extent) = within else {
+            if is_of_gateway {
+                return self.unmanaged_dependents();
+            }
+            return self.users_in_network(within);
         };
+        self.looked_for.lock().unwrap().extend(entries.iter().map(|entry| entry.key.slot.clone()));
+        if !is_of_gateway {
+            return self.users_in_network(within);
+        }
+        let (mut objects, mut unseen) = (self.users_of_gateway(), Vec::new());
+        objects.retain(|user| entries.iter().any(|entry| user.holds.contains(&entry.id)));
+        if entries.iter().all(|entry| entry.applied.is_deployed_by_aws()) {
+            // Mappings do not take a search of the APIs.
+            return Dependents { objects, unseen };
+        }
+        if let Some(failure) = self.list_failure() {
+            return failure;
+        }
+        let unread = (*self.other_apis.lock().unwrap()).saturating_sub(19);
+        if extent == Extent::Limited && unread > 0 {
+            objects.retain(Dependent::is_mapping);
+            unseen.push(Failure::new(Cause::Other, "GetIntegrations", format!("{unread} APIs were not read")));
+        }
+        Dependents { objects, unseen }
+    }
+
+    /// The answer if no list of users succeeds.
+    fn list_failure(&self) -> Option<Dependents> {
+        let cause = (*self.dependents_failure.lock().unwrap())?;
+        let failure = Failure::new(cause, "DescribeNetworkInterfaces", "not authorized");
+        Some(Dependents { objects: Vec::new(), unseen: vec![failure] })
+    }
+
+    fn users_in_network(&self, within: DependentScope<'_>) -> Dependents {
+        if let Some(failure) = self.list_failure() {
+            return failure;
+        }
+        let found = self.interfaces();
         let ids = self.ids.lock().unwrap();
         let is_within = |dependent: &Dependent| match within {
             DependentScope::Root | DependentScope::Domains(_) | DependentScope::NetworkInterfaces => true,
-            DependentScope::Addresses(..) | DependentScope::Stages(_) => false,
+            DependentScope::Addresses(..) => false,
             DependentScope::DefaultSecurityGroup => {
                 ids.iter().any(|(key, id)| key.slot == "default_security_group" && dependent.holds.contains(id))
             }
             DependentScope::Subnets(subnets) => dependent.holds.iter().any(|id| subnets.contains(&id.as_str())),
-            DependentScope::Objects(entries) => entries.iter().any(|entry| dependent.holds.contains(&entry.id)),
+            DependentScope::Objects(entries, _) => entries.iter().any(|entry| dependent.holds.contains(&entry.id)),
         };
         Dependents { objects: found.into_iter().filter(is_within).collect(), unseen: Vec::new() }
     }
 
-    fn routes_of_others(&self) -> Vec<Dependent> {
+    fn users_of_gateway(&self) -> Vec<Dependent> {
         let in_use = self.in_use.lock().unwrap();
         let ids = self.ids.lock().unwrap();
         let objects = self.objects();
@@ -112,7 +141,14 @@ impl Simulation {
             holds: vec![ids[&object.key].clone()],
             guardduty: Vec::new(),
         };
-        used.map(route).collect()
+        let mapping = |object: &Object| Dependent {
+            kind: Dependent::MAPPING,
+            id: format!("m-{}", object.key.slot),
+            description: "theirs.example.com/".into(),
+            further: format!("to {}", ids[&object.key]),
+            ..route(object)
+        };
+        used.map(|object| if object.spec.is_deployed_by_aws() { mapping(object) } else { route(object) }).collect()
     }
 
     fn interfaces(&self) -> Vec<Dependent> {

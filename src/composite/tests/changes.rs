@@ -1,7 +1,6 @@
 //! Creates, updates and destroys, with known and unknown inputs.
 
 use super::*;
-use crate::cloud::Cause;
 
 #[tokio::test(start_paused = true)]
 async fn a_network_is_created_updated_and_destroyed() {

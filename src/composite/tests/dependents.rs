@@ -69,7 +69,7 @@ async fn interfaces_in_a_group_that_gets_no_rules_are_reported() {
 async fn a_missing_list_permission_is_only_a_warning() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
-    *terraform.account.denies_dependents.lock().unwrap() = true;
+    *terraform.account.dependents_failure.lock().unwrap() = Some(Cause::Denied);
     let without = network(&[("create_private_app_subnets", false.into())]);
     let plan = terraform.plan(&without).await;
     let [warning] = &plan.diagnostics.0[..] else { panic!("{:?}", plan.diagnostics) };

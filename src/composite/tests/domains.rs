@@ -261,6 +261,68 @@ async fn drift_of_a_domain_and_its_mapping_is_corrected() {
     assert_eq!(terraform.account.take_calls(), ["create domain", "create api_mapping"]);
 }
 
+/// A gateway whose mapping was deleted outside Terraform, and with another one in its place.
+async fn mapped_again(stage: Option<&str>) -> Terraform<HttpGateway> {
+    let mut terraform = created().await;
+    let before = inventory(&terraform.private);
+    terraform.account.delete_outside("api_mapping");
+    terraform.account.create_outside(&before, "api_mapping", &"m9".into());
+    if let Some(stage) = stage {
+        let api = terraform.state.get("id").as_str().unwrap();
+        let target = crate::model::Ref::Id(stage.replace("ours", api));
+        terraform.account.change_outside("api_mapping", |spec| {
+            let Spec::ApiMapping(mapping) = spec else { unreachable!() };
+            mapping.stage = target.clone();
+        });
+    }
+    terraform.refresh().await;
+    terraform
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_equal_mapping_is_named_before_it_is_taken_over() {
+    let mut terraform = mapped_again(None).await;
+    let config = with_domain("a.example.com");
+    let plan = terraform.plan(&config).await;
+    let [warning] = &plan.diagnostics.0[..] else { panic!("{:?}", plan.diagnostics) };
+    let target = format!("points to {}/$default", terraform.state.get("id").as_str().unwrap());
+    for part in ["The API mapping \"a.example.com/\" (m9) exists already", &target, "The apply takes it over"] {
+        assert!(warning.detail.contains(part), "{part}: {}", warning.detail);
+    }
+    assert!(!terraform.apply_plan(&config, plan).await.has_errors());
+    assert_eq!(*terraform.state.get("aws_objects").get("api_mapping"), Value::from("m9"));
+    terraform.assert_quiet(&config).await;
+
+    // It is recognized by its ID without private state.
+    terraform.private = Vec::new();
+    terraform.refresh().await;
+    assert_eq!(terraform.plan(&config).await.diagnostics.0, []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mapping_to_another_stage_is_named_and_never_overwritten() {
+    let config = with_domain("a.example.com");
+    for stage in ["api2/prod", "ours/beta"] {
+        let mut terraform = mapped_again(Some(stage)).await;
+        let target = stage.replace("ours", terraform.state.get("id").as_str().unwrap());
+        let plan = terraform.plan(&config).await;
+        let [warning] = &plan.diagnostics.0[..] else { panic!("{:?}", plan.diagnostics) };
+        let command = "delete-api-mapping --domain-name a.example.com --api-mapping-id m9";
+        for part in [&format!("already points to {target}"), command] {
+            assert!(warning.detail.contains(part), "{part}: {}", warning.detail);
+        }
+        assert!(terraform.apply_plan(&config, plan).await.has_errors(), "{stage}");
+        assert_eq!(terraform.account.ids_of("api_mapping"), ["m9".to_string()].into());
+
+        let mut ignoring = config.clone();
+        ignoring.set("ignore_drift", Value::List(vec!["api_mapping".into()]));
+        terraform.refresh().await;
+        let plan = terraform.plan(&ignoring).await;
+        assert_eq!(plan.diagnostics.0, [], "nothing is created");
+        assert!(!terraform.apply_plan(&ignoring, plan).await.has_errors(), "{stage}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_domain_of_a_killed_update_is_taken_over_only_if_required() {
     let of = |name: &str| {

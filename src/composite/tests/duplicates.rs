@@ -1,7 +1,6 @@
 //! Creates while AWS contains a root that the configuration would create again.
 
 use super::*;
-use crate::cloud::Cause;
 
 /// A complete root with the range of [`network`].
 fn complete(id: &str) -> Namesake {

@@ -175,7 +175,7 @@ async fn a_failed_destroy_keeps_the_remaining_objects_in_state() {
     terraform.assert_applies(&network(&[])).await;
     terraform.account.in_use.lock().unwrap().push("subnet.private_app.1".into());
     // The destroy cannot know that.
-    *terraform.account.denies_dependents.lock().unwrap() = true;
+    *terraform.account.dependents_failure.lock().unwrap() = Some(Cause::Denied);
     let diagnostics = terraform.destroy().await;
     assert!(diagnostics.0.iter().any(|it| it.summary == "Could not delete subnet \"subnet.private_app.1\""));
     let named: Vec<&String> = terraform.state.get("aws_objects").as_map().unwrap().keys().collect();

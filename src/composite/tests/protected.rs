@@ -1,7 +1,6 @@
 //! Objects that `protected_objects` protects from deletion.
 
 use super::*;
-use crate::cloud::Cause;
 
 /// A network with two AZs and these inputs.
 fn two_azs(nats: i64, protected: &[&str], more: &[(&str, Value)]) -> Value {

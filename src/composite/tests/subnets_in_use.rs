@@ -221,7 +221,7 @@ async fn a_subnet_that_waits_for_one_in_use_is_an_error() {
         config
     };
     // The plan does not see the network interface.
-    *terraform.account.denies_dependents.lock().unwrap() = true;
+    *terraform.account.dependents_failure.lock().unwrap() = Some(Cause::Denied);
     set_in_use(&terraform, &["subnet.private_app.1"]);
     let diagnostics = terraform.apply(&moved).await;
     assert!(diagnostics.0.iter().any(|it| it.summary.contains("incomplete")), "{diagnostics:?}");

@@ -190,7 +190,7 @@ async fn a_role_that_may_not_list_interfaces_takes_over_no_subnet() {
     terraform.assert_applies(&network(&[("num_availability_zones", 2.into())])).await;
     let changed = network(&[("num_availability_zones", 3.into())]);
     apply_and_forget(&mut terraform, &changed).await;
-    *terraform.account.denies_dependents.lock().unwrap() = true;
+    *terraform.account.dependents_failure.lock().unwrap() = Some(Cause::Denied);
     terraform.refresh().await;
     let plan = terraform.plan(&changed).await;
     assert!(!plan.diagnostics.has_errors(), "{:?}", plan.diagnostics);

@@ -1,7 +1,7 @@
 //! Values of every input of a network, for generators of configurations.
 
 use crate::plugin::Value;
-use crate::topology::settings::{Setting, entry, together, values};
+use crate::topology::settings::{Setting, entry, tags, together, values};
 
 /// A Region with its AZs, of which the network has some.
 pub(crate) struct Place {
@@ -22,10 +22,6 @@ const POLICIES: [&str; 2] = [
     r#"{"Statement":[{"Effect":"Allow","Principal":"*","Action":"*","Resource":"*"}]}"#,
     r#"{"Statement":[{"Effect":"Deny","Principal":"*","Action":"s3:PutObject","Resource":"*"}]}"#,
 ];
-
-fn tags() -> [Value; 2] {
-    [entry("team", "web"), Value::map([("cost", "1".into()), ("team", "net".into())])]
-}
 
 fn nacl_rule(pairs: &[(&'static str, Value)]) -> Value {
     let basis = [

@@ -64,6 +64,10 @@ fn of_domain(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
     let Input::Known(Some(name)) = &config.domain_name else { return Vec::new() };
     let path = AttributePath::new("domain_name");
     let mut all = vec![Reference::new(Outside::Domain(name.clone()), path.clone())];
+    if let Input::Known(stage) = &config.stage_name {
+        let mapping = Outside::Mapping { domain: name.clone(), path: String::new(), stage: stage.clone() };
+        all.push(Reference::new(mapping, path.clone()));
+    }
     let is_ours = |arn: &str| {
         Arn::parse(arn).is_ok_and(|arn| {
             let is_ours = scope.account.as_deref().is_none_or(|account| account == arn.account);

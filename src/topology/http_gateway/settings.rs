@@ -1,7 +1,7 @@
 //! Values of every input of a gateway, for generators of configurations.
 
 use crate::plugin::Value;
-use crate::topology::settings::{Setting, entry, together, values};
+use crate::topology::settings::{Setting, entry, tags, together, values};
 
 /// The inputs that no setting below sets, each with the reason.
 pub(crate) const EXCEPT: [(&str, &str); 3] = [
@@ -9,10 +9,6 @@ pub(crate) const EXCEPT: [(&str, &str); 3] = [
     ("ignore_drift", "the tests of ignored drift draw it"),
     ("protected_objects", "what they protect can neither be changed nor destroyed"),
 ];
-
-fn tags() -> [Value; 2] {
-    [entry("team", "web"), Value::map([("cost", "1".into()), ("team", "net".into())])]
-}
 
 fn texts<const N: usize>(name: &'static str, texts: [&str; N]) -> Setting {
     values(name, texts.map(Value::from))

@@ -7,10 +7,10 @@ use crate::composite::plan::Roots;
 use crate::composite::private_state::{Private, Withheld};
 use crate::composite::{diagnostics, used};
 use crate::model::{Existing, Facts, Finding, Inventory, Lookup, Object, Reference};
-use crate::plugin::{Diagnostics, Input, Problem};
+use crate::plugin::{Diagnostics, Problem};
 use crate::reconcile::Action;
 use crate::topology::Topology;
-use crate::topology::outside::{OwnerInPlan, Use, UseContext, use_in_plan, withheld};
+use crate::topology::outside::{OwnerInPlan, Use, use_in_plan, withheld};
 
 impl<P: Topology> PreparedPlan<'_, P> {
     /// Lets the topology use existing objects that a create would find under their names, and decides again. Reports
@@ -27,10 +27,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
         let created: Vec<(&Object, &Reference, &Existing)> =
             decision.plan.ops.iter().filter_map(|op| found(&op.action, &references, basis)).collect();
         let root_id = self.request.prior.get("id").as_str();
-        let context = UseContext {
-            root_id: root_id.filter(|_| !is_replaced),
-            allows_duplicates: *P::allows_duplicate_name(&self.config) == Input::Known(true),
-        };
+        let context = used::context::<P>(&self.config, root_id.filter(|_| !is_replaced));
         let known = self.prior.as_ref().filter(|_| !is_replaced).map(|prior| P::references(prior, basis.scope));
         let before = private.inventory.clone();
         let is_known = |reference: &Reference| {
@@ -94,10 +91,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
         if !unseen.is_empty() {
             outside.extend(cloud.facts(&unseen).await.or_report::<P>(diagnostics)?.outside);
         }
-        let context = UseContext {
-            root_id: self.request.prior.get("id").as_str(),
-            allows_duplicates: *P::allows_duplicate_name(&self.config) == Input::Known(true),
-        };
+        let context = used::context::<P>(&self.config, self.request.prior.get("id").as_str());
         let mut refused = Vec::new();
         for reference in &references {
             let Some(Finding::Usable(existing)) = outside.get(&reference.to) else { continue };
