@@ -1,5 +1,7 @@
 //! Objects that a destroy keeps and a create uses without owning them: log groups, of both topologies.
 
+mod settings;
+
 use super::*;
 use crate::composite::private_state::Private;
 use crate::composite::replaced;
@@ -21,6 +23,9 @@ trait Logging: Topology {
 
     /// Without logs.
     fn plain() -> Value;
+
+    /// An input that changes the root in place.
+    fn of_root() -> (&'static str, Value);
 }
 
 impl Logging for FourTierVpc {
@@ -49,6 +54,10 @@ impl Logging for FourTierVpc {
     fn plain() -> Value {
         network(&[])
     }
+
+    fn of_root() -> (&'static str, Value) {
+        ("vpc_custom_tags", Value::map([("team", Value::from("web"))]))
+    }
 }
 
 impl Logging for HttpGateway {
@@ -73,6 +82,10 @@ impl Logging for HttpGateway {
     fn plain() -> Value {
         gateway(&[("GET /a", route("a", None))], &[], &[])
     }
+
+    fn of_root() -> (&'static str, Value) {
+        ("description", "changed".into())
+    }
 }
 
 /// Runs a test for both topologies.
@@ -93,6 +106,8 @@ macro_rules! for_both {
         }
     };
 }
+
+use for_both;
 
 /// A group that something else created, with a retention of 30 days.
 fn existing<P: Logging>(terraform: &Terraform<P>, owner: Option<OwningRoot>) {
