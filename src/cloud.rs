@@ -280,6 +280,8 @@ pub enum DependentScope<'a> {
     Objects(&'a [&'a Entry]),
     /// The mappings of unmanaged custom domains to these stages, by their names.
     Stages(&'a [&'a str]),
+    /// The subscription filters of these log groups of a gateway, by their names.
+    LogGroups(&'a [&'a str]),
 }
 
 /// The unmanaged objects in a topology, as far as they could be listed.

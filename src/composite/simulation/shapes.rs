@@ -125,11 +125,11 @@ pub(super) fn is_found(object: &Object, objects: &[Object]) -> bool {
 pub(super) fn may_be_adopted(new: &Object, existing: &Object, is_of_root: bool) -> Option<bool> {
     match &new.spec {
         Spec::LogGroup(_) | Spec::DomainName(_) | Spec::Stage(_) => Some(false),
-        Spec::Authorizer(_)
-        | Spec::JwtAuthorizer(_)
-        | Spec::Integration(_)
-        | Spec::ApiRoute(_)
-        | Spec::LogSubscription(_) => Some(new.spec == existing.spec),
+        Spec::Authorizer(_) | Spec::JwtAuthorizer(_) | Spec::Integration(_) | Spec::ApiRoute(_) => {
+            Some(new.spec == existing.spec)
+        }
+        // Its name tells whose it is.
+        Spec::LogSubscription(_) => Some(new.spec == existing.spec || is_of_root),
         spec => (outlives_root(spec) && is_of_root).then_some(true),
     }
 }

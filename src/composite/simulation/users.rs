@@ -74,6 +74,9 @@ impl Simulation {
         if matches!(within, DependentScope::Domains(_) | DependentScope::Stages(_)) {
             return Dependents::default();
         }
+        if let DependentScope::LogGroups(groups) = within {
+            return Dependents { objects: self.filters_of_others(groups), unseen: Vec::new() };
+        }
         if is_of_gateway && !matches!(within, DependentScope::Objects(_)) {
             return self.unmanaged_dependents();
         }
@@ -88,7 +91,7 @@ impl Simulation {
         let ids = self.ids.lock().unwrap();
         let is_within = |dependent: &Dependent| match within {
             DependentScope::Root | DependentScope::Domains(_) | DependentScope::NetworkInterfaces => true,
-            DependentScope::Addresses(..) | DependentScope::Stages(_) => false,
+            DependentScope::Addresses(..) | DependentScope::Stages(_) | DependentScope::LogGroups(_) => false,
             DependentScope::DefaultSecurityGroup => {
                 ids.iter().any(|(key, id)| key.slot == "default_security_group" && dependent.holds.contains(id))
             }

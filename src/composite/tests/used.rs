@@ -1,6 +1,8 @@
 //! Objects that a destroy keeps and a create uses without owning them: log groups, of both topologies.
 
+mod forwarded;
 mod settings;
+mod undeletable;
 
 use super::*;
 use crate::composite::private_state::Private;
@@ -396,7 +398,7 @@ fn find_settings<P: Logging>(terraform: &mut Terraform<P>) {
     let mut private = Private::decode(&terraform.private).expect("it is that of a state");
     let entries = &mut private.inventory.entries;
     let group = entries.iter_mut().find(|it| it.key.slot == P::SLOT).expect("it is in state");
-    let settings = [(LogGroup::DATA_PROTECTION, "ACTIVATED"), ("metric filters", "2")];
+    let settings = [(LogGroup::DATA_PROTECTION, "ACTIVATED"), (LogGroup::METRIC_FILTERS, "2")];
     group.learned.unexpressed.extend(settings.map(|(name, value)| (name.to_string(), value.to_string())));
     terraform.private = private.encode();
 }
