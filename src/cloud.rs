@@ -279,6 +279,8 @@ pub enum DependentScope<'a> {
     Domains(&'a [&'a str]),
     /// Everything that uses these objects, wherever it is.
     Objects(&'a [&'a Entry], Extent),
+    /// The subscription filters of these log groups of a gateway, by their names.
+    LogGroups(&'a [&'a str]),
 }
 
 /// How far the users of objects are searched for where AWS does not list them by what they use.

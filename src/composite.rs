@@ -30,6 +30,7 @@ mod replaced;
 mod state;
 mod status;
 mod takeover;
+mod undeletable;
 mod used;
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::observe::{ignore_drift, require_missing};
 use super::protected::Protection;
 use super::renamed::{self, Renamed};
-use super::{diagnostics, replaced, state, used};
+use super::{diagnostics, replaced, state, undeletable, used};
 use crate::model::{Facts, Inventory, Object, Scope};
 use crate::plugin::{Diagnostics, Problem};
 use crate::reconcile::{self, Plan};
@@ -75,6 +75,7 @@ impl<P: Topology> Basis<'_, P> {
             Ok(plan) if diagnostics::refuse_contested::<P>(&name, &plan, diagnostics) => Err(()),
             Ok(plan) if self.protection.refuse_update::<P>(&name, &plan, diagnostics) => Err(()),
             Ok(_) if self.refuse_changes_of_used(inventory, &objects, diagnostics) => Err(()),
+            Ok(plan) if undeletable::refuse_update::<P>(&name, &plan, diagnostics) => Err(()),
             Ok(plan) if replaced::refuse_update::<P>(&name, &plan, &ignored, diagnostics) => Err(()),
             Ok(plan) => Ok(Some(Decision { objects, plan, missing, renamed })),
             Err(cycle) => {

@@ -105,6 +105,18 @@ pub(super) async fn of_deleted_stages<P: Topology>(
     cloud.dependents(P::KIND, root_id, within, &inventory.entries).await
 }
 
+/// Lists the unmanaged subscription filters of the log groups that a plan deletes. Without such a group, it calls
+/// nothing.
+pub(super) async fn of_deleted_groups<P: Topology>(
+    cloud: &dyn Cloud,
+    inventory: &Inventory,
+    plan: &Plan,
+) -> Dependents {
+    let is_deleted = |entry: &&Entry| entry.spec().holds_subscription_filters() && !entry.stays_when_deleted();
+    let names: Vec<&str> = plan.deleted().filter(is_deleted).map(|entry| entry.id.as_str()).collect();
+    in_root_if::<P>(!names.is_empty(), cloud, inventory, DependentScope::LogGroups(&names)).await
+}
+
 /// Lists the unmanaged API mappings that block a destroy: of other APIs on its domains, and of its API on unmanaged
 /// domains.
 pub(super) async fn mappings<P: Topology>(

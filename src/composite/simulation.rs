@@ -27,7 +27,7 @@ use crate::cloud::{
     Recorder, Root, RootState, Seen, Unmanaged,
 };
 use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope, TopologyKind};
-use crate::model::{Claim, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, RouteTable, Spec};
+use crate::model::{Claim, Entry, Inventory, Key, Learned, LogGroup, Object, OnDelete, Ref, RouteTable, Spec};
 use crate::model::{UnmanagedInApi, UnmanagedSubnet};
 use crate::plugin::Input;
 use discovered::{Discovered, landscape};
@@ -197,6 +197,9 @@ impl Simulation {
         }
         if let (Spec::Subnet(_), Some(acl)) = (spec, self.network_acls.lock().unwrap().get(id)) {
             learned.network_acl_id = Some(acl.clone());
+        }
+        if matches!(spec, Spec::LogGroup(_)) && self.is_protected_group(id) {
+            learned.unexpressed.insert(LogGroup::DELETION_PROTECTION.to_string(), true.to_string());
         }
         if self.is_unowned.load(Ordering::Relaxed) || self.is_foreign.load(Ordering::Relaxed) {
             learned.attributes.remove("resource");
@@ -423,6 +426,7 @@ impl Cloud for Simulation {
         }
         id = equal.unwrap_or(id);
         let root = self.ids_of(work.owner.root()).pop_first();
+        id = self.id_of_filter(object, root.as_deref())?.unwrap_or(id);
         {
             let mut objects = self.objects();
             let created_for = self.created_for.lock().unwrap().get(&object.key).cloned();
@@ -589,7 +593,7 @@ impl Cloud for Simulation {
         // Targets that were missing before are not caused by this deletion.
         let before = self.current_blackholes();
         let endpoints = self.endpoints_of_subnets();
-        if matches!(entry.applied, Spec::LogGroup(_)) && self.stays(work, entry) {
+        if matches!(entry.applied, Spec::LogGroup(_)) && self.stays(work, entry)? {
             return self.answer(&entry.key);
         }
         let mut deleted = vec![entry.key.clone()];
@@ -630,8 +634,20 @@ impl Cloud for Simulation {
         Ok(())
     }
 
-    async fn dependents(&self, owner: TopologyKind, _: &str, within: DependentScope<'_>, _: &[Entry]) -> Dependents {
-        self.users_within(owner, within)
+    async fn dependents(
+        &self,
+        owner: TopologyKind,
+        _: &str,
+        within: DependentScope<'_>,
+        known: &[Entry],
+    ) -> Dependents {
+        let mut found = self.users_within(owner, within);
+        if owner == TopologyKind::HttpGateway && matches!(within, DependentScope::Root) {
+            let groups = known.iter().filter(|it| LogGroup::of(&it.applied).is_some() && !it.stays_when_deleted());
+            let groups: Vec<&str> = groups.map(|entry| entry.id.as_str()).collect();
+            found.objects.extend(self.filters_of_others(&groups));
+        }
+        found
     }
 
     async fn roots(&self, _: TopologyKind) -> Result<Vec<Root>, Failure> {

@@ -1,4 +1,5 @@
-//! Unmanaged objects in an API and in its custom domain. AWS deletes them too, so the plan warns about them.
+//! Unmanaged objects in an API, in its custom domain and in its log group. AWS deletes them too, so the plan warns
+//! about them.
 
 use std::collections::HashSet;
 
@@ -7,14 +8,15 @@ use futures::future::join_all;
 
 use super::{api_mapping, authorizer, domain_name, link_users, route, stage, text};
 use crate::aws::Session;
+use crate::aws::logs::subscription;
 use crate::cloud::{Cause, Dependent, DependentScope, Dependents, Failure};
-use crate::model::{Entry, Spec};
+use crate::model::{Entry, LogGroup, Spec};
 
-/// Finds the unmanaged routes, stages and authorizers of an API and the unmanaged mappings of its domain. All of them
-/// are deleted with the API or domain, except mappings to other APIs, which block the deletion of the domain, and
-/// mappings to the API on unmanaged domains, which block the deletion of their stage.
-/// Integrations only serve routes and are not reported. Failed list calls are reported in addition to the results of
-/// the others.
+/// Finds the unmanaged routes, stages and authorizers of an API, the unmanaged mappings of its domain, and the
+/// unmanaged filters of a log group that is deleted. All of them are deleted with the API, domain or group, except
+/// mappings to other APIs, which block the deletion of the domain, and mappings to the API on unmanaged domains, which
+/// block the deletion of their stage. Integrations only serve routes and are not reported. Failed list calls are
+/// reported in addition to the results of the others.
 pub(crate) async fn dependents(
     session: &Session,
     api_id: &str,
@@ -35,6 +37,9 @@ pub(crate) async fn dependents(
         DependentScope::Domains(names) => names.contains(&entry.id.as_str()),
         _ => false,
     };
+    if let DependentScope::LogGroups(names) = within {
+        return Dependents::of(subscription::unmanaged_in(session, names.iter().copied(), known).await);
+    }
     let domains = known.iter().filter(|entry| matches!(entry.applied, Spec::DomainName(_)) && entry.is_present());
     let paths = join_all(domains.filter(is_meant).map(|entry| paths(session, api_id, &entry.id, known)));
     if !matches!(within, DependentScope::Root) {
@@ -54,12 +59,16 @@ pub(crate) async fn dependents(
             guardduty: Vec::new(),
         })
     };
-    let (routes, stages, authorizers, paths, elsewhere) = tokio::join!(
+    let is_deleted = |entry: &&Entry| LogGroup::of(&entry.applied).is_some() && entry.is_present();
+    let groups = known.iter().filter(is_deleted).filter(|entry| !entry.stays_when_deleted());
+    let groups = groups.map(|entry| entry.id.as_str());
+    let (routes, stages, authorizers, paths, elsewhere, filters) = tokio::join!(
         route::list(session, api_id),
         stage::list(session, api_id),
         authorizer::list(session, api_id),
         paths,
-        mappings_elsewhere(session, api_id, known, |_| true)
+        mappings_elsewhere(session, api_id, known, |_| true),
+        subscription::unmanaged_in(session, groups, known)
     );
     let routes = routes.map(|all| {
         let found = all.into_iter().filter_map(|it| unmanaged("route", it.route_id, it.route_key));
@@ -73,7 +82,7 @@ pub(crate) async fn dependents(
         let found = all.into_iter().filter_map(|it| unmanaged("authorizer", it.authorizer_id, it.name));
         found.collect()
     });
-    Dependents::of([routes, stages, authorizers, elsewhere].into_iter().chain(paths))
+    Dependents::of([routes, stages, authorizers, elsewhere].into_iter().chain(paths).chain(filters))
 }
 
 /// Lists the mappings of unmanaged domains to the stages among these objects. AWS does not delete a stage that has one.

@@ -187,7 +187,7 @@ impl<'a> View<'a> {
     async fn first_read(mut self, session: &Session, classification: Option<&Classification>) -> Result<Seen, Failure> {
         let root_id = self.root_id;
         let stage = self.own_stages(classification).next().cloned();
-        self.logs = Logs::of_stage(session, stage.as_ref(), self.owner).await?;
+        self.logs = Logs::of_stage(session, root_id, stage.as_ref(), self.owner).await?;
         if classification.is_none() {
             self.links = vpc_link::list_if_supported(session).await?;
         }

@@ -50,7 +50,7 @@ pub(crate) async fn dependents(
             };
             vec![finder.interfaces(filter_any("subnet-id", ids.iter().copied()), has_addresses).await]
         }
-        DependentScope::Domains(_) => vec![],
+        DependentScope::Domains(_) | DependentScope::LogGroups(_) => vec![],
         DependentScope::Objects(entries, _) if entries.iter().all(|entry| has_own_lists(entry)) => {
             finder.in_subnets_and_groups(entries).await
         }

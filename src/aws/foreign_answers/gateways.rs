@@ -194,7 +194,7 @@ fn of_other_services() -> Vec<Deletion> {
         ..LogSubscription::test()
     };
     let groups = Answer::Json(200, json!({ "logGroups": [{ "logGroupName": "/http/shop", "arn": GROUP_ARN }] }));
-    let filters = Answer::Json(200, json!({ "subscriptionFilters": [{ "filterName": "fgw-access-logs" }] }));
+    let filters = Answer::Json(200, json!({ "subscriptionFilters": [{ "filterName": "fgw-access-logs-api1" }] }));
     let tags = Answer::Json(200, json!({ "tags": { "fgw:resource": "http_gateway/api1" } }));
     let of_logs = |name, call: &str, foreign, entry, others: (&str, Answer)| Deletion {
         name,
@@ -228,7 +228,7 @@ fn of_other_services() -> Vec<Deletion> {
             NO_GROUP,
             Entry::new(
                 keys::log_subscription(&group),
-                "/http/shop|fgw-access-logs",
+                "/http/shop|fgw-access-logs-api1",
                 Spec::LogSubscription(subscription),
             ),
             ("DescribeSubscriptionFilters", filters),

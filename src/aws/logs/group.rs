@@ -116,8 +116,8 @@ fn unexpressed(shown: &Shown) -> BTreeMap<String, String> {
             "log_group_class",
             shown.log_group_class().filter(|it| **it != LogGroupClass::Standard).map(ToString::to_string),
         ),
-        ("metric filters", shown.metric_filter_count().filter(|it| *it > 0).map(|it| it.to_string())),
-        ("deletion_protection_enabled", shown.deletion_protection_enabled().filter(|it| *it).map(|it| it.to_string())),
+        (LogGroup::METRIC_FILTERS, shown.metric_filter_count().filter(|it| *it > 0).map(|it| it.to_string())),
+        (LogGroup::DELETION_PROTECTION, shown.deletion_protection_enabled().filter(|it| *it).map(|it| it.to_string())),
     ];
     settings.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
 }
@@ -360,9 +360,7 @@ fn protected(mut failure: Failure, name: &str) -> Failure {
     failure.case = Some(Case::LogGroupProtected);
     failure.with_advice(
         "To delete the log group with its events, run this command, then apply again.",
-        [format!(
-            "aws logs put-log-group-deletion-protection --log-group-identifier {name} --no-deletion-protection-enabled"
-        )],
+        [LogGroup::unprotecting(name)],
     )
 }
 

@@ -3,21 +3,17 @@
 use std::time::Duration;
 
 use aws_sdk_cloudwatchlogs::types::{Distribution, SubscriptionFilter as Shown};
+use futures::future::join_all;
 
 use crate::aws::Session;
 use crate::aws::calls::codes;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::{AwsError, Operation, OrFailure};
 use crate::aws::logs::group;
-use crate::cloud::{Cause, Failure, Observed};
+use crate::cloud::{Cause, Dependent, Failure, Observed};
 use crate::model::Destination;
 use crate::model::Input;
 use crate::model::{Entry, Key, Learned, LogSubscription, Spec};
-
-/// The name of the filter that this provider creates, of which a log group has at most one. The constant name
-/// identifies the filter in an import and after a lost answer. PutSubscriptionFilter replaces the whole filter with
-/// this name, so that a change of the destination neither duplicates nor loses events.
-pub(crate) const NAME: &str = "fgw-access-logs";
 
 /// How long AWS may reject a filter as undeliverable. PutSubscriptionFilter sends a test message, which may fail while
 /// a permission, role or stream is new. A misconfiguration is rejected with the same message, so it is reported only
@@ -47,20 +43,55 @@ pub(crate) async fn find(session: &Session, group: &str, name: &str) -> Result<O
     }
 }
 
-/// Finds the filter of a foreign log group: that of this provider or, without one, the only filter.
-pub(crate) async fn find_any(session: &Session, group: &str) -> Result<Option<Shown>, Failure> {
-    if let Some(ours) = find(session, group, NAME).await? {
-        return Ok(Some(ours));
-    }
+/// Finds the filter of a foreign log group: that of this API or, without one, the only filter of something else. The
+/// filters of other APIs do not count.
+pub(crate) async fn find_any(session: &Session, group: &str, api_id: &str) -> Result<Option<Shown>, Failure> {
     let mut filters = all(session, group).await?;
+    if let Some(ours) = filters.iter().find(|it| it.filter_name.as_deref() == Some(&LogSubscription::name_for(api_id)))
+    {
+        return Ok(Some(ours.clone()));
+    }
+    filters.retain(|it| !is_of_another(it, api_id));
     Ok(filters.pop().filter(|_| filters.is_empty()))
 }
 
-/// The filters of a log group. AWS allows fewer than the 50 of a page, so there is no further one.
+fn is_of_another(shown: &Shown, api_id: &str) -> bool {
+    shown.filter_name.as_deref().is_some_and(|name| LogSubscription::is_of_another(name, api_id))
+}
+
+/// The filters of a log group, none if it does not exist. AWS allows fewer than the 50 of a page, so there is no
+/// further one.
 async fn all(session: &Session, group: &str) -> Result<Vec<Shown>, Failure> {
     let answer = session.logs.describe_subscription_filters().log_group_name(group).send().await;
-    let found = answer.or_failure("DescribeSubscriptionFilters")?;
-    Ok(found.subscription_filters.unwrap_or_default())
+    match answer.or_failure("DescribeSubscriptionFilters") {
+        Err(failure) if failure.cause == Cause::NotFound => Ok(Vec::new()),
+        found => Ok(found?.subscription_filters.unwrap_or_default()),
+    }
+}
+
+/// Lists the filters of these log groups that are not in state. AWS deletes them with their groups.
+pub(crate) async fn unmanaged_in(
+    session: &Session,
+    groups: impl Iterator<Item = &str>,
+    known: &[Entry],
+) -> Vec<Result<Vec<Dependent>, Failure>> {
+    let list = async |group: &str| {
+        let dependent = |shown: Shown| {
+            let name = shown.filter_name?;
+            let is_known = known.iter().any(|entry| entry.id == LogSubscription::id(group, &name));
+            (!is_known).then(|| Dependent {
+                kind: "subscription filter",
+                id: name,
+                description: String::new(),
+                further: format!("of {group}, to {}", shown.destination_arn.unwrap_or_default()),
+                owner: None,
+                holds: Vec::new(),
+                guardduty: Vec::new(),
+            })
+        };
+        Ok(all(session, group).await?.into_iter().filter_map(dependent).collect())
+    };
+    join_all(groups.map(list)).await
 }
 
 /// Converts a filter that AWS returned to an observation. AWS does not return the permission of the filter.
@@ -81,32 +112,39 @@ pub(crate) fn read(shown: &Shown, log_group: Key, key: Key, permission: Option<K
         permission,
         log_group,
     };
-    let id = id(spec.log_group.fixed.known()?, shown.filter_name.as_deref().unwrap_or(NAME));
+    let id = LogSubscription::id(spec.log_group.fixed.known()?, shown.filter_name.as_deref()?);
     Some(Observed { id, key, spec: Spec::LogSubscription(spec), learned: Learned::new() })
 }
 
-/// Creates the filter, or adopts an equal one that is not in state: an interrupted run may have created it. An adopted
-/// group may have it under another name, and with a second one, each event would be delivered twice. Another filter
-/// with the name of this provider is an error, because PutSubscriptionFilter would replace it.
+/// Creates the filter of the API. One with its name is that of an interrupted run, and gets these inputs. An adopted
+/// group may have an equal one under another name: with a second one, each event would be delivered twice, so it
+/// becomes that of the API. The filters of other APIs stay, equal or not.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &LogSubscription) -> Result<(), Failure> {
-    let group = operation.id(&spec.log_group)?;
+    let (group, api_id) = (operation.id(&spec.log_group)?, operation.root_id()?);
+    let ours = LogSubscription::name_for(api_id);
     // A group that this process created contains no filter of an interrupted run.
     let existing = match operation.session.process.created.contains(group) {
         true => Vec::new(),
         false => all(operation.session, group).await?,
     };
-    let has_name = |it: &&Shown| it.filter_name.as_deref() == Some(NAME);
-    let name = match (existing.iter().find(|it| equals(operation, it, spec)), existing.iter().find(has_name)) {
-        // In an unmanaged group, the filter may be unmanaged too.
-        (Some(equal), _) if !group::is_of_root(operation, group).await? => return Err(unmanaged(group, equal)),
-        (Some(equal), _) => equal.filter_name.as_deref().unwrap_or(NAME),
-        (None, Some(other)) => return Err(unmanaged(group, other)),
-        (None, None) => {
-            put(operation, (group, NAME), spec, None).await?;
-            NAME
+    let interrupted = existing.iter().find(|it| it.filter_name.as_deref() == Some(&ours));
+    let equal = existing.iter().find(|it| equals(operation, it, spec) && !is_of_another(it, api_id));
+    let name = match (interrupted, equal) {
+        (Some(interrupted), _) if equals(operation, interrupted, spec) => &ours,
+        (None, Some(equal)) => {
+            let name = equal.filter_name.as_deref().unwrap_or_default();
+            // In an unmanaged group, the filter may be unmanaged too.
+            if !group::is_of_root(operation, group).await? {
+                return Err(unmanaged(group, name, equal));
+            }
+            name
+        }
+        (found, _) => {
+            put(operation, (group, &ours), spec, found).await?;
+            &ours
         }
     };
-    operation.record_id(&id(group, name));
+    operation.record_id(&LogSubscription::id(group, name));
     Ok(())
 }
 
@@ -122,17 +160,14 @@ pub(crate) async fn update(
     if *to == (LogSubscription { permission: to.permission.clone(), ..from.clone() }) {
         return Ok(());
     }
-    let (group, name) = (operation.id(&to.log_group)?, name_in(id));
+    let (group, name) = names_in(id, "PutSubscriptionFilter")?;
     let found = find(operation.session, group, name).await?;
     put(operation, (group, name), to, found.as_ref()).await
 }
 
 /// Deletes the filter. Unmanaged filters remain.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    let Some((group, name)) = entry.id.split_once('|') else {
-        let message = format!("{} is not the ID of a subscription filter; this is a bug in the provider", entry.id);
-        return Err(Failure::new(Cause::Other, "DeleteSubscriptionFilter", message));
-    };
+    let (group, name) = names_in(&entry.id, "DeleteSubscriptionFilter")?;
     let session = operation.session;
     let _lock = group::lock(session, group).await;
     let change = Mutation {
@@ -148,14 +183,11 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     change.delete(delete, codes::missing::is_filter_missing, exists).await
 }
 
-/// The ID of a filter: `<log group>|<filter>`. The name of a log group cannot contain a vertical bar.
-fn id(group: &str, name: &str) -> String {
-    format!("{group}|{name}")
-}
-
-/// The name of the filter in an ID: `fgw-access-logs`, unless something else created it.
-pub(crate) fn name_in(id: &str) -> &str {
-    id.split_once('|').map_or(NAME, |(_, name)| name)
+fn names_in<'a>(id: &'a str, action: &str) -> Result<(&'a str, &'a str), Failure> {
+    LogSubscription::names_in(id).ok_or_else(|| {
+        let message = format!("{id} is not the ID of a subscription filter; this is a bug in the provider");
+        Failure::new(Cause::Other, action, message)
+    })
 }
 
 /// Sends a filter with these inputs and, of one that exists, with its fields that no input expresses.
@@ -204,19 +236,19 @@ fn equals(operation: &Operation<'_>, shown: &Shown, spec: &LogSubscription) -> b
     found.is_some_and(|it| it.spec == Spec::LogSubscription(spec.clone()))
 }
 
-fn unmanaged(group: &str, existing: &Shown) -> Failure {
+fn unmanaged(group: &str, name: &str, existing: &Shown) -> Failure {
     let destination = existing.destination_arn.as_deref().unwrap_or("an unknown destination");
-    let name = existing.filter_name.as_deref().unwrap_or(NAME);
     Failure::new(
         Cause::Exists,
         "PutSubscriptionFilter",
         format!(
             "log group {group} already has a subscription filter {name} to {destination}, which is not managed by this \
-             resource, so it was not changed. A killed run or someone else may have created it"
+             resource, so it was not changed"
         ),
     )
     .with_advice(
-        "If nothing else needs it, delete it with this command, then apply again.",
+        "Another one would deliver each event twice. If nothing else needs this one, delete it with this command, then \
+         apply again.",
         [format!("aws logs delete-subscription-filter --log-group-name {group} --filter-name {name}")],
     )
 }

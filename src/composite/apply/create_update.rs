@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::existing;
 use super::existing::Settled;
-use super::inventory::{normalize_inventory, pending};
+use super::inventory::{keep, kept, normalize_inventory, pending};
 use super::names::Claim;
 use super::pending_deletion::{Found, cancel_pending_deletion, defer_deletes, defer_unstarted, take_not_attached};
 use super::run::{Run, Setup, Shared, SharedInventory};
@@ -19,7 +19,7 @@ use crate::composite::observe::unmanaged_objects;
 use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
 use crate::composite::{adoption, dependents, diagnostics, facts, import, outside, state, takeover};
-use crate::model::{Drift, Entry, Facts, GuardDutyObjects, Inventory, Key, Scope};
+use crate::model::{Drift, Entry, Facts, GuardDutyObjects, Inventory, Key, Object, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Severity, Value};
 use crate::reconcile::{Outcome, Plan};
 use crate::topology::{ProtectedObjects, Topology};
@@ -103,6 +103,8 @@ struct PreparedApply<'a, P: Topology> {
     prior: Option<P::Config>,
     /// The private state: first the planned one, in the end the new one.
     private: Private,
+    /// The objects that a setting keeps, unless the apply succeeds.
+    kept: Vec<Object>,
 }
 
 impl<'a, P: Topology> PreparedApply<'a, P> {
@@ -135,7 +137,18 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         let last_applied = state::last_applied::<P>(Some(&private), &request.prior, &attributes);
         let prior = state::decode::<P>(&last_applied).ok().map(|(_, config)| config);
         let name = state::name::<P>(&config);
-        Some(PreparedApply { shared, cloud, request, attributes, config, name, last_applied, prior, private })
+        Some(PreparedApply {
+            shared,
+            cloud,
+            request,
+            attributes,
+            config,
+            name,
+            last_applied,
+            prior,
+            private,
+            kept: Vec::new(),
+        })
     }
 
     fn creating(&self) -> bool {
@@ -278,6 +291,8 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         self.private.takes_over = false;
         self.private.last_applied = None;
         cancel_pending_deletion(&mut self.private.inventory, &decision.objects);
+        self.kept = kept(&self.private.inventory, &decision.objects);
+        keep(&mut self.private.inventory, &self.kept);
         std::mem::take(&mut self.private.inventory)
     }
 
@@ -299,9 +314,11 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         private.root_state = if self.creating() { Some(RootState::Creating) } else { private.root_state };
         private.in_creation |= self.creating();
         private.pending.insert(P::KIND.root().into(), "the last apply ended with a panic".into());
+        let kept = self.kept.clone();
         move || {
             let mut private = private.clone();
             private.inventory = inventory.now();
+            keep(&mut private.inventory, &kept);
             private.forget_foreign();
             encoder.encode(&private).unwrap_or((Value::Null, Vec::new()))
         }
@@ -336,6 +353,9 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         self.private.pending = pending(plan, &outcome, &inventory);
         self.private.pending.extend(not_attached);
         self.private.last_applied = self.last_applied().filter(|_| !outcome.is_complete());
+        if !outcome.is_complete() {
+            keep(&mut inventory, &self.kept);
+        }
         self.private.inventory = inventory;
         self.private.forget_foreign();
         self.private.in_creation = (creating || self.private.in_creation) && diagnostics.has_errors();

@@ -11,7 +11,7 @@ use crate::cloud::retries::RetryLimits;
 use crate::cloud::{Cloud, Deadlines, Failure};
 use crate::composite::private_state::Private;
 use crate::composite::status::is_not_adopted;
-use crate::composite::{diagnostics, import, location, protected, refresh, released, replaced, state};
+use crate::composite::{diagnostics, import, location, protected, refresh, released, replaced, state, undeletable};
 use crate::model::{Entry, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::reconcile::{self, Plan};
@@ -47,7 +47,9 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
             return ApplyResponse { state: request.prior, private: Vec::new(), diagnostics };
         }
     };
-    if protected::refuse_destroy::<P>(&request.prior, &private, cloud.scope(), &mut diagnostics) {
+    if protected::refuse_destroy::<P>(&request.prior, &private, cloud.scope(), &mut diagnostics)
+        || undeletable::refuse_destroy::<P>(root_id, &private.inventory, &mut diagnostics)
+    {
         return ApplyResponse { state: request.prior, private: private.encode(), diagnostics };
     }
     if replaced::refuse_destroy::<P>(

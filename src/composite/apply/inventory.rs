@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Entry, Inventory, Key, Object, Origin};
+use crate::model::{Entry, Inventory, Key, Object, Origin, Spec};
 use crate::reconcile::{Action, Outcome, Plan};
 
 /// Sorts the inventory in the order of the blueprint and removes missing objects that are no longer required. If an
@@ -36,6 +36,27 @@ pub(super) fn normalize_inventory(inventory: &mut Inventory, objects: &[Object],
     let position = |entry: &Entry| objects.iter().position(|object| object.key == entry.key);
     inventory.entries.retain(|entry| entry.is_present() || position(entry).is_some());
     inventory.entries.sort_by_key(|entry| position(entry).unwrap_or(usize::MAX));
+}
+
+/// The objects that a setting keeps when they are deleted: before an apply, or with the objects that it requires.
+pub(super) fn kept(inventory: &Inventory, objects: &[Object]) -> Vec<Object> {
+    let is_kept = |spec: &Spec| spec.uses_existing() == Some(true);
+    let before = inventory.present().map(|entry| (&entry.key, &entry.applied));
+    let all = before.chain(objects.iter().map(|object| (&object.key, &object.spec)));
+    all.filter(|(_, spec)| is_kept(spec)).map(|(key, spec)| Object::new(key.clone(), spec.clone())).collect()
+}
+
+/// Lets the settings of these objects count. Until an apply has succeeded, neither the old nor the new value of a
+/// setting may lose anything.
+pub(super) fn keep(inventory: &mut Inventory, kept: &[Object]) {
+    for entry in inventory.entries.iter_mut().filter(|entry| !entry.stays_when_deleted()) {
+        let Some(object) = kept.iter().find(|object| object.key == entry.key) else { continue };
+        let observed = entry.take_observed();
+        entry.applied.take_unstored(object.spec.as_kind());
+        if let Some(observed) = observed {
+            entry.observe(observed);
+        }
+    }
 }
 
 /// Describes the operations that are still to be done, by key.

@@ -379,15 +379,31 @@ pub(in crate::composite) fn root_is_missing<P: Topology>(
 
 /// Unmanaged API mappings of custom domains that an update deletes.
 pub(in crate::composite) fn warn_of_paths<P: Topology>(name: &str, found: &Dependents, diagnostics: &mut Diagnostics) {
+    warn_of_deleted_with::<P>(name, ("custom domain", "the domain"), found, diagnostics);
+}
+
+/// Unmanaged subscription filters of log groups that an update deletes.
+pub(in crate::composite) fn warn_of_deleted_filters<P: Topology>(
+    name: &str,
+    found: &Dependents,
+    diagnostics: &mut Diagnostics,
+) {
+    warn_of_deleted_with::<P>(name, ("log group", "the log group"), found, diagnostics);
+}
+
+fn warn_of_deleted_with<P: Topology>(
+    name: &str,
+    (deleted, with): (&str, &str),
+    found: &Dependents,
+    diagnostics: &mut Diagnostics,
+) {
     let mut parts: Vec<String> = found.unseen.iter().map(detail).collect();
     if !found.objects.is_empty() {
-        parts.insert(0, deleted_with("the domain", &found.objects));
+        parts.insert(0, deleted_with(with, &found.objects));
     }
     if !parts.is_empty() {
-        diagnostics.warning(
-            format!("Updating {} {name:?} deletes a custom domain that may be in use", P::TYPE_NAME),
-            parts.join("\n\n"),
-        );
+        let summary = format!("Updating {} {name:?} deletes a {deleted} that may be in use", P::TYPE_NAME);
+        diagnostics.warning(summary, parts.join("\n\n"));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Errors about protected objects.
+//! Errors about objects that are protected from their deletion, by `protected_objects` or in AWS.
 
 use super::text::first;
 use crate::model::{Entry, printable};
@@ -60,6 +60,29 @@ pub(in crate::composite) fn protected_in_destroy<P: Topology>(
              {} If the resource is tainted, this command keeps it:\n\n  terraform untaint ADDRESS",
             lines(objects),
             lift(root_id)
+        ),
+    );
+}
+
+/// Objects with deletion protection in AWS that the action of the summary would delete, each with the command that
+/// turns it off.
+pub(in crate::composite) fn protected_from_deletion(
+    action: &str,
+    objects: &[(&Entry, String)],
+    diagnostics: &mut Diagnostics,
+) {
+    let line = |(entry, _): &(&Entry, String)| format!("  {} ({})", entry.key, printable(&entry.id));
+    let commands: Vec<String> = objects.iter().map(|(_, command)| format!("  {}", printable(command))).collect();
+    diagnostics.error(
+        format!("Could not {action}: log groups with deletion protection"),
+        format!(
+            "AWS rejects the deletion of these log groups while their deletion protection is on:\n{}\n\nNothing has been \
+             deleted. To keep a group with its log events, set access_log_logservice_group_skip_destroy, or \
+             log_group_skip_destroy of its flow log, to true, and apply that first. To delete it, turn its deletion \
+             protection off, then run Terraform again:\n\n{}\n\nIf the resource is tainted, this command keeps it:\n\n  \
+             terraform untaint ADDRESS",
+            first(objects, line).join("\n"),
+            commands.join("\n"),
         ),
     );
 }

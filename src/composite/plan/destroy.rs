@@ -1,12 +1,15 @@
-//! The plan of a destroy. It only warns: a failed lookup is not an error, so that it never prevents a destroy. The two
-//! exceptions are a root of another account, which the destroy could not delete, and protected objects.
+//! The plan of a destroy. It only warns: a failed lookup is not an error, so that it never prevents a destroy. The
+//! exceptions are a root of another account and objects with deletion protection in AWS, which the destroy could not
+//! delete, and protected objects.
 
 use crate::cloud::{Cloud, Connected, Connection, Dependents};
 use crate::composite::diagnostics::End;
 use crate::composite::managed_roots::ManagedRoots;
 use crate::composite::private_state::Private;
 use crate::composite::status::is_not_adopted;
-use crate::composite::{adoption, dependents, diagnostics, import, location, protected, refresh, released, state};
+use crate::composite::{
+    adoption, dependents, diagnostics, import, location, protected, refresh, released, state, undeletable,
+};
 use crate::plugin::{Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::topology::Topology;
 
@@ -36,7 +39,10 @@ pub(super) async fn plan<P: Topology>(
                 managed.keep_used(id, &mut private.inventory);
             }
             let (prior, scope) = (&request.prior, cloud.scope());
-            let refuses = |private: &Private| protected::refuse_destroy::<P>(prior, private, scope, &mut diagnostics);
+            let refuses = |private: &Private| {
+                protected::refuse_destroy::<P>(prior, private, scope, &mut diagnostics)
+                    || undeletable::refuse_destroy::<P>(id, &private.inventory, &mut diagnostics)
+            };
             if private.as_ref().is_some_and(refuses) {
                 return refused(request, diagnostics);
             }

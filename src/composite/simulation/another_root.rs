@@ -1,4 +1,4 @@
-//! Two roots in one account. Each has its own simulation, and they share the log groups.
+//! Two roots in one account. Each has its own simulation, and they share the log groups with their filters.
 
 use std::sync::atomic::Ordering;
 
@@ -24,5 +24,6 @@ impl Simulation {
             let owner = self.owner_of(&object, &self.objects());
             other.see_group(object, owner);
         }
+        other.see_filters(self.filters());
     }
 }

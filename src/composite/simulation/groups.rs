@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Simulation;
 use super::outside::entry_of;
 use super::shapes::as_known;
-use crate::cloud::OpContext;
-use crate::model::{Entry, Existing, Finding, Key, Learned, LogGroup, Lookup, Object, Outside, OwningRoot, Spec};
+use crate::cloud::{Cause, Dependent, Failure, OpContext};
+use crate::model::{
+    Entry, Existing, Finding, Key, Learned, LogGroup, LogSubscription, Lookup, Object, Outside, OwningRoot, Spec,
+};
 
 /// The slots of objects by their IDs.
 type Slots = BTreeMap<String, String>;
@@ -17,6 +19,10 @@ pub(super) struct Groups {
     unowned: BTreeMap<Key, Option<OwningRoot>>,
     /// The names of the groups that were deleted with their events.
     deleted: Vec<String>,
+    /// The IDs of the subscription filters that the simulated root does not own.
+    filters: BTreeSet<String>,
+    /// The names of the groups with deletion protection.
+    protected: BTreeSet<String>,
 }
 
 impl Groups {
@@ -35,6 +41,11 @@ impl Groups {
 pub(super) fn is_at(object: &Object, key: &Key) -> bool {
     let is_group = LogGroup::of(&object.spec).is_some() && key.slot.starts_with("log_group");
     is_group && object.key.fixed == key.fixed
+}
+
+/// Whether the ID of a subscription filter is that of one of a group.
+fn is_filter_of(id: &str, group: &str) -> bool {
+    LogSubscription::names_in(id).is_some_and(|(of, _)| of == group)
 }
 
 /// Whether two objects are log groups with one name.
@@ -167,17 +178,89 @@ impl Simulation {
 
     /// Whether the deletion of a group leaves it: its setting keeps it, or its tag does not name the root. Otherwise
     /// its events are lost.
-    pub(super) fn stays(&self, work: &OpContext<'_>, entry: &Entry) -> bool {
+    pub(super) fn stays(&self, work: &OpContext<'_>, entry: &Entry) -> Result<bool, Failure> {
         let owner = self.created_for.lock().unwrap().get(&entry.key).cloned();
         let is_owned = !self.groups.lock().unwrap().has(&entry.key) && owner.as_deref() == work.root_id;
         if is_owned && !entry.applied.stays_when_deleted() {
-            self.groups.lock().unwrap().deleted.push(entry.id.clone());
-            return false;
+            if self.is_protected_group(&entry.id) {
+                return Err(Failure::new(Cause::Other, "DeleteLogGroup", "deletion protection is enabled"));
+            }
+            let mut groups = self.groups.lock().unwrap();
+            groups.deleted.push(entry.id.clone());
+            groups.filters.retain(|id| !is_filter_of(id, &entry.id));
+            return Ok(false);
         }
         if is_owned {
             self.release_group(&entry.key);
         }
-        true
+        Ok(true)
+    }
+
+    /// Turns the deletion protection of a group on or off, outside Terraform.
+    pub(crate) fn protect_group(&self, name: &str, is_on: bool) {
+        let protected = &mut self.groups.lock().unwrap().protected;
+        if is_on {
+            protected.insert(name.into())
+        } else {
+            protected.remove(name)
+        };
+    }
+
+    pub(super) fn is_protected_group(&self, name: &str) -> bool {
+        self.groups.lock().unwrap().protected.contains(name)
+    }
+
+    /// Creates a subscription filter outside Terraform.
+    pub(crate) fn create_filter(&self, group: &str, name: &str) {
+        self.groups.lock().unwrap().filters.insert(LogSubscription::id(group, name));
+    }
+
+    /// The IDs of all subscription filters.
+    pub(crate) fn filters(&self) -> BTreeSet<String> {
+        self.own_filters().union(&self.groups.lock().unwrap().filters).cloned().collect()
+    }
+
+    fn own_filters(&self) -> BTreeSet<String> {
+        let ids = self.ids.lock().unwrap();
+        let objects = self.objects();
+        let own = objects.iter().filter(|object| LogSubscription::of(&object.spec).is_some());
+        own.map(|object| ids[&object.key].clone()).collect()
+    }
+
+    /// Sees the subscription filters of another root, after its changes.
+    pub(super) fn see_filters(&self, all: BTreeSet<String>) {
+        let own = self.own_filters();
+        self.groups.lock().unwrap().filters = all.difference(&own).cloned().collect();
+    }
+
+    /// The filters of these groups that the simulated root does not own.
+    pub(super) fn filters_of_others(&self, groups: &[&str]) -> Vec<Dependent> {
+        let others = self.groups.lock().unwrap().filters.clone();
+        let names = others.iter().filter_map(|id| LogSubscription::names_in(id));
+        let dependent = |(group, name): (&str, &str)| Dependent {
+            kind: "subscription filter",
+            id: name.into(),
+            description: String::new(),
+            further: format!("of {group}"),
+            owner: None,
+            holds: Vec::new(),
+            guardduty: Vec::new(),
+        };
+        names.filter(|(group, _)| groups.contains(group)).map(dependent).collect()
+    }
+
+    /// The ID of a new subscription filter. AWS allows two for each group, and replaces one with the same name.
+    pub(super) fn id_of_filter(&self, object: &Object, root: Option<&str>) -> Result<Option<String>, Failure> {
+        let (Some(filter), Some(root)) = (LogSubscription::of(&object.spec), root) else { return Ok(None) };
+        let group = filter.log_group.fixed.known().expect("it is known at apply");
+        let id = LogSubscription::id(group, &LogSubscription::name_for(root));
+        assert!(!self.groups.lock().unwrap().filters.contains(&id), "{id} of another root is overwritten");
+        let mut filters = self.filters();
+        filters.retain(|other| is_filter_of(other, group) && *other != id);
+        match filters.len() < 2 || self.ids.lock().unwrap().get(&object.key).is_some_and(|id| filters.contains(id)) {
+            true => Ok(Some(id)),
+            false => Err(Failure::new(Cause::QuotaExceeded, "PutSubscriptionFilter", "Resource limit exceeded.")),
+        }
     }
 
     /// Removes the tags of a group.

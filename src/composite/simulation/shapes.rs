@@ -129,8 +129,9 @@ pub(super) fn may_be_adopted(new: &Object, existing: &Object, is_of_root: bool) 
         | Spec::JwtAuthorizer(_)
         | Spec::Integration(_)
         | Spec::ApiRoute(_)
-        | Spec::ApiMapping(_)
-        | Spec::LogSubscription(_) => Some(new.spec == existing.spec),
+        | Spec::ApiMapping(_) => Some(new.spec == existing.spec),
+        // Its name tells whose it is.
+        Spec::LogSubscription(_) => Some(new.spec == existing.spec || is_of_root),
         spec => (outlives_root(spec) && is_of_root).then_some(true),
     }
 }

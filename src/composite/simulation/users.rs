@@ -75,6 +75,9 @@ impl Simulation {
         if matches!(within, DependentScope::Domains(_)) {
             return Dependents::default();
         }
+        if let DependentScope::LogGroups(groups) = within {
+            return Dependents { objects: self.filters_of_others(groups), unseen: Vec::new() };
+        }
         let DependentScope::Objects(entries, extent) = within else {
             if is_of_gateway {
                 return self.unmanaged_dependents();
@@ -117,7 +120,7 @@ impl Simulation {
         let ids = self.ids.lock().unwrap();
         let is_within = |dependent: &Dependent| match within {
             DependentScope::Root | DependentScope::Domains(_) | DependentScope::NetworkInterfaces => true,
-            DependentScope::Addresses(..) => false,
+            DependentScope::Addresses(..) | DependentScope::LogGroups(_) => false,
             DependentScope::DefaultSecurityGroup => {
                 ids.iter().any(|(key, id)| key.slot == "default_security_group" && dependent.holds.contains(id))
             }

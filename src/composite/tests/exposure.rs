@@ -136,3 +136,22 @@ proptest! {
         check(&configs, failing);
     }
 }
+
+/// The deletion of the public route, which covers the other one, fails.
+#[test]
+fn a_protected_route_outlives_the_public_one_that_covers_it() {
+    let authorizers = Value::map([
+        ("first", jwt_authorizer("https://one.example.com")),
+        ("second", jwt_authorizer("https://one.example.com")),
+    ]);
+    let config = |routes: &[(&str, Value)], stage: &str| {
+        gateway(routes, &[], &[("jwt_authorizers", authorizers.clone()), ("stage_name", stage.into())])
+    };
+    for stages in [["prod", "$default"], ["prod", "prod"]] {
+        let before = [("ANY /{w+}", route("a", None)), ("POST /c/{w}/d", route("a", Some("first")))];
+        let after = [("GET /c/{v}", route("a", None))];
+        for failing in ["", "route.ANY /{w+}"] {
+            check(&[config(&before, stages[0]), config(&after, stages[1])], failing);
+        }
+    }
+}

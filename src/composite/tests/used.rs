@@ -1,5 +1,9 @@
 //! Objects that a destroy keeps and a create uses without owning them: log groups, of both topologies.
 
+mod forwarded;
+mod settings;
+mod undeletable;
+
 use super::*;
 use crate::composite::managed_roots::ManagedRoots;
 use crate::composite::private_state::Private;
@@ -22,6 +26,9 @@ trait Logging: Topology {
 
     /// Without logs.
     fn plain() -> Value;
+
+    /// An input that changes the root in place.
+    fn of_root() -> (&'static str, Value);
 }
 
 impl Logging for FourTierVpc {
@@ -50,6 +57,10 @@ impl Logging for FourTierVpc {
     fn plain() -> Value {
         network(&[])
     }
+
+    fn of_root() -> (&'static str, Value) {
+        ("vpc_custom_tags", Value::map([("team", Value::from("web"))]))
+    }
 }
 
 impl Logging for HttpGateway {
@@ -74,6 +85,10 @@ impl Logging for HttpGateway {
     fn plain() -> Value {
         gateway(&[("GET /a", route("a", None))], &[], &[])
     }
+
+    fn of_root() -> (&'static str, Value) {
+        ("description", "changed".into())
+    }
 }
 
 /// Runs a test for both topologies.
@@ -94,6 +109,8 @@ macro_rules! for_both {
         }
     };
 }
+
+use for_both;
 
 /// A group that something else created, with a retention of 30 days.
 fn existing<P: Logging>(terraform: &Terraform<P>, owner: Option<OwningRoot>) {
@@ -382,7 +399,7 @@ fn find_settings<P: Logging>(terraform: &mut Terraform<P>) {
     let mut private = Private::decode(&terraform.private).expect("it is that of a state");
     let entries = &mut private.inventory.entries;
     let group = entries.iter_mut().find(|it| it.key.slot == P::SLOT).expect("it is in state");
-    let settings = [(LogGroup::DATA_PROTECTION, "ACTIVATED"), ("metric filters", "2")];
+    let settings = [(LogGroup::DATA_PROTECTION, "ACTIVATED"), (LogGroup::METRIC_FILTERS, "2")];
     group.learned.unexpressed.extend(settings.map(|(name, value)| (name.to_string(), value.to_string())));
     terraform.private = private.encode();
 }

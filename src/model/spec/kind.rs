@@ -223,6 +223,16 @@ pub trait Kind: Any {
         None
     }
 
+    /// Whether AWS deletes the unmanaged subscription filters of it with it.
+    fn holds_subscription_filters(&self) -> bool {
+        false
+    }
+
+    /// The command that turns off the setting because of which AWS rejects its deletion. `None` if that is off.
+    fn command_to_unprotect(&self, _learned: &Learned) -> Option<String> {
+        None
+    }
+
     /// What AWS reports against it although it exists, for a warning of a refresh: a clause after its name.
     fn fault(&self, _learned: &Learned) -> Option<String> {
         None

@@ -169,8 +169,10 @@ crate::attributes! {
         /// ARN of the Lambda function, Kinesis stream or Firehose delivery stream that receives the log events that
         /// match `access_log_logservice_group_subscription_filter_pattern`. It must be in the Region and account of the
         /// gateway. For a function, the provider creates the permission that CloudWatch Logs needs; a stream requires
-        /// `access_log_logservice_group_subscription_role_arn`. By default, log events are not forwarded. Has no effect
-        /// without `access_log_logservice_group_name`.
+        /// `access_log_logservice_group_subscription_role_arn`. The name of the subscription filter is
+        /// `fgw-access-logs-` and the ID of the API. AWS allows two filters for each log group, so two gateways can
+        /// forward the events of one. By default, log events are not forwarded. Has no effect without
+        /// `access_log_logservice_group_name`.
         access_log_logservice_group_subscription_destination_arn: Input<Option<String>>
             = optional().change(PlanEffect::PartialReplace(
                 "creates, updates or deletes the subscription filter and, for a function, its permission"

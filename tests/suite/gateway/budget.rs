@@ -34,8 +34,9 @@ fn an_apply_takes_one_changing_call_per_object_and_few_reads() {
     // AWS deletes the objects in the API with it, but neither the permission statements nor the log group.
     // The group is read with its tags. The domains are listed by each of the three processes: the refresh looks for a
     // domain with the tags of the gateway, the plan names the mappings that would block the destroy, and the apply,
-    // which may run much later, makes sure before its first deletion that there are none.
-    assert_calls(&env.proxy, 5, 19, "a destroy");
+    // which may run much later, makes sure before its first deletion that there are none. The plan lists the
+    // subscription filters that are deleted with the group.
+    assert_calls(&env.proxy, 5, 20, "a destroy");
 }
 
 /// A gateway with this many routes to two functions, one of them protected by an authorizer, and access logs.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{THIS, TestEnv, with};
+use super::{THIS, TestEnv, text, with};
 use crate::support::adoption::generate;
 use crate::support::foreign::api::ForeignApi;
 use crate::support::log_events;
@@ -83,12 +83,39 @@ fn a_kept_group_survives_an_api_that_was_deleted_by_hand() {
 
 #[test]
 fn a_kept_group_survives_create_before_destroy() {
-    let lifecycle = json!({ "allow_duplicate_name": true, "lifecycle": { "create_before_destroy": true } });
     let env = TestEnv::with_terraform();
-    replaced(&env, true, || {
-        env.config(&logging(&env, true, lifecycle.clone()));
-        env.workspace.apply(&["-replace", THIS]).succeeded();
+    let more = json!({
+        "allow_duplicate_name": true,
+        "lifecycle": { "create_before_destroy": true },
+        "access_log_logservice_group_subscription_destination_arn": env.arn("users"),
     });
+    replaced(&env, true, || {
+        env.config(&logging(&env, true, more.clone()));
+        env.workspace.apply(&["-replace", THIS]).succeeded();
+        let groups = env.proxy.account().list_of("log_groups");
+        let group = groups.iter().find(|it| it["logGroupName"] == GROUP).expect("it exists");
+        let filters = group["subscriptionFilters"].as_array().expect("a list");
+        let name = format!("fgw-access-logs-{}", text(&env.attribute("id")));
+        assert_eq!(filters.iter().map(|it| text(&it["filterName"])).collect::<Vec<_>>(), [name]);
+    });
+}
+
+#[test]
+fn a_protected_group_stops_a_destroy_before_its_first_call() {
+    let env = TestEnv::new();
+    env.apply(&logging(&env, false, json!({})));
+    let protect = |is_on: bool| {
+        let protection = json!({ "logGroupIdentifier": GROUP, "deletionProtectionEnabled": is_on });
+        env.proxy.boto("logs", "put_log_group_deletion_protection", protection);
+    };
+    protect(true);
+    let deletions = || env.proxy.mutations().into_iter().filter(|it| it.call.action.starts_with("Delete")).count();
+    env.workspace.destroy().failed_with("log groups with deletion protection").failed_with("skip_destroy");
+    env.config(&json!({ "route_config": { "GET /a": env.to("orders") } }));
+    env.workspace.plan(&[]).failed_with("put-log-group-deletion-protection");
+    assert_eq!(deletions(), 0);
+    protect(false);
+    env.destroy();
 }
 
 #[test]

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::change::sorted;
 use super::load_client::LoadClient;
 use super::{SLOW, THIS, TestEnv, text, with};
+use crate::support::log_events;
 use crate::support::proxy::fault::Fault;
 use crate::support::wait::until;
 
 const GROUP: &str = "/shop/access";
-const OURS: &str = "fgw-access-logs";
 const ROLE: &str = "arn:aws:iam::123456789012:role/logs";
 
 /// A gateway with two routes and access logs.
@@ -34,6 +34,11 @@ fn load_client(env: &TestEnv) -> LoadClient {
 fn forwarding(env: &TestEnv, more: Value) -> Value {
     let destination = json!({ "access_log_logservice_group_subscription_destination_arn": env.arn("users") });
     logging(env, with(&destination, &more))
+}
+
+/// The name of the filter of the gateway.
+fn ours(env: &TestEnv) -> String {
+    format!("fgw-access-logs-{}", text(&env.attribute("id")))
 }
 
 fn stream(env: &TestEnv) -> String {
@@ -116,12 +121,11 @@ fn a_subscription_moves_to_a_stream_and_back_in_safe_order() {
     assert!(calls.contains(&"PutRetentionPolicy /shop/access".to_owned()), "{calls:#?}");
     let created = group(&env, GROUP).expect("it exists");
     assert_eq!((&created["kmsKeyId"], &created["retentionInDays"]), (&json!(arn), &json!(30)));
-    let to_function = |pattern: &str| {
-        [OURS.to_owned(), pattern.to_owned(), env.arn("users"), String::new(), "ByLogStream".to_owned()]
-    };
+    let to_function =
+        |pattern: &str| [ours(&env), pattern.to_owned(), env.arn("users"), String::new(), "ByLogStream".to_owned()];
     assert_eq!(filters(&env, GROUP), [to_function("")]);
     assert_eq!(log_sources(&env, "users"), [source(&env, GROUP)]);
-    assert_eq!(env.attribute("aws_objects")["log_subscription"], format!("{GROUP}|{OURS}"));
+    assert_eq!(env.attribute("aws_objects")["log_subscription"], format!("{GROUP}|{}", ours(&env)));
     let client = load_client(&env);
 
     let to_stream = |pattern: &str, more: Value| {
@@ -141,7 +145,7 @@ fn a_subscription_moves_to_a_stream_and_back_in_safe_order() {
         ["PutSubscriptionFilter /shop/access", "RemovePermission subscription_permission"],
     );
     let shown = |pattern: &str, distribution: &str| {
-        [OURS.to_owned(), pattern.to_owned(), stream(&env), ROLE.to_owned(), distribution.to_owned()]
+        [ours(&env), pattern.to_owned(), stream(&env), ROLE.to_owned(), distribution.to_owned()]
     };
     assert_eq!(filters(&env, GROUP), [shown("500", "Random")]);
     assert_eq!(log_sources(&env, "users"), Vec::<String>::new());
@@ -331,22 +335,66 @@ fn retention_and_key_change_in_place() {
 fn events_that_match_the_pattern_reach_the_function() {
     let env = TestEnv::new();
     let account = env.proxy.account();
-    account.create_function("sink", "def handler(event, context):\n    print('seen', event['awslogs']['data'])\n");
+    create_sink(&env, "sink");
     let to_sink = json!({
         "access_log_logservice_group_subscription_destination_arn": env.arn("sink"),
         "access_log_logservice_group_subscription_filter_pattern": "ERROR",
     });
     env.apply(&logging(&env, to_sink));
-    let logs = |method: &str, arguments: Value| account.boto("logs", method, arguments);
-    logs("create_log_stream", json!({ "logGroupName": GROUP, "logStreamName": "s" }));
-    let events = json!([{ "timestamp": 1_700_000_000_000_i64, "message": "ERROR it broke" }]);
-    logs("put_log_events", json!({ "logGroupName": GROUP, "logStreamName": "s", "logEvents": events }));
-    let seen = || -> bool {
-        let found = account.try_boto("logs", "filter_log_events", json!({ "logGroupName": "/aws/lambda/sink" }));
-        found.is_ok_and(|found| found["events"].to_string().contains("seen"))
-    };
-    until("the function is invoked", seen);
+    log_events::write(account, GROUP, "ERROR it broke");
+    until("the function is invoked", || is_invoked(&env, "sink"));
     env.destroy();
+}
+
+/// Creates a function that logs what it receives.
+fn create_sink(env: &TestEnv, name: &str) {
+    let code = "def handler(event, context):\n    print('seen', event['awslogs']['data'])\n";
+    env.proxy.account().create_function(name, code);
+}
+
+fn is_invoked(env: &TestEnv, function: &str) -> bool {
+    let group = json!({ "logGroupName": format!("/aws/lambda/{function}") });
+    let found = env.proxy.account().try_boto("logs", "filter_log_events", group);
+    found.is_ok_and(|found| found["events"].to_string().contains("seen"))
+}
+
+#[test]
+fn two_gateways_forward_the_events_of_one_group() {
+    for keeps_first in [true, false] {
+        let env = TestEnv::with_terraform();
+        let gateway = |name: &str| {
+            create_sink(&env, name);
+            let own = json!({
+                "name": name,
+                "allow_duplicate_name": true,
+                "access_log_logservice_group_skip_destroy": true,
+                "access_log_logservice_group_subscription_destination_arn": env.arn(name),
+            });
+            logging(&env, own)
+        };
+        let (first, second) = (gateway("first"), gateway("second"));
+        for both in [&[("first", &first)][..], &[("first", &first), ("second", &second)]] {
+            env.configs(both, &json!({}));
+            env.apply_config();
+        }
+        let filter_of = |name: &str| {
+            let state = env.workspace.state();
+            let gateway = state.resource(&format!("fgw_http_gateway.{name}")).expect("it is in state");
+            format!("fgw-access-logs-{}", text(&gateway["id"]))
+        };
+        let names = || sorted(filters(&env, GROUP).into_iter().map(|[name, ..]| name).collect());
+        assert_eq!(names(), sorted(vec![filter_of("first"), filter_of("second")]));
+        log_events::write(env.proxy.account(), GROUP, "it works");
+        until("both functions are invoked", || ["first", "second"].iter().all(|it| is_invoked(&env, it)));
+
+        let kept = if keeps_first { ("first", &first) } else { ("second", &second) };
+        env.configs(&[kept], &json!({}));
+        env.apply_config();
+        assert_eq!(names(), [filter_of(kept.0)]);
+        env.workspace.assert_nothing_to_do();
+        env.workspace.destroy().succeeded();
+        assert_eq!((names(), log_events::read(env.proxy.account(), GROUP)), (vec![], vec!["it works".to_owned()]));
+    }
 }
 
 #[test]
@@ -365,6 +413,7 @@ fn drift_of_log_objects_is_shown_by_key_and_fixed() {
         account.boto("logs", method, with(&json!({ "logGroupName": GROUP }), &arguments))
     };
     let filter = |name: &str, pattern: &str| json!({ "filterName": name, "filterPattern": pattern, "destinationArn": env.arn("users") });
+    let (ours, missing) = (ours(&env), format!("{GROUP}|{} is missing", ours(&env)));
     logs("put_subscription_filter", filter("fgw-access-logs-unmanaged", "404"));
     env.workspace.assert_nothing_to_do();
     let good = filters(&env, GROUP);
@@ -373,13 +422,13 @@ fn drift_of_log_objects_is_shown_by_key_and_fixed() {
     let damages: [Damage<'_>; 4] = [
         (
             "log_subscription",
-            &|| drop(logs("delete_subscription_filter", json!({ "filterName": OURS }))),
-            "/shop/access|fgw-access-logs is missing",
+            &|| drop(logs("delete_subscription_filter", json!({ "filterName": ours }))),
+            &missing,
             &["PutSubscriptionFilter /shop/access"],
         ),
         (
             "log_subscription",
-            &|| drop(logs("put_subscription_filter", filter(OURS, "5xx"))),
+            &|| drop(logs("put_subscription_filter", filter(&ours, "5xx"))),
             "filter_pattern is 5xx instead of 500",
             &["PutSubscriptionFilter /shop/access"],
         ),
@@ -405,7 +454,7 @@ fn drift_of_log_objects_is_shown_by_key_and_fixed() {
         assert_eq!(sorted_filters(&env), sorted_filters_of(&good), "the unmanaged filter stays");
     }
 
-    let redirected = with(&filter(OURS, "500"), &json!({ "destinationArn": stream(&env), "roleArn": ROLE }));
+    let redirected = with(&filter(&ours, "500"), &json!({ "destinationArn": stream(&env), "roleArn": ROLE }));
     logs("put_subscription_filter", redirected);
     fixes(&env, &[("log_subscription", "destination_arn is")], &["PutSubscriptionFilter /shop/access"]);
     assert_eq!(sorted_filters(&env), sorted_filters_of(&good));

@@ -67,7 +67,8 @@ impl Foreign {
             json!({ "DomainName": FREE, "ApiId": env.attribute("id"), "Stage": "$default", "ApiMappingKey": "v1" });
         let mapping = text(&call(env, "create_api_mapping", mapping)["ApiMappingId"]);
         account.boto("logs", "create_log_group", json!({ "logGroupName": GROUP }));
-        let filter = json!({ "logGroupName": GROUP, "filterName": "fgw-access-logs", "filterPattern": "theirs",
+        let name = format!("fgw-access-logs-{}", text(&env.attribute("id")));
+        let filter = json!({ "logGroupName": GROUP, "filterName": name, "filterPattern": "theirs",
                              "destinationArn": env.arn("keeper") });
         account.boto("logs", "put_subscription_filter", filter);
         // A statement with the id of one of ours, in the policy of another function.

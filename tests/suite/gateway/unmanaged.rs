@@ -208,7 +208,8 @@ fn a_log_group_recreated_outside_terraform_is_never_touched() {
 
     let drift = env.drift();
     assert_eq!(drift["log_group"], "/shop/access is missing", "{drift}");
-    assert_eq!(drift["log_subscription"], "/shop/access|fgw-access-logs is missing", "{drift}");
+    let filter = format!("/shop/access|fgw-access-logs-{}", text(&env.attribute("id")));
+    assert_eq!(drift["log_subscription"], format!("{filter} is missing"), "{drift}");
     assert_eq!(drift.as_object().map(serde_json::Map::len), Some(2), "{drift}");
     let run = env.workspace.apply(&[]);
     run.failed_with("log group /shop/access already exists and is not managed by this resource");

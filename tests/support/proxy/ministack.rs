@@ -24,6 +24,7 @@ use super::upstream::Upstream;
 #[derive(Debug, Default)]
 pub(super) struct Repairs {
     keys: logs::Keys,
+    protection: logs::Protection,
     pub(super) domains: domains::Domains,
     /// The quota of routes per API, if it differs from the default.
     route_quota: OnceLock<usize>,
@@ -40,7 +41,12 @@ impl Repairs {
             return route53::before(emulator, call, message).await;
         }
         if call.service == "logs" {
-            return Ok(logs::tags_rejected(call).map_or(Before::Forward(message), Before::Answer));
+            let answer = logs::tags_rejected(call).or_else(|| self.protection.answer(call, &message));
+            let answer = match answer {
+                None => logs::third_filter(emulator, call, &message).await?,
+                answer => answer,
+            };
+            return Ok(answer.map_or(Before::Forward(message), Before::Answer));
         }
         if call.action == "AddPermission" {
             let full = lambda::policy_full(emulator, call, &message).await?;
@@ -124,7 +130,7 @@ impl Repairs {
         reply: Reply,
     ) -> Result<Reply, String> {
         if call.service == "logs" {
-            return self.keys.after(call, reply);
+            return self.protection.after(call, self.keys.after(call, reply)?);
         }
         if call.service != "apigateway" || !reply.is_success() {
             return Ok(reply);

@@ -66,7 +66,7 @@ impl View<'_> {
     }
 
     async fn named_group(&mut self, session: &Session, name: &str, api_key: &Key) -> Result<Named, Failure> {
-        self.logs = Logs::named(session, name).await?;
+        self.logs = Logs::named(session, self.root_id, name).await?;
         let Some((_, tags)) = self.logs.tags().next() else { return Ok(None) };
         let tags = tags.clone();
         if let Some(reason) = self.reason_against_owner(&tags, keys::LOG_GROUP) {

@@ -16,7 +16,7 @@ use crate::aws::logs::group::FoundGroup;
 use crate::aws::logs::subscription;
 use crate::cloud::{Failure, Observed, Unmanaged};
 use crate::model::keys::gateway as keys;
-use crate::model::{Caller, Entry, Key, LogGroup, Object, Ref, Spec};
+use crate::model::{Caller, Entry, Key, LogGroup, LogSubscription, Object, Ref, Spec};
 use crate::model::{Destination, FunctionArn, Input};
 
 /// The log groups and filters that AWS returned.
@@ -38,10 +38,7 @@ impl Logs {
             .filter(|entry| matches!(entry.applied, Spec::LogGroup(_)))
             .map(|entry| (entry.id.as_str(), entry))
             .collect();
-        let subscribed: BTreeSet<(&str, &str)> = known
-            .iter()
-            .filter_map(|entry| Some((group_of_filter(entry)?, subscription::name_in(&entry.id))))
-            .collect();
+        let subscribed: BTreeSet<(&str, &str)> = known.iter().filter_map(names_of_filter).collect();
         let groups = join_all(entries.keys().map(|name| group::find(session, name)));
         let filters = join_all(subscribed.into_iter().map(|(group, name)| filter_of(session, group, name)));
         let (groups, filters) = tokio::join!(groups, filters);
@@ -64,24 +61,29 @@ impl Logs {
         Ok(Logs { groups: ours, filters, unmanaged })
     }
 
-    /// Reads the group that a stage logs to, with its filter, if the group has the tags of its owner.
-    pub(super) async fn of_stage(session: &Session, stage: Option<&Stage>, owner: Owner<'_>) -> Result<Logs, Failure> {
+    /// Reads the group that a stage of an API logs to, with its filter, if the group has the tags of its owner.
+    pub(super) async fn of_stage(
+        session: &Session,
+        api_id: &str,
+        stage: Option<&Stage>,
+        owner: Owner<'_>,
+    ) -> Result<Logs, Failure> {
         let Some(name) = stage.and_then(stage::destination).and_then(LogGroup::name_in) else {
             return Ok(Logs::default());
         };
         let is_own = |found: &FoundGroup| owner.accepts(Some(&found.tags), Some(keys::LOG_GROUP));
         let Some(group) = group::find(session, name).await?.filter(is_own) else { return Ok(Logs::default()) };
         let filter = match owner.or_none {
-            true => subscription::find_any(session, name).await?,
-            false => subscription::find(session, name, subscription::NAME).await?,
+            true => subscription::find_any(session, name, api_id).await?,
+            false => subscription::find(session, name, &LogSubscription::name_for(api_id)).await?,
         };
         Ok(Logs::of_group(name, group, filter))
     }
 
-    /// Reads a group with its filter, whatever its tags are. Empty if it does not exist.
-    pub(super) async fn named(session: &Session, name: &str) -> Result<Logs, Failure> {
+    /// Reads a group with the filter of an API, whatever its tags are. Empty if it does not exist.
+    pub(super) async fn named(session: &Session, api_id: &str, name: &str) -> Result<Logs, Failure> {
         let Some(group) = group::find(session, name).await? else { return Ok(Logs::default()) };
-        Ok(Logs::of_group(name, group, subscription::find_any(session, name).await?))
+        Ok(Logs::of_group(name, group, subscription::find_any(session, name, api_id).await?))
     }
 
     fn of_group(name: &str, group: FoundGroup, filter: Option<SubscriptionFilter>) -> Logs {
@@ -102,8 +104,11 @@ impl Logs {
                 group::read(self.groups.iter().find(is_it)?, api_key.clone(), entry.key.clone())
             }
             Spec::LogSubscription(applied) => {
-                let group = group_of_filter(entry)?;
-                let (_, filter) = self.filters.iter().find(|(name, _)| name == group)?;
+                let names = names_of_filter(entry)?;
+                let is_it = |(group, filter): &&(String, SubscriptionFilter)| {
+                    names.0 == group && filter.filter_name.as_deref() == Some(names.1)
+                };
+                let (_, filter) = self.filters.iter().find(is_it)?;
                 let (log_group, permission) = (applied.log_group.clone(), applied.permission.clone());
                 subscription::read(filter, log_group, entry.key.clone(), permission)
             }
@@ -178,12 +183,10 @@ pub(super) fn reference_to_group(known: &[Entry], arn: &str) -> Ref {
     known.iter().find(is_it).map_or_else(|| Ref::Id(arn.to_string()), |entry| Ref::Key(entry.key.clone()))
 }
 
-/// The name of the group of a filter in state.
-fn group_of_filter(entry: &Entry) -> Option<&str> {
-    match &entry.applied {
-        Spec::LogSubscription(applied) => applied.log_group.fixed.known().map(String::as_str),
-        _ => None,
-    }
+/// The names of the group and of the filter of an entry, if it is that of a filter.
+fn names_of_filter(entry: &Entry) -> Option<(&str, &str)> {
+    LogSubscription::of(&entry.applied)?;
+    LogSubscription::names_in(&entry.id)
 }
 
 async fn filter_of(

@@ -128,11 +128,11 @@ fn cases() -> Vec<Case> {
             items("logGroups", &[json!({ "logGroupName": "/http/shop2" })]),
         ),
         case(
-            "/http/shop|fgw-access-logs",
+            "/http/shop|fgw-access-logs-api1",
             Spec::LogSubscription(filter),
             "DeleteSubscriptionFilter",
             "DescribeSubscriptionFilters",
-            items("subscriptionFilters", &[json!({ "filterName": "fgw-access-logs" })]),
+            items("subscriptionFilters", &[json!({ "filterName": "fgw-access-logs-api1" })]),
             items("subscriptionFilters", &[]),
         ),
     ]

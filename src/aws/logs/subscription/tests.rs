@@ -5,6 +5,9 @@ use super::*;
 use crate::aws::recorded::{Answer, Recorded, run};
 
 const GROUP: &str = "/http/shop";
+/// The name of the filter of the API `api1`.
+const NAME: &str = "fgw-access-logs-api1";
+const ID: &str = "/http/shop|fgw-access-logs-api1";
 const FUNCTION: &str = "arn:aws:lambda:r:123456789012:function:sink";
 const STREAM: &str = "arn:aws:kinesis:r:123456789012:stream/sink";
 const ROLE: &str = "arn:aws:iam::123456789012:role/logs";
@@ -57,10 +60,10 @@ async fn created(session: &Session, spec: &LogSubscription) -> (Result<(), Failu
 async fn filter_to_a_function_has_no_role_and_no_distribution() {
     let aws = Recorded::default().on("PutSubscriptionFilter", ok());
     let (answer, ids) = created(&aws.session("r"), &to_function()).await;
-    assert_eq!((answer, ids), (Ok(()), vec!["/http/shop|fgw-access-logs".to_string()]));
+    assert_eq!((answer, ids), (Ok(()), vec![ID.to_string()]));
     assert_eq!(
         aws.body("PutSubscriptionFilter"),
-        json!({ "logGroupName": GROUP, "filterName": "fgw-access-logs", "filterPattern": "",
+        json!({ "logGroupName": GROUP, "filterName": NAME, "filterPattern": "",
             "destinationArn": FUNCTION })
     );
 }
@@ -71,7 +74,7 @@ async fn destination_changes_in_place_between_function_and_stream() {
     let session = aws.session("r");
     let ids = [(group_key(), GROUP)];
     for (from, to) in [(to_function(), to_stream()), (to_stream(), to_function())] {
-        run(&session, &key(), &ids, async |it| update(it, "", &from, &to).await).await.0.unwrap();
+        run(&session, &key(), &ids, async |it| update(it, ID, &from, &to).await).await.0.unwrap();
     }
     let puts = aws.requests().into_iter().filter(|it| it.call == "PutSubscriptionFilter");
     assert_eq!(
@@ -95,11 +98,11 @@ async fn an_update_keeps_the_fields_that_no_input_expresses() {
     let (session, ids) = (aws.session("r"), [(group_key(), GROUP)]);
     let other_permission = LogSubscription { permission: None, ..to_function() };
     for from in [&to_function(), &other_permission] {
-        run(&session, &key(), &ids, async |it| update(it, "", from, &to_function()).await).await.0.unwrap();
+        run(&session, &key(), &ids, async |it| update(it, ID, from, &to_function()).await).await.0.unwrap();
     }
     assert_eq!(aws.calls(), [""; 0], "each call sends a test message to the destination");
     let to = LogSubscription { filter_pattern: Input::Known("ERROR".into()), ..to_function() };
-    run(&session, &key(), &ids, async |it| update(it, "", &to_function(), &to).await).await.0.unwrap();
+    run(&session, &key(), &ids, async |it| update(it, ID, &to_function(), &to).await).await.0.unwrap();
     assert_eq!(
         aws.body("PutSubscriptionFilter"),
         json!({ "logGroupName": GROUP, "filterName": NAME, "filterPattern": "ERROR", "destinationArn": FUNCTION,
@@ -168,36 +171,61 @@ async fn lost_put_is_resolved_by_an_equal_filter() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_existing_filter_is_adopted_only_if_it_is_equal() {
-    let filters = |destinations: &[&str]| {
-        let filter = |it: &&str| json!({ "filterName": NAME, "destinationArn": it, "filterPattern": "" });
-        Answer::Json(200, json!({ "subscriptionFilters": destinations.iter().map(filter).collect::<Vec<_>>() }))
-    };
+async fn a_filter_belongs_to_the_api_in_its_name() {
     let other = "arn:aws:lambda:r:123456789012:function:other";
     let arn = "arn:aws:logs:r:123456789012:log-group:/http/shop";
     let group = json!({ "logGroups": [{ "logGroupName": GROUP, "arn": format!("{arn}:*") }] });
-    for (existing, owner, is_created, is_put) in [
-        (&[FUNCTION][..], "http_gateway/api1", true, false),
-        // The filter may be theirs, as the group.
-        (&[FUNCTION][..], "http_gateway/api2", false, false),
-        (&[other][..], "http_gateway/api1", false, false),
-        (&[][..], "http_gateway/api2", true, true),
+    let (ours, theirs) = ("http_gateway/api1", "http_gateway/api2");
+    for (existing, owner, name, is_put) in [
+        // Of a run that was killed, also in a group that the gateway only uses.
+        (Some((NAME, FUNCTION)), ours, Some(NAME), false),
+        (Some((NAME, FUNCTION)), theirs, Some(NAME), false),
+        (Some((NAME, other)), theirs, Some(NAME), true),
+        // Of an adopted group.
+        (Some(("mine", FUNCTION)), ours, Some("mine"), false),
+        (Some(("mine", FUNCTION)), theirs, None, false),
+        (Some(("mine", other)), theirs, Some(NAME), true),
+        // Of another gateway that forwards the group.
+        (Some(("fgw-access-logs-api2", FUNCTION)), ours, Some(NAME), true),
+        (Some(("fgw-access-logs-api2", FUNCTION)), theirs, Some(NAME), true),
+        (None, theirs, Some(NAME), true),
     ] {
+        let filters =
+            existing.map(|(name, to)| json!({ "filterName": name, "destinationArn": to, "filterPattern": "" }));
+        let filters = json!({ "subscriptionFilters": filters.into_iter().collect::<Vec<_>>() });
         let aws = Recorded::default()
-            .on("DescribeSubscriptionFilters", filters(existing))
+            .on("DescribeSubscriptionFilters", Answer::Json(200, filters))
             .on("DescribeLogGroups", Answer::Json(200, group.clone()))
             .on("ListTagsForResource", Answer::Json(200, json!({ "tags": { "fgw:resource": owner } })))
             .on("PutSubscriptionFilter", ok());
         let (session, ids) = (aws.session("r"), [(group_key(), GROUP)]);
         let (answer, reported) = run(&session, &key(), &ids, async |it| create(it, &to_function()).await).await;
-        assert_eq!((answer.is_ok(), reported.ids.len()), (is_created, usize::from(is_created)), "{answer:?}");
-        assert_eq!(aws.calls().contains(&"PutSubscriptionFilter".to_string()), is_put, "{existing:?}");
+        let recorded: Vec<String> = name.iter().map(|name| format!("{GROUP}|{name}")).collect();
+        assert_eq!((answer.is_ok(), reported.ids), (name.is_some(), recorded), "{existing:?} {owner}: {answer:?}");
+        let puts = aws.requests().into_iter().filter(|it| it.call == "PutSubscriptionFilter");
+        let puts: Vec<Value> = puts.map(|it| it.body["filterName"].clone()).collect();
+        assert_eq!(puts, if is_put { vec![json!(NAME)] } else { vec![] }, "{existing:?} {owner}");
         if let Err(failure) = answer {
             assert_eq!(failure.cause, Cause::Exists);
-            let command = "delete-subscription-filter --log-group-name /http/shop --filter-name fgw-access-logs";
-            assert!(failure.message.contains(existing[0]) && failure.text().contains(command), "{failure}");
+            let command = "delete-subscription-filter --log-group-name /http/shop --filter-name mine";
+            assert!(failure.message.contains(FUNCTION) && failure.text().contains(command), "{failure}");
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn filters_that_are_not_in_state_are_unmanaged() {
+    let filter = |name: &str| json!({ "filterName": name, "destinationArn": STREAM });
+    let filters = json!({ "subscriptionFilters": [filter(NAME), filter("theirs")] });
+    let aws = Recorded::default().on("DescribeSubscriptionFilters", Answer::Json(200, filters));
+    let known = [Entry::new(key(), ID, Spec::LogSubscription(to_function()))];
+    let found = unmanaged_in(&aws.session("r"), [GROUP].into_iter(), &known).await;
+    let found: Vec<Dependent> = found.into_iter().flat_map(Result::unwrap).collect();
+    let [theirs] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((theirs.id.as_str(), theirs.further.contains(STREAM)), ("theirs", true), "{theirs:?}");
+    let missing = refusal("ResourceNotFoundException", "The specified log group does not exist.");
+    let aws = Recorded::default().on("DescribeSubscriptionFilters", missing);
+    assert_eq!(unmanaged_in(&aws.session("r"), [GROUP].into_iter(), &known).await, [Ok(vec![])]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -216,19 +244,16 @@ async fn filter_is_found_by_its_exact_name_across_pages() {
         Answer::Json(200, json!({ "subscriptionFilters": filters, "nextToken": next }))
     };
     let aws = Recorded::default()
-        .on("DescribeSubscriptionFilters", page(json!([filter("fgw-access-logs-2")]), Some("n")))
+        .on("DescribeSubscriptionFilters", page(json!([filter("fgw-access-logs-api10")]), Some("n")))
         .on("DescribeSubscriptionFilters", page(json!([filter(NAME)]), None));
     let shown = find(&aws.session("r"), GROUP, NAME).await.unwrap().expect("it is on the second page");
     let permission = Some(Key::new("subscription_permission"));
     let observed = read(&shown, group_key(), key(), permission).unwrap();
-    assert_eq!(
-        (observed.id.as_str(), observed.spec),
-        ("/http/shop|fgw-access-logs", Spec::LogSubscription(to_function()))
-    );
+    assert_eq!((observed.id.as_str(), observed.spec), (ID, Spec::LogSubscription(to_function())));
     assert_eq!(aws.requests()[1].body["nextToken"], "n");
 
     let others =
-        Recorded::default().on("DescribeSubscriptionFilters", page(json!([filter("fgw-access-logs-2")]), None));
+        Recorded::default().on("DescribeSubscriptionFilters", page(json!([filter("fgw-access-logs-api10")]), None));
     assert_eq!(find(&others.session("r"), GROUP, NAME).await, Ok(None));
     let missing =
         Recorded::default().on("DescribeSubscriptionFilters", refusal("ResourceNotFoundException", "no group"));
@@ -271,7 +296,8 @@ async fn filters_are_read_with_and_without_optional_fields() {
 #[test]
 fn only_a_kinesis_stream_has_a_distribution() {
     let shown = |destination: &str, distribution: Option<Distribution>| {
-        let shown = Shown::builder().destination_arn(destination).role_arn(ROLE).set_distribution(distribution);
+        let shown = Shown::builder().filter_name(NAME).destination_arn(destination).role_arn(ROLE);
+        let shown = shown.set_distribution(distribution);
         let observed = read(&shown.build(), group_key(), key(), None).unwrap();
         let Spec::LogSubscription(spec) = observed.spec else { panic!("{observed:?}") };
         assert_eq!(spec.role_arn, Input::Known(Some(ROLE.to_string())));
@@ -285,7 +311,7 @@ fn only_a_kinesis_stream_has_a_distribution() {
 
 #[tokio::test(start_paused = true)]
 async fn filter_is_deleted_by_name_and_missing_counts_as_deleted() {
-    let entry = Entry::new(key(), id(GROUP, NAME), Spec::LogSubscription(to_function()));
+    let entry = Entry::new(key(), ID, Spec::LogSubscription(to_function()));
     let missing = refusal("ResourceNotFoundException", "The specified subscription filter does not exist.");
     for answer in [ok(), missing] {
         let aws = Recorded::default().on("DeleteSubscriptionFilter", answer);

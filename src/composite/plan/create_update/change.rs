@@ -11,7 +11,7 @@ use crate::composite::duplicates::Comparison;
 use crate::composite::plan::Roots;
 use crate::composite::private_state::Private;
 use crate::composite::protected::{self, Protection};
-use crate::composite::{diagnostics, import, location, refresh, released, replaced, used};
+use crate::composite::{diagnostics, import, location, refresh, released, replaced, undeletable, used};
 use crate::model::Inventory;
 use crate::plugin::{Diagnostics, Input, Value};
 use crate::topology::Topology;
@@ -36,19 +36,20 @@ impl<P: Topology> PreparedPlan<'_, P> {
         let facts = self.looked_up(clouds, roots, &mut private, diagnostics).await?;
         let requires_replace = self.replacement(current, clouds.replaced_by(), &private.inventory, diagnostics).await;
         let (replacing, scope) = (!requires_replace.is_empty(), cloud.scope());
-        let problem = P::reject_replacement(config, &private.inventory).filter(|_| replacing);
-        if let Some(problem) = problem {
+        if let Some(problem) = P::reject_replacement(config, &private.inventory).filter(|_| replacing) {
             diagnostics.problems(vec![problem]);
             return None;
         }
-        if protected::refuse_replacement::<P>(request, &private, replacing, scope, diagnostics) {
+        let old = replaced::old_root(request, &private, replacing);
+        if protected::refuse_replacement::<P>(request, &private, replacing, scope, diagnostics)
+            || undeletable::refuse_replacement::<P>(&self.name(), old.as_ref(), diagnostics)
+        {
             return None;
         }
         let protection = Protection::of_update(attributes, &request.prior, &private, scope);
         let is_root_missing = !request.prior.is_null() && private.inventory.at(P::KIND.root()).is_none();
         // Terraform plans a replacement again as a create, so this plan starts from an empty inventory too.
         let prior = self.prior.as_ref().filter(|_| !replacing);
-        let old = replaced::old_root(request, &private, replacing);
         if replacing {
             private = Private::of(Inventory::default());
             consent = Consent::default();

@@ -30,6 +30,12 @@ impl LogGroup {
     /// The name of the setting in `unexpressed` for a policy that masks personal data in new events.
     pub const DATA_PROTECTION: &'static str = "data_protection_status";
 
+    /// The name of the setting in `unexpressed` with which AWS rejects the deletion of a group.
+    pub const DELETION_PROTECTION: &'static str = "deletion_protection_enabled";
+
+    /// The name of the number of metric filters in `unexpressed`.
+    pub const METRIC_FILTERS: &'static str = "metric filters";
+
     /// The retention periods that CloudWatch Logs supports, in days, and 0 for events that never expire, as in
     /// hashicorp/aws.
     const RETENTIONS: [i64; 23] =
@@ -54,6 +60,13 @@ impl LogGroup {
     pub fn name_in(arn: &str) -> Option<&str> {
         let name = arn.split_once(":log-group:")?.1;
         Some(name.strip_suffix(":*").unwrap_or(name))
+    }
+
+    /// The command that turns off the deletion protection of a group.
+    pub fn unprotecting(name: &str) -> String {
+        format!(
+            "aws logs put-log-group-deletion-protection --log-group-identifier {name} --no-deletion-protection-enabled"
+        )
     }
 
     /// The check of an input with the name of a new group.
@@ -143,8 +156,19 @@ impl Kind for LogGroup {
         self.skip_destroy == Input::Known(true)
     }
 
-    fn lost_when_deleted(&self, _learned: &Learned) -> Option<String> {
-        self.is_irrecoverable().then(|| "its log events are lost".to_string())
+    fn lost_when_deleted(&self, learned: &Learned) -> Option<String> {
+        let filters = learned.unexpressed.get(LogGroup::METRIC_FILTERS);
+        let filters = filters.map(|count| format!(", and so are its metric filters ({count})")).unwrap_or_default();
+        self.is_irrecoverable().then(|| format!("its log events are lost{filters}"))
+    }
+
+    fn holds_subscription_filters(&self) -> bool {
+        true
+    }
+
+    fn command_to_unprotect(&self, learned: &Learned) -> Option<String> {
+        learned.unexpressed.get(LogGroup::DELETION_PROTECTION)?;
+        self.name.known().map(|name| LogGroup::unprotecting(name))
     }
 
     /// One that the configuration keeps can be used again: its events stay, and nothing else of it changes.

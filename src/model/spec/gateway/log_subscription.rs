@@ -25,6 +25,32 @@ pub struct LogSubscription {
     pub permission: Option<Key>,
 }
 
+impl LogSubscription {
+    /// The start of the names of the filters that this provider creates.
+    const PREFIX: &'static str = "fgw-access-logs-";
+
+    /// The name of the filter of an API. AWS replaces the filter of a group that has the name in a call, so the name
+    /// contains the owner: the gateways that forward one group have one filter each.
+    pub fn name_for(api_id: &str) -> String {
+        format!("{}{api_id}", LogSubscription::PREFIX)
+    }
+
+    /// Whether a filter with this name is that of another API.
+    pub fn is_of_another(name: &str, api_id: &str) -> bool {
+        name.starts_with(LogSubscription::PREFIX) && name != LogSubscription::name_for(api_id)
+    }
+
+    /// The ID of a filter. The name of a log group cannot contain a vertical bar.
+    pub fn id(log_group: &str, name: &str) -> String {
+        format!("{log_group}|{name}")
+    }
+
+    /// The name of the log group and that of the filter in an ID.
+    pub fn names_in(id: &str) -> Option<(&str, &str)> {
+        id.split_once('|')
+    }
+}
+
 impl Kind for LogSubscription {
     fn kind(&self) -> &'static str {
         "subscription filter"

@@ -1,3 +1,4 @@
+use aws_sdk_apigatewayv2::types::AccessLogSettings;
 use serde_json::{Value, json};
 
 use super::*;
@@ -89,7 +90,7 @@ fn entries(seen: &Seen) -> Vec<Entry> {
 #[tokio::test(start_paused = true)]
 async fn import_finds_filter_and_statement_with_blueprint_keys() {
     let region = "logs-import";
-    let filters = [filter("fgw-access-logs", SINK), filter("theirs", SINK)];
+    let filters = [filter("fgw-access-logs-api1", SINK), filter("theirs", SINK)];
     let aws = aws(region, Some(&filters)).on(&get_policy(), policy(region, GROUP));
     let seen = seen(&aws, region, &[]).await.unwrap();
     assert_eq!(slots(&seen), ["api", "log_group", "subscription_permission", "log_subscription", "stage"]);
@@ -111,10 +112,44 @@ async fn import_finds_filter_and_statement_with_blueprint_keys() {
     assert_eq!(log.log_group, Ref::Key(group));
 }
 
+/// What an import of an API finds of the filters of its group.
+async fn filter_found(named: &[&str], tags: &Value, is_foreign: bool) -> Option<String> {
+    let region = "logs-found";
+    let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{GROUP}");
+    let filters: Vec<Value> = named.iter().map(|name| filter(name, SINK)).collect();
+    let aws = with_groups(Recorded::default(), &arn, tags, Some(&filters));
+    let stage =
+        Stage::builder().access_log_settings(AccessLogSettings::builder().destination_arn(&arn).build()).build();
+    let owner = Owner { resource: "http_gateway/api1", or_none: is_foreign };
+    let logs = Logs::of_stage(&aws.session(region), "api1", Some(&stage), owner).await.unwrap();
+    let (_, filter) = logs.filters.first()?;
+    filter.filter_name.clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_import_takes_no_filter_of_another_gateway() {
+    let ours = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" });
+    for (names, is_foreign, expected) in [
+        (&["fgw-access-logs-api1", "mine"][..], false, Some("fgw-access-logs-api1")),
+        (&["mine"], false, None),
+        (&["fgw-access-logs-api2"], false, None),
+        (&["mine", "fgw-access-logs-api1"], true, Some("fgw-access-logs-api1")),
+        (&["mine"], true, Some("mine")),
+        (&["fgw-access-logs-api2", "mine"], true, Some("mine")),
+        (&["fgw-access-logs-api2"], true, None),
+        (&["mine", "others"], true, None),
+    ] {
+        let tags = if is_foreign { json!({}) } else { ours.clone() };
+        let found = filter_found(names, &tags, is_foreign).await;
+        assert_eq!(found.as_deref(), expected, "{names:?}, foreign {is_foreign}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn known_filter_takes_one_call_and_reads_as_imported() {
     let region = "logs-known";
-    let answers = || aws(region, Some(&[filter("fgw-access-logs", SINK)])).on(&get_policy(), policy(region, GROUP));
+    let answers =
+        || aws(region, Some(&[filter("fgw-access-logs-api1", SINK)])).on(&get_policy(), policy(region, GROUP));
     let imported = seen(&answers(), region, &[]).await.unwrap();
     let again = answers();
     let known = seen(&again, region, &entries(&imported)).await.unwrap();
@@ -133,9 +168,10 @@ async fn known_filter_takes_one_call_and_reads_as_imported() {
 #[tokio::test(start_paused = true)]
 async fn deleted_group_filter_or_statement_is_not_returned() {
     let region = "logs-missing";
-    let all = aws(region, Some(&[filter("fgw-access-logs", SINK)])).on(&get_policy(), policy(region, GROUP));
+    let all = aws(region, Some(&[filter("fgw-access-logs-api1", SINK)])).on(&get_policy(), policy(region, GROUP));
     let known = entries(&seen(&all, region, &[]).await.unwrap());
-    let others = aws(region, Some(&[filter("fgw-access-logs-2", SINK)])).on(&get_policy(), policy(region, "/other"));
+    let others =
+        aws(region, Some(&[filter("fgw-access-logs-api10", SINK)])).on(&get_policy(), policy(region, "/other"));
     assert_eq!(slots(&seen(&others, region, &known).await.unwrap()), ["api", "log_group", "stage"]);
     let deleted = aws(region, None).on(&get_policy(), policy(region, GROUP));
     let left = seen(&deleted, region, &known).await.unwrap();
@@ -145,10 +181,10 @@ async fn deleted_group_filter_or_statement_is_not_returned() {
 #[tokio::test(start_paused = true)]
 async fn destination_changed_outside_terraform_is_drift() {
     let region = "logs-moved";
-    let all = aws(region, Some(&[filter("fgw-access-logs", SINK)])).on(&get_policy(), policy(region, GROUP));
+    let all = aws(region, Some(&[filter("fgw-access-logs-api1", SINK)])).on(&get_policy(), policy(region, GROUP));
     let known = entries(&seen(&all, region, &[]).await.unwrap());
     let stream = "arn:aws:kinesis:logs-moved:123456789012:stream/theirs";
-    let moved = aws(region, Some(&[filter("fgw-access-logs", stream)])).on(&get_policy(), policy(region, GROUP));
+    let moved = aws(region, Some(&[filter("fgw-access-logs-api1", stream)])).on(&get_policy(), policy(region, GROUP));
     let seen = seen(&moved, region, &known).await.unwrap();
     let subscription = seen.objects.iter().find(|it| it.key.slot == "log_subscription").unwrap();
     let applied = &known.iter().find(|it| it.key.slot == "log_subscription").unwrap().applied;
@@ -166,7 +202,7 @@ async fn destination_changed_outside_terraform_is_drift() {
 #[tokio::test(start_paused = true)]
 async fn group_filter_and_statement_outlive_the_api() {
     let region = "logs-left";
-    let all = aws(region, Some(&[filter("fgw-access-logs", SINK)])).on(&get_policy(), policy(region, GROUP));
+    let all = aws(region, Some(&[filter("fgw-access-logs-api1", SINK)])).on(&get_policy(), policy(region, GROUP));
     let known = entries(&seen(&all, region, &[]).await.unwrap());
     let missing = Answer::Error(404, "NotFoundException", "Invalid API identifier specified");
     let deleted = ["", "/routes", "/integrations", "/authorizers", "/stages"]
@@ -174,7 +210,7 @@ async fn group_filter_and_statement_outlive_the_api() {
         .fold(Recorded::default(), |aws, part| aws.on(&format!("GET /v2/apis/api1{part}"), missing.clone()));
     let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{GROUP}");
     let deleted = deleted.on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })));
-    let deleted = with_groups(deleted, &arn, &json!({}), Some(&[filter("fgw-access-logs", SINK)]));
+    let deleted = with_groups(deleted, &arn, &json!({}), Some(&[filter("fgw-access-logs-api1", SINK)]));
     let left = seen(&deleted.on(&get_policy(), policy(region, GROUP)), region, &known).await.expect("objects remain");
     assert_eq!(slots(&left), ["log_group", "subscription_permission", "log_subscription"]);
 }
@@ -212,7 +248,7 @@ async fn group_created_again_elsewhere_is_unmanaged_with_its_filter() {
     let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{GROUP}");
     let group = |created: i64, tags: Value| {
         let shown = json!({ "logGroupName": GROUP, "arn": format!("{arn}:*"), "creationTime": created });
-        let filters = json!({ "subscriptionFilters": [filter("fgw-access-logs", SINK)] });
+        let filters = json!({ "subscriptionFilters": [filter("fgw-access-logs-api1", SINK)] });
         gateway(region)
             .on("DescribeLogGroups", Answer::Json(200, json!({ "logGroups": [shown] })))
             .on("DescribeSubscriptionFilters", Answer::Json(200, filters))
