@@ -341,12 +341,13 @@ impl<'a> Ordering<'a> {
     fn order_suspension(&mut self, claimed: &mut BTreeSet<usize>) {
         let is_stage = |position: &usize| self.actions[*position].spec().is_deployed_by_aws();
         let suspensions: Vec<usize> = self.early.values().copied().filter(is_stage).collect();
+        let is_suspended = |spec: &Spec| spec.is_deployed_by_aws() && spec.suspended() == *spec;
+        // A failed run may have suspended the old stage already.
+        let is_successor = !suspensions.is_empty()
+            || self.actions.iter().any(|it| matches!(it, Action::Delete { entry, .. } if is_suspended(entry.spec())));
         let resumes = |set: &usize| match &self.actions[*set] {
-            Action::Update { before, to, .. } => {
-                let is_suspended = before.suspended() == *before;
-                to.spec.is_deployed_by_aws() && is_suspended && to.spec.suspended() != to.spec
-            }
-            Action::Create(object) => object.spec.is_deployed_by_aws() && !suspensions.is_empty(),
+            Action::Update { before, to, .. } => is_suspended(before) && to.spec.suspended() != to.spec,
+            Action::Create(object) => object.spec.is_deployed_by_aws() && is_successor,
             _ => false,
         };
         let Some(resumption) = self.sets.values().copied().find(resumes) else { return };
