@@ -37,7 +37,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use arn::{Arn, check_role, is_account_id, only, parse_short, role};
+pub(crate) use arn::{Arn, Needs, check_role, is_account_id, only, parse_short, role};
 pub use arn::{FunctionArn, KmsKey};
 pub use caller::Caller;
 pub use claim::Claim;

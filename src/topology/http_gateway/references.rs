@@ -3,7 +3,7 @@
 use super::blueprint::{authorizer_uri, given_links};
 use super::config::GatewayConfig;
 use crate::model::keys::gateway::LOG_GROUP;
-use crate::model::{Api, Arn, Destination, DnsRecord, FunctionArn, KmsKey, Outside, Reference, Scope};
+use crate::model::{Api, Arn, Destination, DnsRecord, FunctionArn, KmsKey, Needs, Outside, Reference, Scope};
 use crate::plugin::{AttributePath, Input};
 
 /// The references of all inputs that have an effect and are known.
@@ -64,12 +64,7 @@ fn of_domain(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
     let Input::Known(Some(name)) = &config.domain_name else { return Vec::new() };
     let path = AttributePath::new("domain_name");
     let mut all = vec![Reference::new(Outside::Domain(name.clone()), path.clone())];
-    let is_ours = |arn: &str| {
-        Arn::parse(arn).is_ok_and(|arn| {
-            let is_ours = scope.account.as_deref().is_none_or(|account| account == arn.account);
-            is_ours && arn.region == scope.region && arn.partition == scope.partition
-        })
-    };
+    let is_ours = |arn: &str| Arn::parse(arn).is_ok_and(|arn| arn.place_in(scope, Needs::ACCOUNT).is_ok());
     if let Input::Known(Some(arn)) = &config.certificate_arn
         && is_ours(arn)
     {
