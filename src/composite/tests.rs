@@ -10,6 +10,7 @@ mod data_source;
 mod domains;
 mod duplicates;
 mod empty_inputs;
+mod endpoints;
 mod every_kind;
 mod exposure;
 mod failures;
