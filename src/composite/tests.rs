@@ -14,6 +14,7 @@ mod endpoints;
 mod every_kind;
 mod exposure;
 mod failures;
+mod flow_logs;
 mod drift;
 mod gateway_import;
 mod ignored_drift;
