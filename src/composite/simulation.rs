@@ -6,6 +6,7 @@ mod discovered;
 mod effects;
 mod groups;
 mod kills;
+mod limits;
 mod outside;
 mod people;
 mod renamed;
@@ -128,6 +129,12 @@ pub(crate) struct Simulation {
     tagged_as: Mutex<BTreeMap<String, String>>,
     /// Log groups that the simulated root does not own, and whom their tags name.
     groups: Mutex<groups::Groups>,
+    /// How many objects AWS allows whose slots begin with this text.
+    limits: Mutex<BTreeMap<&'static str, usize>>,
+    /// Whether the attributes of a new VPC take longer than everything that starts meanwhile.
+    pub(crate) slow_attributes: std::sync::atomic::AtomicBool,
+    /// The VPCs whose DNS attributes are not set yet.
+    without_dns: Mutex<BTreeSet<Key>>,
 }
 
 impl Simulation {
@@ -406,6 +413,7 @@ impl Cloud for Simulation {
         self.follow(work.ids, None);
         self.check_needs(work, object);
         assert!(!object.spec.depends_on_attachment(), "the creation of {} waits for a gateway", object.key);
+        self.refuse_beyond_limit(object)?;
         let equal = self.take_equal_route(work, &object.spec);
         self.refuse_for_unmanaged(object)?;
         for (id, block) in self.unmanaged_subnets.lock().unwrap().iter() {
@@ -479,6 +487,7 @@ impl Cloud for Simulation {
             tokio::time::sleep(LONG).await;
             return Err(simulated_failure());
         }
+        let _attributes = self.set_dns_later(object);
         if matches!(object.spec, Spec::Vpc(_) | Spec::Subnet(_)) {
             (record.usable)();
             if self.failing_late.lock().unwrap().contains(&object.key.slot) {
@@ -493,6 +502,9 @@ impl Cloud for Simulation {
             // The creation takes minutes, in which all independent operations finish.
             tokio::time::sleep(LONG).await;
             self.blackholes.lock().unwrap().extend(self.current_blackholes());
+        }
+        if matches!(object.spec, Spec::Vpc(_)) && self.slow_attributes.load(Ordering::Relaxed) {
+            tokio::time::sleep(limits::ATTRIBUTES).await;
         }
         self.yield_some().await;
         Ok(())
@@ -515,6 +527,7 @@ impl Cloud for Simulation {
         {
             return Err(Failure::new(Cause::NotAttached, "Simulate", format!("{id} is not attached")));
         }
+        self.check_gained_claims(to);
         self.record_effects(work, Some(from), to);
         self.refuse_for_unmanaged(to)?;
         let endpoints = self.endpoints_of_subnets();

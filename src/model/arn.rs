@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::Scope;
 use crate::plugin::Check;
 
 /// The parts of an ARN.
@@ -51,6 +52,51 @@ impl<'a> Arn<'a> {
         }
         Ok(arn)
     }
+
+    /// Whether it is where AWS requires it. The error is the first part that is not that of the provider. A part that
+    /// the ARN leaves out fits, and so does every account while that of the provider is unknown.
+    pub(crate) fn place_in<'b>(&self, scope: &'b Scope, needs: Needs) -> Result<(), Foreign<'a, 'b>>
+    where
+        'a: 'b,
+    {
+        let account = scope.account.as_deref().unwrap_or(self.account);
+        let parts = [
+            (true, "partition", self.partition, scope.partition.as_str()),
+            (needs.region, "Region", self.region, scope.region.as_str()),
+            (needs.account, "account", self.account, account),
+        ];
+        let is_foreign =
+            |(is_needed, _, its, ours): &(bool, _, &str, &str)| *is_needed && !its.is_empty() && its != ours;
+        match parts.into_iter().find(is_foreign) {
+            Some((_, part, its, ours)) => Err(Foreign { part, its, ours }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The parts of an ARN that must be those of the provider, besides the partition.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Needs {
+    pub(crate) region: bool,
+    pub(crate) account: bool,
+}
+
+impl Needs {
+    /// An object in the same account and Region, or a role of the account: the ARN of a role has no Region.
+    pub(crate) const ACCOUNT: Needs = Needs { region: true, account: true };
+    /// An object of any account in the same Region.
+    pub(crate) const REGION: Needs = Needs { region: true, account: false };
+    /// An object in the same partition.
+    pub(crate) const PARTITION: Needs = Needs { region: false, account: false };
+}
+
+/// A part of an ARN that is not that of the provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Foreign<'a, 'b> {
+    /// `partition`, `Region` or `account`.
+    pub(crate) part: &'static str,
+    pub(crate) its: &'a str,
+    pub(crate) ours: &'b str,
 }
 
 /// The check of an input with the ARN of an IAM role.
@@ -278,6 +324,39 @@ mod tests {
             "urn:aws:lambda:eu-central-1:123456789012:x",
         ] {
             assert!(Arn::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_the_needed_parts_of_a_place_must_be_ours() {
+        let scope = |partition: &str, region: &str, account: Option<&str>| Scope {
+            partition: partition.into(),
+            region: region.into(),
+            account: account.map(str::to_string),
+            ..Scope::default()
+        };
+        let ours = Some("123456789012");
+        let places = [("aws", "eu-central-1"), ("aws-cn", "cn-north-1"), ("aws-us-gov", "us-gov-west-1")];
+        for (partition, region) in places {
+            let here = scope(partition, region, ours);
+            let first =
+                |text: &str, needs: Needs| Arn::split(text).unwrap().place_in(&here, needs).err().map(|it| it.part);
+            let arn = |region: &str, account: &str| format!("arn:{partition}:logs:{region}:{account}:log-group:/net");
+            let (own, shared) = (arn(region, "123456789012"), arn(region, "999999999999"));
+            assert_eq!(first(&own, Needs::ACCOUNT), None, "{own}");
+            assert_eq!(first(&shared, Needs::ACCOUNT), Some("account"));
+            assert_eq!(first(&shared, Needs::REGION), None);
+            let far = arn("elsewhere-1", "999999999999");
+            assert_eq!(first(&far, Needs::ACCOUNT), Some("Region"));
+            assert_eq!(first(&far, Needs { region: false, account: true }), Some("account"));
+            assert_eq!(first(&far, Needs::PARTITION), None);
+            assert_eq!(first("arn:aws-iso:s3:::bucket", Needs::PARTITION), Some("partition"));
+            assert_eq!(first(&format!("arn:{partition}:s3:::bucket"), Needs::ACCOUNT), None);
+            let role = |account: &str| format!("arn:{partition}:iam::{account}:role/flow");
+            assert_eq!(first(&role("123456789012"), Needs::ACCOUNT), None);
+            assert_eq!(first(&role("999999999999"), Needs::ACCOUNT), Some("account"));
+            let anywhere = scope(partition, region, None);
+            assert_eq!(Arn::split(&shared).unwrap().place_in(&anywhere, Needs::ACCOUNT), Ok(()));
         }
     }
 

@@ -40,10 +40,10 @@ pub enum Claim {
         /// The service's name.
         service_name: Input<String>,
     },
-    /// The destination of a flow log. AWS rejects a second log of the VPC to it (`FlowLogAlreadyExists`).
-    FlowLogTo {
-        /// The name of the log group, or the ARN.
-        destination: Input<String>,
+    /// The configuration of a flow log. AWS rejects a second log of the VPC with an equal one (`FlowLogAlreadyExists`).
+    FlowLog {
+        /// All inputs that AWS cannot change, as text.
+        fixed: Input<String>,
     },
     /// The statement in a function's policy that allows a caller to invoke it.
     Statement {

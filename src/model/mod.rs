@@ -37,7 +37,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use arn::{Arn, check_role, is_account_id, only, parse_short, role};
+pub(crate) use arn::{Arn, Needs, check_role, is_account_id, only, parse_short, role};
 pub use arn::{FunctionArn, KmsKey};
 pub use caller::Caller;
 pub use claim::Claim;
@@ -54,7 +54,7 @@ pub use log_format::{is_same_format, without_newline};
 pub use occupied_addresses::OccupiedAddresses;
 pub use outside::{Existing, Finding, Outside, OwningRoot, Reference};
 pub(crate) use policy::{FULL_ACCESS, lost_policy, policy_document};
-pub use policy::{is_same_policy, shown_policy};
+pub use policy::{is_same_policy, policy_in_vpc, shown_policy};
 pub use route_key::RouteKey;
 pub use scope::{IgnoreTags, Location, Scope, TagSettings, partition_of, unusable_region};
 pub use spec::*;

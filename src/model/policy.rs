@@ -15,10 +15,26 @@ pub(crate) fn policy_document() -> Check {
     Check::text("a policy in JSON, with jsonencode() or the aws_iam_policy_document data source", |text| {
         match serde_json::from_str::<Map<String, Value>>(text) {
             Ok(fields) if !fields.contains_key("Statement") => Err("The policy has no Statement.".to_string()),
-            Ok(_) => Ok(()),
+            Ok(_) => check_placeholders(text),
             Err(error) => Err(format!("The policy is not a JSON object: {error}.")),
         }
     })
+}
+
+/// The text in a policy that is replaced by the ID of the VPC of the endpoint. IAM has no variables that begin like it.
+const OWN_VPC: &str = "${fgw:vpc_id}";
+
+fn check_placeholders(text: &str) -> Result<(), String> {
+    let mut others = text.match_indices("${fgw:").map(|(at, _)| &text[at..]).filter(|it| !it.starts_with(OWN_VPC));
+    others.next().map_or(Ok(()), |it| {
+        let name = it.find('}').map_or(it, |end| &it[..=end]);
+        Err(format!("The policy contains {name}. The provider replaces only {OWN_VPC}."))
+    })
+}
+
+/// The policy of an endpoint as AWS gets it, with the ID of its VPC.
+pub fn policy_in_vpc(policy: &str, vpc_id: &str) -> String {
+    policy.replace(OWN_VPC, vpc_id)
 }
 
 /// The policy of an endpoint, if that of the one in its place is another one.
@@ -31,10 +47,10 @@ pub(crate) fn lost_policy(old: &Input<Option<String>>, new: &Input<Option<String
 
 /// The policy of an endpoint as AWS returns it, or the text of the applied one if both mean the same. `None` for full
 /// access, unless the applied text grants full access.
-pub fn shown_policy(shown: Option<&str>, applied: Option<&str>) -> Option<String> {
+pub fn shown_policy(shown: Option<&str>, applied: Option<&str>, vpc_id: &str) -> Option<String> {
     let shown = shown.filter(|text| !text.is_empty()).unwrap_or(FULL_ACCESS);
     match applied {
-        Some(applied) if is_same_policy(applied, shown) => Some(applied.to_string()),
+        Some(applied) if is_same_policy(&policy_in_vpc(applied, vpc_id), shown) => Some(applied.to_string()),
         _ if is_same_policy(FULL_ACCESS, shown) => None,
         _ => Some(shown.to_string()),
     }
@@ -120,16 +136,29 @@ mod tests {
             "Action": ["s3:PutObject", "s3:GetObject"], "Resource": ["*"]}}"#;
         let returned = r#"{"Version":"2008-10-17","Statement":[{"Effect":"Allow","Principal":"*",
             "Action":["s3:GetObject","s3:PutObject"],"Resource":"*"}]}"#;
-        assert_eq!(shown_policy(Some(returned), Some(applied)).as_deref(), Some(applied));
+        assert_eq!(shown_policy(Some(returned), Some(applied), "vpc-1").as_deref(), Some(applied));
         let narrower = returned.replace("s3:PutObject", "s3:ListBucket");
-        assert_eq!(shown_policy(Some(&narrower), Some(applied)), Some(narrower.clone()));
+        assert_eq!(shown_policy(Some(&narrower), Some(applied), "vpc-1"), Some(narrower.clone()));
+    }
+
+    #[test]
+    fn the_id_of_the_own_vpc_is_shown_by_its_placeholder() {
+        let text = r#"{"Statement":[{"Condition":{"StringEquals":{"aws:SourceVpc":"${fgw:vpc_id}"}}}]}"#;
+        let of = |id: &str| text.replace(OWN_VPC, id);
+        assert_eq!(policy_in_vpc(text, "vpc-1"), of("vpc-1"));
+        assert_eq!(shown_policy(Some(&of("vpc-1")), Some(text), "vpc-1").as_deref(), Some(text));
+        assert_eq!(shown_policy(Some(&of("vpc-2")), Some(text), "vpc-1"), Some(of("vpc-2")), "another VPC is drift");
+        assert_eq!(shown_policy(Some(&of("vpc-1")), None, "vpc-1"), Some(of("vpc-1")), "an import writes the ID");
+        assert_eq!(check_placeholders(text), Ok(()));
+        let unknown = check_placeholders(&text.replace("vpc_id", "vpc")).unwrap_err();
+        assert_eq!(unknown, "The policy contains ${fgw:vpc}. The provider replaces only ${fgw:vpc_id}.");
     }
 
     #[test]
     fn full_access_reads_as_no_policy() {
-        assert_eq!(shown_policy(Some(FULL_ACCESS), None), None);
-        assert_eq!(shown_policy(None, None), None);
-        assert_eq!(shown_policy(Some(FULL_ACCESS), Some(FULL_ACCESS)).as_deref(), Some(FULL_ACCESS));
+        assert_eq!(shown_policy(Some(FULL_ACCESS), None, "vpc-1"), None);
+        assert_eq!(shown_policy(None, None, "vpc-1"), None);
+        assert_eq!(shown_policy(Some(FULL_ACCESS), Some(FULL_ACCESS), "vpc-1").as_deref(), Some(FULL_ACCESS));
     }
 
     #[test]
@@ -147,7 +176,7 @@ mod tests {
         assert!(is_same_policy(&with(""), &with(r#""Sid":"","#)));
         assert!(!is_same_policy(&with(""), &with(r#""Sid":"read","#)));
         let full = FULL_ACCESS.replace(r#""Effect""#, r#""Sid":"","Effect""#);
-        assert_eq!(shown_policy(Some(&full), None), None);
+        assert_eq!(shown_policy(Some(&full), None, "vpc-1"), None);
     }
 
     #[test]

@@ -136,6 +136,7 @@ impl<'a> Tracker<'a> {
         let sufficient = match &op.action {
             Action::Delete { .. } => &self.succeeded,
             Action::Create(object) if object.spec.needs_only_ids() => &self.with_id,
+            Action::Create(object) if object.spec.needs_complete() => &self.succeeded,
             Action::Create(_) | Action::Update { .. } => &self.usable,
         };
         !self.started.contains(&position) && !self.blocked.contains(&position) && op.depends_on.is_subset(sufficient)

@@ -79,6 +79,7 @@ impl<'a> Ordering<'a> {
             }
         }
         self.order_updates();
+        self.order_given_up_claims();
         self.order_adoption();
         self.order_late_updates();
         let mut claimed = self.order_claims();
@@ -272,17 +273,48 @@ impl<'a> Ordering<'a> {
         holders.filter_map(|entry| self.deletes.get(&entry.kind_and_id()).copied()).collect()
     }
 
-    /// Lets the create of the new holder of a claim wait for the deletion of the old one. Returns the deletions that
-    /// therefore cannot wait for all creates: those of the old holders and their dependencies.
+    /// Lets the new holder of a claim wait for the update by which the old one gives it up, unless that waits for it.
+    fn order_given_up_claims(&mut self) {
+        let sets: Vec<usize> = self.sets.values().copied().collect();
+        let given_up = |position: &usize| match &self.actions[*position] {
+            Action::Update { before, to, .. } => (*position, self.without(self.claims(before), &to.spec)),
+            Action::Create(_) | Action::Delete { .. } => (*position, Vec::new()),
+        };
+        let given_up: Vec<(usize, Vec<Claim>)> = sets.iter().map(given_up).filter(|(_, it)| !it.is_empty()).collect();
+        for (position, (first, claims)) in sets.iter().flat_map(|it| given_up.iter().map(move |other| (*it, other))) {
+            let takes = position != *first && Claim::any_collide(&self.gained_claims(position), claims);
+            if takes && !self.depends_on_transitively(*first, position) {
+                self.depends_on[position].insert(*first);
+            }
+        }
+    }
+
+    /// The claims that an operation takes.
+    fn gained_claims(&self, position: usize) -> Vec<Claim> {
+        match &self.actions[position] {
+            Action::Create(object) => self.claims(&object.spec),
+            Action::Update { before, to, .. } => self.without(self.claims(&to.spec), before),
+            Action::Delete { .. } => Vec::new(),
+        }
+    }
+
+    /// The claims that do not collide with those of this spec.
+    fn without(&self, mut claims: Vec<Claim>, spec: &Spec) -> Vec<Claim> {
+        let others = self.claims(spec);
+        claims.retain(|claim| !others.iter().any(|other| claim.collides(other)));
+        claims
+    }
+
+    /// Lets the new holder of a claim wait for the deletion of the old one. Returns the deletions that therefore cannot
+    /// wait for all creates and updates: those of the old holders and their dependencies.
     fn order_claims(&mut self) -> BTreeSet<usize> {
         let mut claimed = BTreeSet::new();
         let released = self.released_claims();
-        for (created, action) in self.actions.iter().enumerate() {
-            let Action::Create(object) = action else { continue };
-            let wanted = self.claims(&object.spec);
+        for holder in self.sets.values().copied().collect::<Vec<_>>() {
+            let wanted = self.gained_claims(holder);
             for (position, held) in &released {
-                if Claim::any_collide(&wanted, held) {
-                    self.depends_on[created].insert(*position);
+                if Claim::any_collide(&wanted, held) && !self.depends_on_transitively(*position, holder) {
+                    self.depends_on[holder].insert(*position);
                     claimed.insert(*position);
                 }
             }

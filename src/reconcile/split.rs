@@ -1,7 +1,7 @@
 //! Operations that are split in two, because a part of them needs another order than the rest.
 //!
-//! - An *early* update leaves subnets that are deleted, so that new ones can take their addresses and their AZs. The
-//!   rest of the update follows once these exist. That of a stage precedes the deletion of routes (see `suspend`).
+//! - An *early* update leaves subnets that are deleted and whose addresses new objects need. The rest of the update
+//!   follows once these exist. That of a stage precedes the deletion of routes (see `suspend`).
 //! - A *late* update removes references to deleted objects. The route table of a subnet that is deleted must stay
 //!   associated with the gateway endpoints until then: AWS rejects the deletion while the subnet is in use, and its
 //!   workloads would lose their access to S3 and DynamoDB. The late update runs among the deletions.
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use super::plan::Action;
 use super::suspend::is_suspended;
-use crate::model::{Key, Object, Spec};
+use crate::model::{Claim, Entry, Key, Object, Spec};
 
 /// Actions, of which some updates are early, late or detached.
 #[derive(Default)]
@@ -48,13 +48,14 @@ pub(super) fn split(actions: Vec<Action>) -> Split {
             _ => None,
         })
         .collect();
+    let needed = needed_places(&actions);
     let is_suspended = is_suspended(&actions);
     let mut parts = Parts::default();
     for action in actions {
         match action {
             Action::Create(object) => parts.create(object),
             Action::Update { .. } if is_suspended && action.spec().is_deployed_by_aws() => parts.suspend(action),
-            Action::Update { .. } => parts.update(action, &deleted),
+            Action::Update { .. } => parts.update(action, &deleted, &needed),
             Action::Delete { .. } => parts.deletes.push(action),
         }
     }
@@ -68,6 +69,32 @@ pub(super) fn split(actions: Vec<Action>) -> Split {
         early: (0..after_early).collect(),
         detached: (after_sets..after_detached).collect(),
         late: (after_detached..after_late).collect(),
+    }
+}
+
+/// The objects whose deletion must precede a creation: those with a colliding claim, and all that need one of these.
+fn needed_places(actions: &[Action]) -> BTreeSet<Key> {
+    let created = actions.iter().filter_map(|action| match action {
+        Action::Create(object) => Some(object.spec.claims()),
+        _ => None,
+    });
+    let created: Vec<Claim> = created.flatten().collect();
+    let deleted = || {
+        actions.iter().filter_map(|action| match action {
+            Action::Delete { entry, .. } => Some(entry),
+            _ => None,
+        })
+    };
+    let collides = |entry: &&Entry| Claim::any_collide(&entry.applied.claims(), &created);
+    let mut needed: BTreeSet<Key> = deleted().filter(collides).map(|entry| entry.key.clone()).collect();
+    loop {
+        let needs = |entry: &&Entry| entry.applied.needs().iter().any(|need| needed.contains(&need.key));
+        let more: Vec<Key> =
+            deleted().filter(needs).map(|entry| entry.key.clone()).filter(|key| !needed.contains(key)).collect();
+        if more.is_empty() {
+            return needed;
+        }
+        needed.extend(more);
     }
 }
 
@@ -100,7 +127,7 @@ impl Parts {
         }
     }
 
-    fn update(&mut self, action: Action, deleted: &BTreeSet<Key>) {
+    fn update(&mut self, action: Action, deleted: &BTreeSet<Key>, needed: &BTreeSet<Key>) {
         let Action::Update { id, before, certain, to } = action else { return };
         // An update that has failed may have enabled these parts or not.
         let repeated = || (!certain && to.spec.depends_on_attachment()).then(|| to.spec.clone());
@@ -117,7 +144,7 @@ impl Parts {
                 self.sets.push(Action::Update { id: id.clone(), before, certain, to });
             }
             self.late.push(Action::Update { id, before: interim, certain: true, to });
-        } else if let Some(interim) = before.leaving(deleted, &to.spec) {
+        } else if let Some(interim) = before.leaving(needed, &to.spec) {
             let first = Object::new(to.key.clone(), interim.clone());
             self.early.push(Action::Update { id: id.clone(), before, certain, to: first });
             self.sets.push(Action::Update { id, before: interim, certain: true, to });

@@ -8,6 +8,7 @@ mod ignored;
 mod mirrored;
 pub mod outside;
 mod patterns;
+mod places;
 mod protected;
 #[cfg(test)]
 pub(crate) mod rules;

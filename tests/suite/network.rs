@@ -187,9 +187,15 @@ impl TestEnv {
         Self { workspace, proxy }
     }
 
-    /// The network `main` in 10.0.0.0/16, with further attributes.
+    /// The network `main` in 10.0.0.0/16, with further attributes, in whose ARNs the account of the test replaces
+    /// 123456789012.
     fn config(&self, attributes: &str) {
-        self.workspace.config(&network(attributes));
+        self.workspace.config(&network(&self.of_account(attributes)));
+    }
+
+    /// A text with the account of the test.
+    fn of_account(&self, text: &str) -> String {
+        text.replace("123456789012", &self.proxy.account().id)
     }
 
     /// Applies a configuration and returns the effect.

@@ -14,6 +14,8 @@ mod domains;
 mod endpoints;
 #[path = "testbed/first_answers.rs"]
 mod first_answers;
+#[path = "testbed/flow_logs.rs"]
+mod flow_logs;
 #[path = "testbed/host.rs"]
 mod host;
 #[path = "testbed/instrument.rs"]

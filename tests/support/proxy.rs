@@ -236,6 +236,16 @@ impl Proxy {
         self.shared.moto.interface_endpoints.answer_requests(are_accepted);
     }
 
+    /// How many flow logs a VPC may have.
+    pub(crate) fn limit_flow_logs(&self, limit: usize) {
+        self.shared.moto.flow_logs.set_limit(limit);
+    }
+
+    /// From now on, two flow logs of a VPC conflict if only their destinations are equal.
+    pub(crate) fn one_flow_log_to_each_destination(&self) {
+        self.shared.moto.flow_logs.compare_only_destinations();
+    }
+
     /// How long the secondary ranges of VPCs are associating and disassociating; on AWS, some seconds.
     pub(crate) fn ranges_changing(&self, changing: Lasts) {
         self.shared.moto.cidr_blocks.set(changing);

@@ -33,7 +33,7 @@ pub(crate) fn cause(code: Option<&str>, message: &str) -> Cause {
         "InvalidParameter" if is_private_dns_dependency(message) => Cause::InUse,
         // ACM. Recorded: DeleteCertificate.
         "ResourceInUseException" => Cause::InUse,
-        // The list of error codes in EC2's developer guide.
+        // The list of error codes in EC2's API reference.
         "InvalidGroup.Duplicate" => Cause::Exists,
         // ansible/ansible#59863
         "RouteAlreadyExists" => Cause::Exists,
@@ -62,6 +62,9 @@ pub(crate) fn cause(code: Option<&str>, message: &str) -> Cause {
         _ if code.ends_with(".InUse") => Cause::InUse,
         // API reference of CreateFlowLogs.
         "FlowLogAlreadyExists" => Cause::Exists,
+        // The list of error codes in EC2's API reference. A flow log has no users, so an old one may go first; the
+        // quotas of endpoints, NAT gateways and addresses stay errors, because there this would interrupt traffic.
+        "FlowLogsLimitExceeded" => Cause::QuotaExceeded,
         "LogDestinationNotFoundException" => Cause::NotFound,
         // Recorded: AuthorizeSecurityGroupIngress.
         _ if code.ends_with(".Duplicate") => Cause::Exists,

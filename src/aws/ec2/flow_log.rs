@@ -134,7 +134,8 @@ impl Listed for Log {
     }
 
     fn evidence<'a>(&'a self, _: &Claims<'a>) -> Evidence<'a> {
-        let fixed = destination(self).unwrap_or_default();
+        let settings = FlowLogSettings { tags: Input::default(), ..settings(self) };
+        let fixed = format!("{:?} {settings:?}", destination(self));
         Evidence { fixed, ..Evidence::new("a flow log", |slot| name_in(slot, keys::FLOW_LOG).is_some()) }
     }
 
@@ -163,8 +164,17 @@ impl Listed for Log {
 }
 
 fn spec(shown: &Shown<'_>, log: &Log) -> Option<FlowLog> {
-    let owned = |text: Option<&str>| Input::Known(text.filter(|text| !text.is_empty()).map(str::to_string));
     let destination = destination(log).unwrap_or_default();
+    Some(FlowLog {
+        vpc: shown.vpc.clone(),
+        log_group: shown.key(&destination).cloned(),
+        destination: destination.into(),
+        settings: settings(log),
+    })
+}
+
+fn settings(log: &Log) -> FlowLogSettings {
+    let owned = |text: Option<&str>| Input::Known(text.filter(|text| !text.is_empty()).map(str::to_string));
     let destination_options = log.destination_options().map(|it| DestinationOptions {
         file_format: it.file_format().unwrap_or(&DestinationFileFormat::PlainText).as_str().to_string().into(),
         hive_compatible_partitions: it.hive_compatible_partitions().unwrap_or(false).into(),
@@ -180,12 +190,7 @@ fn spec(shown: &Shown<'_>, log: &Log) -> Option<FlowLog> {
         destination_options: destination_options.into(),
         tags: tags::own(log.tags()),
     };
-    Some(FlowLog {
-        vpc: shown.vpc.clone(),
-        log_group: shown.key(&destination).cloned(),
-        destination: destination.into(),
-        settings: settings.normalized(),
-    })
+    settings.normalized()
 }
 
 fn kind(log: &Log) -> &str {
@@ -251,7 +256,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &FlowLog) -> Result<
     let visible = || operation.retry_until_visible(&used, send);
     let (deadlines, mut backoff) = (operation.deadlines(NEW_ROLE), Backoff::new(SECONDS));
     let id = match retry_while(&deadlines, &mut backoff, is_role_unusable, visible).await {
-        Err(failure) if failure.cause == Cause::Exists => return Err(occupied(operation, failure, destination).await),
+        Err(failure) if failure.cause == Cause::Exists => return Err(occupied(operation, failure, spec).await),
+        Err(failure) if failure.cause == Cause::QuotaExceeded => return Err(with_quota_advice(failure)),
         Err(failure) => return Err(explained(failure, destination)),
         Ok(id) => id,
     };
@@ -264,16 +270,37 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &FlowLog) -> Result<
     .await
 }
 
-/// Names the log that has the destination already.
-async fn occupied(operation: &Operation<'_>, failure: Failure, to: &str) -> Failure {
+/// Names the log that AWS has for this configuration already. Which of its values AWS compares is not documented; the
+/// destination is one of them. If it is a log in state, the caller deletes those that are no longer required, as at a
+/// quota, and tries again.
+async fn occupied(operation: &Operation<'_>, failure: Failure, spec: &FlowLog) -> Failure {
     let vpc_id = operation.root_id().unwrap_or_default();
-    let found = of_vpc(operation.session, vpc_id).await.unwrap_or_default();
-    let other = found.iter().find(|log| destination(log).as_deref() == Some(to)).and_then(Log::flow_log_id);
-    let Some(id) = other else { return failure };
+    let found = of_vpc(operation.session, vpc_id).await.unwrap_or_else(|failure| {
+        tracing::warn!("The flow logs of {vpc_id} are unknown: {failure}");
+        Vec::new()
+    });
+    let to = spec.destination.known().map(String::as_str).unwrap_or_default();
+    let fixed = |it: &FlowLogSettings| FlowLogSettings { tags: Input::default(), ..it.clone() };
+    let is_equal = |log: &&&Log| fixed(&settings(log)) == fixed(&spec.settings);
+    let others: Vec<&Log> = found.iter().filter(|log| destination(log).as_deref() == Some(to)).collect();
+    let other = others.iter().find(is_equal).or(others.first());
+    let Some(id) = other.and_then(|log| log.flow_log_id()) else { return failure };
     let (message, slot) = (failure.message.trim_end_matches('.'), &operation.key.slot);
+    if operation.work.known.contains(id) {
+        let message = format!("{message}. {id} of this network delivers to {to} already. Use another destination");
+        return Failure { message, cause: Cause::QuotaExceeded, ..failure };
+    }
     let message = format!(
-        "{message}. {id} delivers to {to} already. To take it over, set {slot:?} = {id:?} in adopt; or delete it, or use \
-         another destination"
+        "{message}. {id} delivers to {to} already. To take it over, set {slot:?} = {id:?} in adopt; or use another \
+         destination, or delete it"
+    );
+    Failure { message, ..failure }
+}
+
+fn with_quota_advice(failure: Failure) -> Failure {
+    let message = format!(
+        "{}. AWS limits the flow logs of a VPC. Remove one that is no longer needed, or request a higher quota",
+        failure.message.trim_end_matches('.')
     );
     Failure { message, ..failure }
 }
@@ -369,6 +396,28 @@ mod tests {
         let failure = created(&aws).await.unwrap_err();
         assert!(failure.message.contains("Check that /net exists"), "{failure:?}");
         assert_eq!(aws.actions(), ["CreateFlowLogs"], "the configuration named it before the plan");
+    }
+
+    /// One in state makes room if it is no longer required.
+    #[tokio::test(start_paused = true)]
+    async fn a_log_in_state_with_the_destination_counts_as_a_quota() {
+        let (action, inside) = rejected("CreateFlowLogs", "FlowLogAlreadyExists", "There is an existing Flow Log");
+        let listed = LISTED.replace("<resourceId>", "<logGroupName>/net</logGroupName><resourceId>");
+        let failed = async |listed: &str, known: Vec<&'static str>| {
+            let aws = Recorded::default().on(&action, &inside).on("DescribeFlowLogs", listed);
+            let (vpc, key) = (Key::new("vpc"), Key::new("flow_log.app"));
+            let notes = Notes { known, ..Notes::default() };
+            let ids = [(&vpc, "vpc-1")];
+            notes.run(&aws.session(), &key, &ids, async |operation| create(operation, &spec()).await).await.unwrap_err()
+        };
+        let (ours, foreign) = (failed(&listed, vec!["fl-1"]).await, failed(&listed, vec![]).await);
+        assert_eq!((ours.cause, foreign.cause), (Cause::QuotaExceeded, Cause::Exists));
+        assert!(ours.message.contains("fl-1 of this network delivers to /net"), "{ours}");
+        assert!(foreign.message.contains("\"flow_log.app\" = \"fl-1\" in adopt"), "{foreign}");
+        let (action, inside) = rejected("CreateFlowLogs", "FlowLogsLimitExceeded", "You've reached the limit");
+        let at_limit = created(&Recorded::default().on(&action, &inside)).await.unwrap_err();
+        assert_eq!(at_limit.cause, Cause::QuotaExceeded);
+        assert!(at_limit.message.contains("request a higher quota"), "{at_limit}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,5 +1,7 @@
 //! Interface endpoints.
 
+mod moves;
+
 use std::collections::BTreeSet;
 
 use aws_sdk_ec2::types::{
@@ -20,7 +22,7 @@ use crate::cloud::{Failure, Observed};
 use crate::model::keys::{name_in, network as keys};
 use crate::model::{
     DnsEntry, ENDPOINT_ADDRESSES, ENDPOINT_STATE, EndpointAddresses, Entry, FULL_ACCESS, Input, InterfaceEndpoint,
-    InterfaceEndpointSettings, Key, Learned, PENDING_ACCEPTANCE, Ref, Spec, is_unaccepted, shown_policy,
+    InterfaceEndpointSettings, Key, Learned, PENDING_ACCEPTANCE, Ref, Spec, is_unaccepted, policy_in_vpc, shown_policy,
 };
 
 /// Whether it is an interface endpoint that a user created. AWS does not let users change those of its services.
@@ -132,7 +134,7 @@ fn spec(shown: &Shown<'_>, it: &Endpoint, applied: Option<&InterfaceEndpoint>) -
                 dns.and_then(|dns| dns.dns_record_ip_type()).map(DnsRecordIpType::as_str),
                 |it| &it.dns_record_ip_type,
             ),
-            policy: Input::Known(shown_policy(it.policy_document(), applied_policy)),
+            policy: Input::Known(shown_policy(it.policy_document(), applied_policy, shown.network.root_id)),
             tags: tags::own(it.tags()),
         },
     })
@@ -187,7 +189,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &InterfaceEndpoint) 
         .private_dns_enabled(has_names && !are_later)
         .set_dns_options(dns_options(operation, spec, record_type, !are_later)?)
         .set_ip_address_type(operation.known(&settings.ip_address_type)?.as_deref().map(IpAddressType::from))
-        .set_policy_document(operation.known(&settings.policy)?.clone())
+        .set_policy_document(operation.known(&settings.policy)?.as_deref().map(|it| policy_in_vpc(it, vpc_id)))
         .tag_specifications(tags::on_create(ResourceType::VpcEndpoint, &tags))
         .client_token(client_token());
     let used: Vec<&str> = [vpc_id].into_iter().chain(subnets.iter().chain(&groups).map(String::as_str)).collect();
@@ -244,8 +246,8 @@ struct Changed {
     interfaces: Vec<String>,
 }
 
-/// Changes what differs, in one call, or in two if a subnet replaces another one: AWS rejects two in one AZ. Subnets
-/// and groups that someone has added or removed since the endpoint was read stay as they are.
+/// Changes what differs, in one call, or in several if subnets replace others. Subnets and groups that someone has
+/// added or removed since the endpoint was read stay as they are.
 async fn change(
     operation: &Operation<'_>,
     id: &str,
@@ -265,8 +267,8 @@ async fn change(
     let (before, before_groups) = (resolved(&from.subnets), resolved(operation.known(&from.security_groups)?));
     let (add, remove) = difference((&before, &wanted), &has_subnets);
     let (add_groups, remove_groups) = difference((&before_groups, &wanted_groups), &has_groups);
-    let subnets = without(&[has_subnets.as_slice(), &add].concat(), &remove);
     let added = [add.as_slice(), &add_groups].concat();
+    let steps = moves::steps(session, &has_subnets, add, remove).await?;
     let mut call = session.ec2.modify_vpc_endpoint();
     let differs = |field: fn(&InterfaceEndpoint) -> &Input<Option<String>>| {
         (field(from) != field(to)).then(|| operation.known(field(to))).transpose()
@@ -284,21 +286,24 @@ async fn change(
         call = call.set_dns_options(dns_options(operation, to, record_type, change_names)?);
     }
     call = match policy {
-        Some(policy) => call.policy_document(policy.as_deref().unwrap_or(FULL_ACCESS)),
+        Some(policy) => {
+            let policy = policy.as_deref().unwrap_or(FULL_ACCESS);
+            call.policy_document(policy_in_vpc(policy, operation.root_id()?))
+        }
         None => call,
     };
     call = call.set_ip_address_type(kind.and_then(|kind| kind.as_deref()).map(IpAddressType::from));
     call = call.set_add_security_group_ids(some(add_groups)).set_remove_security_group_ids(some(remove_groups));
-    let in_two = !add.is_empty() && !remove.is_empty();
-    if in_two {
-        let rest = without(&has_subnets, &remove);
-        modify(operation, id, call.set_remove_subnet_ids(some(remove)), &added, to).await?;
-        settled(operation, "ModifyVpcEndpoint", id, &rest).await?;
-        call = session.ec2.modify_vpc_endpoint().set_add_subnet_ids(some(add));
-    } else {
-        call = call.set_add_subnet_ids(some(add)).set_remove_subnet_ids(some(remove));
+    let mut subnets = has_subnets;
+    for (position, step) in steps.into_iter().enumerate() {
+        if position > 0 {
+            settled(operation, "ModifyVpcEndpoint", id, &subnets).await?;
+        }
+        subnets = step.applied_to(&subnets);
+        call = call.set_add_subnet_ids(some(step.add)).set_remove_subnet_ids(some(step.remove));
+        modify(operation, id, call, &added, to).await?;
+        call = session.ec2.modify_vpc_endpoint();
     }
-    modify(operation, id, call, &added, to).await?;
     Ok(Changed { subnets, interfaces: now.map(|it| it.network_interface_ids().to_vec()).unwrap_or_default() })
 }
 

@@ -123,7 +123,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
     learned.update(available);
     learned.update(Learned { unexpressed, ..defaults? });
     operation.record_learned(learned);
-    // Objects in the VPC do not depend on these attributes, which take two sequential calls each.
+    // Only endpoints with private names depend on these attributes, and wait for all of them. Each takes two sequential
+    // calls.
     operation.is_usable();
     attributes::apply(operation, &id, attributes::initial(), attributes::wanted(operation, spec)?).await
 }

@@ -24,7 +24,7 @@ use crate::aws::ec2::observed::{Listed, Shown};
 use crate::cloud::{Case, Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::keys::network::EndpointService;
-use crate::model::{Entry, FoundEndpoint, Key, Learned, Ref, Spec, VpcEndpoint, shown_policy};
+use crate::model::{Entry, FoundEndpoint, Key, Learned, Ref, Spec, VpcEndpoint, policy_in_vpc, shown_policy};
 
 /// AWS returns the first one for a deletion, and the second one for a read.
 pub(super) const MISSING: MissingCodes =
@@ -99,7 +99,7 @@ impl Listed for Endpoint {
                 vpc: shown.vpc.clone(),
                 service_name,
                 route_tables,
-                policy: Input::Known(shown_policy(self.policy_document(), applied_policy)),
+                policy: Input::Known(shown_policy(self.policy_document(), applied_policy, shown.network.root_id)),
                 tags: tags::own(self.tags()),
             }),
             learned: Learned::new(),
@@ -132,7 +132,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcEndpoint) -> Res
             .vpc_endpoint_type(VpcEndpointType::Gateway)
             .service_name(service_name)
             .set_route_table_ids(Some(tables.clone()))
-            .set_policy_document(policy.clone())
+            .set_policy_document(policy.as_deref().map(|policy| policy_in_vpc(policy, vpc_id)))
             .client_token(client_token());
         let specification = with_tags.then(|| vec![tags::on_create(ResourceType::VpcEndpoint, &tags)]);
         async move {
@@ -182,7 +182,7 @@ pub(crate) async fn update(
     from: &VpcEndpoint,
     to: &VpcEndpoint,
 ) -> Result<(), Failure> {
-    let session = operation.session;
+    let (session, root_id) = (operation.session, operation.root_id()?);
     let wanted = resolve(operation, &to.route_tables)?;
     // A table that has been deleted since is no longer associated.
     let before = from.route_tables.iter().filter_map(|table| operation.work.ids.resolve(table).map(str::to_string));
@@ -201,6 +201,7 @@ pub(crate) async fn update(
     let policy = (from.policy != to.policy).then(|| operation.known(&to.policy)).transpose()?;
     if !add.is_empty() || !remove.is_empty() || policy.is_some() {
         let used: Vec<&str> = [id].into_iter().chain(add.iter().map(String::as_str)).collect();
+        let policy = policy.map(|it| it.as_deref().map(|it| policy_in_vpc(it, root_id)));
         let changed = operation
             .retry_until_visible(&used, || async {
                 let mut call = session
@@ -209,7 +210,7 @@ pub(crate) async fn update(
                     .vpc_endpoint_id(id)
                     .set_add_route_table_ids((!add.is_empty()).then(|| add.clone()))
                     .set_remove_route_table_ids((!remove.is_empty()).then(|| remove.clone()));
-                call = match policy {
+                call = match &policy {
                     Some(Some(policy)) => call.policy_document(policy),
                     Some(None) => call.reset_policy(true),
                     None => call,

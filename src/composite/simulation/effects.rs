@@ -87,6 +87,7 @@ impl Simulation {
     }
 
     pub(super) fn check_endpoint(&self, objects: &[Object], spec: &Spec) {
+        self.check_names(spec);
         let Some(endpoint) = InterfaceEndpoint::of(spec).filter(|it| has_ipv6(it)) else { return };
         for subnet in &endpoint.subnets {
             let of_subnet = objects.iter().find(|it| Ref::Key(it.key.clone()) == *subnet);

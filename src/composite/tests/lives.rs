@@ -183,3 +183,47 @@ fn a_tier_that_takes_the_place_of_another_one_survives_a_kill() {
     check_kills::<FourTierVpc>(&tiers(false, true), &tiers(true, false));
     check_kills::<FourTierVpc>(&tiers(true, false), &tiers(false, true));
 }
+
+/// A network of few objects.
+fn small(pairs: &[(&str, Value)]) -> Value {
+    let few = [
+        ("num_availability_zones", 1_i64.into()),
+        ("num_nat_gateways", 0_i64.into()),
+        ("create_public_subnets", false.into()),
+        ("create_vpc_endpoints", false.into()),
+    ];
+    network(&[few.as_slice(), pairs].concat())
+}
+
+#[test]
+fn kills_of_a_switch_of_endpoints_lead_on() {
+    let endpoint = |pairs: &[(&str, Value)]| Value::map(pairs.iter().cloned());
+    let with = |endpoints: &[(&str, Value)]| {
+        let endpoints = Value::map(endpoints.iter().cloned());
+        small(&[("interface_endpoints", endpoints), ("enable_dns_hostnames", true.into())])
+    };
+    let before = with(&[("kms", endpoint(&[])), ("sts", endpoint(&[("allowed_ports", vec![443_i64, 8443].into())]))]);
+    let after = with(&[
+        ("kms", endpoint(&[("subnet_tier", "private_persistence".into()), ("private_dns_enabled", false.into())])),
+        ("keys", endpoint(&[("service", "kms".into())])),
+    ]);
+    check_kills::<FourTierVpc>(&before, &after);
+    check_kills::<FourTierVpc>(&after, &before);
+}
+
+#[test]
+fn kills_of_a_switch_of_logs_lead_on() {
+    let with = |logs: &[(&str, Value)]| small(&[("flow_logs", Value::map(logs.iter().cloned()))]);
+    let role = ("iam_role_arn", Value::from("arn:aws:iam::123456789012:role/flow"));
+    let to_group =
+        |kind: &str| Value::map([("log_group_name", "/net".into()), role.clone(), ("traffic_type", kind.into())]);
+    let to_bucket = |kind: &str| {
+        let (s3, bucket) = ("s3".into(), "arn:aws:s3:::logs".into());
+        Value::map([("log_destination_type", s3), ("log_destination", bucket), ("traffic_type", kind.into())])
+    };
+    let before = with(&[("group", to_group("ALL")), ("bucket", to_bucket("ACCEPT"))]);
+    let after = with(&[("group", to_group("REJECT")), ("bucket", to_bucket("REJECT")), ("all", to_bucket("ALL"))]);
+    check_kills::<FourTierVpc>(&before, &after);
+    check_kills::<FourTierVpc>(&after, &before);
+    check_kills::<FourTierVpc>(&with(&[]), &after);
+}

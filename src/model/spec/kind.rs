@@ -309,6 +309,12 @@ pub trait Kind: Any {
     /// deleted.
     fn keep_references(&mut self, _before: &dyn Kind, _keys: &BTreeSet<Key>) {}
 
+    /// Whether its creation requires that the dependencies are complete, and not only usable: a VPC and a subnet are
+    /// usable before their attributes are set.
+    fn needs_complete(&self) -> bool {
+        false
+    }
+
     /// Takes over from `before` what changes only when all creates and other updates are done.
     fn hold_back(&mut self, _before: &dyn Kind) {}
 

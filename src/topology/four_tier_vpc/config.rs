@@ -303,11 +303,13 @@ crate::attributes! {
         default_security_group_egress_rules: Input<BTreeMap<String, Input<SecurityGroupRule>>>
             = default(SecurityGroupRule::default_egress()).in_place(),
 
-        /// IAM policy of the S3 endpoint, in JSON. Null allows all access. Another form of the same policy, such as
-        /// another order, changes nothing.
+        /// IAM policy of the S3 endpoint, in JSON. Null allows all access. The provider replaces the text
+        /// `$${fgw:vpc_id}` by the ID of this VPC. Another form of the same policy, such as another order, changes
+        /// nothing.
         objectstore_endpoint_policy: Input<Option<String>> = optional().check(policy_document()).in_place(),
-        /// IAM policy of the DynamoDB endpoint, in JSON. Null allows all access. Another form of the same policy, such
-        /// as another order, changes nothing.
+        /// IAM policy of the DynamoDB endpoint, in JSON. Null allows all access. The provider replaces the text
+        /// `$${fgw:vpc_id}` by the ID of this VPC. Another form of the same policy, such as another order, changes
+        /// nothing.
         keyvalue_endpoint_policy: Input<Option<String>> = optional().check(policy_document()).in_place(),
         /// IDs of the virtual private gateways, such as `vgw-0123456789abcdef0`, whose VPN routes propagate to the
         /// public route tables. In all tiers, propagation that was enabled outside Terraform stays enabled. The

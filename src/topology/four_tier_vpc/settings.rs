@@ -226,7 +226,6 @@ fn endpoints(place: &Place) -> Vec<Setting> {
         entry("others", Value::map(named.into_iter().chain(pairs.iter().cloned())))
     };
     let of_aws = |pairs: &[(&'static str, Value)]| entry("kms", Value::map(pairs.iter().cloned()));
-    let types = ["ipv4", "dualstack", "ipv6"].map(Value::from);
     let zones = place.zone_names;
     vec![
         values(
@@ -247,8 +246,8 @@ fn endpoints(place: &Place) -> Vec<Setting> {
         values("interface_endpoints.*.security_group_ids", [vec!["sg-1"].into(), vec!["sg-1", "sg-2"].into()]),
         values("interface_endpoints.*.allowed_ports", [Value::List(vec![80_i64.into(), 443_i64.into()])]),
         values("interface_endpoints.*.allowed_cidr_blocks", [vec!["192.168.0.0/16"].into()]),
-        values("interface_endpoints.*.ip_address_type", types.clone()),
-        values("interface_endpoints.*.dns_record_ip_type", types),
+        values("interface_endpoints.*.ip_address_type", ["ipv4", "dualstack"].map(Value::from)),
+        values("interface_endpoints.*.dns_record_ip_type", ["ipv4", "dualstack", "ipv6"].map(Value::from)),
         values("interface_endpoints.*.policy", POLICIES.map(Value::from)),
         values("interface_endpoints.*.tags", tags()),
     ]

@@ -3,7 +3,7 @@
 use super::blueprint::{authorizer_uri, given_links};
 use super::config::GatewayConfig;
 use crate::model::keys::gateway::LOG_GROUP;
-use crate::model::{Api, Arn, Destination, DnsRecord, FunctionArn, KmsKey, Outside, Reference, Scope};
+use crate::model::{Api, Arn, Destination, DnsRecord, FunctionArn, KmsKey, Needs, Outside, Reference, Scope};
 use crate::plugin::{AttributePath, Input};
 
 /// The references of all inputs that have an effect and are known.
@@ -68,12 +68,7 @@ fn of_domain(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
         let mapping = Outside::Mapping { domain: name.clone(), path: String::new(), stage: stage.clone() };
         all.push(Reference::new(mapping, path.clone()));
     }
-    let is_ours = |arn: &str| {
-        Arn::parse(arn).is_ok_and(|arn| {
-            let is_ours = scope.account.as_deref().is_none_or(|account| account == arn.account);
-            is_ours && arn.region == scope.region && arn.partition == scope.partition
-        })
-    };
+    let is_ours = |arn: &str| Arn::parse(arn).is_ok_and(|arn| arn.place_in(scope, Needs::ACCOUNT).is_ok());
     if let Input::Known(Some(arn)) = &config.certificate_arn
         && is_ours(arn)
     {

@@ -100,7 +100,7 @@ fn bases() -> Vec<Json> {
             "log_group_skip_destroy": true, "tags": { "team": "app" },
         })),
         log(json!({
-            "log_destination_type": "kinesis-data-firehose", "iam_role_arn": role, "deliver_cross_account_role": null,
+            "log_destination_type": "kinesis-data-firehose", "iam_role_arn": role, "deliver_cross_account_role": role,
             "log_destination": "arn:aws:firehose:eu-central-1:123456789012:deliverystream/logs",
         })),
         endpoint("kms", json!({ "subnet_tier": "private_app", "tags": { "team": "app" } })),
@@ -162,7 +162,11 @@ fn values() -> Values {
         ("flow_logs.log_destination_type", json!("s3"), json!("kinesis-data-firehose")),
         ("flow_logs.kms_key_id", none.clone(), json!("arn:aws:kms:eu-central-1:123456789012:key/a")),
         ("flow_logs.log_format", none.clone(), json!("${srcaddr} ${dstaddr}")),
-        ("flow_logs.deliver_cross_account_role", none.clone(), json!("arn:aws:iam::123456789012:role/other")),
+        (
+            "flow_logs.deliver_cross_account_role",
+            json!("arn:aws:iam::123456789012:role/flow"),
+            json!("arn:aws:iam::123456789012:role/other"),
+        ),
         ("interface_endpoints.service", none.clone(), json!("logs")),
         ("interface_endpoints.service_name", none.clone(), json!("com.amazonaws.eu-central-1.logs")),
         ("interface_endpoints.service_region", none.clone(), json!("us-east-1")),

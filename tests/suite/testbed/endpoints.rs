@@ -319,6 +319,7 @@ fn invalid_endpoints_are_rejected() {
         ("apprunner.requests", json!({"PrivateDnsEnabled": true}), "InvalidParameter", "provide a private DNS name"),
         ("eks", json!({"PolicyDocument": policy}), "InvalidParameter", "only supports the full-access endpoint policy"),
         ("logs", json!({"IpAddressType": "ipv6"}), "InvalidParameter", "does not support ipv6"),
+        ("xray", json!({"IpAddressType": "ipv6", "SubnetIds": [first]}), "InvalidParameter", "IPv6-only"),
         ("logs", json!({"SubnetIds": ["subnet-0"]}), "InvalidSubnetId.NotFound", "subnet-0"),
         ("logs", json!({"SecurityGroupIds": ["sg-0"]}), "InvalidGroup.NotFound", "sg-0"),
         ("xray", json!({"IpAddressType": "dualstack", "SubnetIds": [first]}), "InvalidParameter", "no IPv6 CIDR block"),

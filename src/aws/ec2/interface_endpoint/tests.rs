@@ -347,3 +347,82 @@ async fn endpoints_that_aws_or_guardduty_created_are_not_adopted() {
     assert!(Interface(endpoint().build()).spec(&shown).is_some());
     assert!(Interface(endpoint().tags(tag).build()).spec(&shown).is_none());
 }
+
+/// An answer of DescribeSubnets: `subnet-N` is in the AZ of the last digit of N.
+fn zones(subnets: &[&str]) -> String {
+    let items = subnets.iter().map(|id| {
+        let zone = &id[id.len() - 1..];
+        format!("<item><subnetId>{id}</subnetId><availabilityZone>zone-{zone}</availabilityZone></item>")
+    });
+    format!("<subnetSet>{}</subnetSet>", items.collect::<String>())
+}
+
+/// The subnets that each change removes and adds, such as `-subnet-1`.
+fn moves(aws: &Recorded) -> Vec<String> {
+    let of = |call: &HashMap<String, String>| {
+        let ids = |name: &str, sign: &str| {
+            let all = (1..9).map_while(|index| call.get(&format!("{name}.{index}")));
+            all.map(|id| format!("{sign}{id}")).collect::<Vec<_>>()
+        };
+        [ids("RemoveSubnetId", "-"), ids("AddSubnetId", "+")].concat().join(" ")
+    };
+    aws.calls("ModifyVpcEndpoint").iter().map(|call| of(&call.clone().into_iter().collect())).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_endpoint_moves_one_zone_at_a_time() {
+    let all = ["subnet-1", "subnet-2", "subnet-11", "subnet-12", "subnet-13"];
+    let mut aws = Recorded::default()
+        .on("ModifyVpcEndpoint", DONE)
+        .on("DescribeSubnets", &zones(&all))
+        .on("DescribeNetworkInterfaces", "<networkInterfaceSet/>");
+    let steps: [&[&str]; 6] = [
+        &["subnet-1", "subnet-2"],
+        &["subnet-1", "subnet-2", "subnet-13"],
+        &["subnet-2", "subnet-13"],
+        &["subnet-11", "subnet-2", "subnet-13"],
+        &["subnet-11", "subnet-13"],
+        &["subnet-11", "subnet-12", "subnet-13"],
+    ];
+    for subnets in steps {
+        aws = aws.on("DescribeVpcEndpoints", &shown("available", subnets, ""));
+    }
+    updated(&aws, &spec(KMS, &["subnet-1", "subnet-2"]), &spec(KMS, &all[2..])).await.unwrap();
+    let moved = ["+subnet-13", "-subnet-1", "+subnet-11", "-subnet-2", "+subnet-12"];
+    assert_eq!(moves(&aws), moved, "the zone that it did not have comes first");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_killed_move_goes_on() {
+    let all = ["subnet-1", "subnet-2", "subnet-11", "subnet-12"];
+    let aws = Recorded::default()
+        .on("ModifyVpcEndpoint", DONE)
+        .on("DescribeSubnets", &zones(&all))
+        .on("DescribeNetworkInterfaces", "<networkInterfaceSet/>")
+        .on("DescribeVpcEndpoints", &shown("available", &["subnet-2"], ""))
+        .on("DescribeVpcEndpoints", &shown("available", &["subnet-2", "subnet-11"], ""))
+        .on("DescribeVpcEndpoints", &shown("available", &["subnet-11"], ""))
+        .on("DescribeVpcEndpoints", &shown("available", &["subnet-11", "subnet-12"], ""));
+    updated(&aws, &spec(KMS, &["subnet-1", "subnet-2"]), &spec(KMS, &all[2..])).await.unwrap();
+    assert_eq!(moves(&aws), ["+subnet-11", "-subnet-2", "+subnet-12"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_policy_names_the_own_vpc() {
+    let with = |action: &str| {
+        let statement = format!(r#"{{"Action":"{action}","Condition":{{"StringEquals":{{"aws:SourceVpc":"VPC"}}}}}}"#);
+        let text = format!(r#"{{"Statement":{statement}}}"#);
+        let policy = Input::Known(Some(text.replace("VPC", "${fgw:vpc_id}")));
+        let settings = InterfaceEndpointSettings { policy, ..spec(KMS, &["subnet-1"]).settings };
+        (InterfaceEndpoint { settings, ..spec(KMS, &["subnet-1"]) }, text.replace("VPC", "vpc-1"))
+    };
+    let ((before, first), (after, second)) = (with("kms:Sign"), with("kms:*"));
+    let aws = Recorded::default()
+        .on("CreateVpcEndpoint", CREATED)
+        .on("ModifyVpcEndpoint", DONE)
+        .on("DescribeVpcEndpoints", &shown("available", &["subnet-1"], ""));
+    created(&aws, &before).await.unwrap();
+    assert_eq!(aws.calls("CreateVpcEndpoint")[0]["PolicyDocument"], first);
+    updated(&aws, &before, &after).await.unwrap();
+    assert_eq!(aws.calls("ModifyVpcEndpoint")[0]["PolicyDocument"], second);
+}

@@ -52,6 +52,20 @@ async fn a_needed_gateway_endpoint_is_retried_and_then_explained() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_policy_names_the_own_vpc() {
+    let with = |action: &str| format!(r#"{{"Statement":{{"Action":"{action}","Resource":"${{fgw:vpc_id}}"}}}}"#);
+    let shown = "<vpcEndpointSet><item><vpcEndpointId>vpce-1</vpcEndpointId></item></vpcEndpointSet>";
+    let aws = Recorded::default().on("ModifyVpcEndpoint", "<return>true</return>").on("DescribeVpcEndpoints", shown);
+    let (from, to) = (spec(&[], Some(&with("s3:GetObject"))), spec(&[], Some(&with("s3:*"))));
+    Notes::default()
+        .run(&aws.session(), &key(), &[], async |operation| update(operation, "vpce-1", &from, &to).await)
+        .await
+        .unwrap();
+    let sent = &aws.calls("ModifyVpcEndpoint")[0]["PolicyDocument"];
+    assert_eq!(*sent, with("s3:*").replace("${fgw:vpc_id}", "vpc-1"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_missing_endpoint_counts_as_deleted() {
     let aws = Recorded::default()
         .on("DeleteVpcEndpoints", &unsuccessful("InvalidVpcEndpoint.NotFound"))

@@ -38,11 +38,13 @@ crate::attributes! {
         log_destination_type: Input<String>
             = default(FlowLog::CLOUDWATCH).check(Check::one_of(&[FlowLog::CLOUDWATCH, FlowLog::S3, FlowLog::FIREHOSE])).change(FlowLog::REPLACED),
         /// ARN of the role with which EC2 writes to a log group. With a delivery stream in another account, the role
-        /// that delivers to it. The policy of a bucket allows the delivery without a role.
+        /// that delivers to it. It must be in the account of the VPC. The policy of a bucket allows the delivery
+        /// without a role.
         iam_role_arn: Input<Option<String>> = optional().check(role()).change(FlowLog::REPLACED)
             .required_with("log_destination_type", FlowLog::CLOUDWATCH)
             .only_with("log_destination_type", &[FlowLog::CLOUDWATCH, FlowLog::FIREHOSE]),
-        /// ARN of the role in the account of a delivery stream.
+        /// ARN of the role in the account of a delivery stream, if that is another account. `iam_role_arn` may assume
+        /// it.
         deliver_cross_account_role: Input<Option<String>> = optional().check(role()).change(FlowLog::REPLACED)
             .only_with("log_destination_type", &[FlowLog::FIREHOSE]).remark(crate::model::NOT_YET_RUN),
         /// Traffic to record: `ALL`, `ACCEPT` or `REJECT`.
@@ -122,8 +124,8 @@ impl FlowLog {
 
     /// The effect of a change of an input that AWS cannot change.
     pub(crate) const REPLACED: PlanEffect = PlanEffect::PartialReplace(
-        "replaces the flow log. The new one is created first, unless both have the same destination, which AWS rejects: \
-         then up to a minute of records is lost",
+        "replaces the flow log. The new one is created first, unless the VPC has as many flow logs as AWS allows: then \
+         the old one is deleted first, and up to a minute of records is lost",
     );
 
     /// The inputs that AWS cannot change, as text.
@@ -185,7 +187,7 @@ impl Kind for FlowLog {
     }
 
     fn claims(&self) -> Vec<Claim> {
-        vec![Claim::FlowLogTo { destination: self.destination.clone() }]
+        vec![Claim::FlowLog { fixed: self.fixed() }]
     }
 
     tagged!(settings.tags);

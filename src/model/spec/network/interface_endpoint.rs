@@ -43,16 +43,18 @@ crate::attributes! {
         /// Region of the service, if it is another one. The owner of the service must allow it.
         service_region: Input<Option<String>>
             = optional().only_if_set("service_name").change(InterfaceEndpoint::REPLACED).remark(crate::model::NOT_YET_RUN),
-        /// Addresses of the endpoint: `ipv4`, `dualstack` or `ipv6`. By default AWS chooses, and the addresses are not
-        /// managed: an endpoint keeps those that it has, until its tier has no IPv6 any more.
+        /// Addresses of the endpoint: `ipv4` or `dualstack`. AWS accepts `ipv6` only in IPv6-only subnets, which no
+        /// tier has. By default AWS chooses, and the addresses are not managed: an endpoint keeps those that it has,
+        /// until its tier has no IPv6 any more.
         ip_address_type: Input<Option<String>>
             = optional().check(Check::one_of(&["ipv4", "dualstack", "ipv6"])).in_place(),
         /// Records that AWS creates for the endpoint: `ipv4`, `dualstack`, `ipv6` or `service-defined`. By default AWS
         /// chooses, and the records are not managed.
         dns_record_ip_type: Input<Option<String>>
             = optional().check(Check::one_of(&["ipv4", "dualstack", "ipv6", "service-defined"])).in_place(),
-        /// IAM policy in JSON. Null allows all access. Another form of the same policy, such as another order, changes
-        /// nothing.
+        /// IAM policy in JSON. Null allows all access. The provider replaces the text `$${fgw:vpc_id}` by the ID of
+        /// this VPC, because a reference to it would be a cycle. Another form of the same policy, such as another
+        /// order, changes nothing.
         policy: Input<Option<String>> = optional().check(policy_document()).in_place(),
         /// Tags for the endpoint and its own security group.
         tags: Tags = default(Value::map::<&str>([])).in_place(),
@@ -145,6 +147,11 @@ impl Kind for InterfaceEndpoint {
             Input::Known(false) => Vec::new(),
             _ => vec![Claim::PrivateDns { service_name: self.service_name.clone() }],
         }
+    }
+
+    /// AWS rejects private DNS names until both DNS attributes of the VPC are set.
+    fn needs_complete(&self) -> bool {
+        self.private_dns_enabled != Input::Known(false)
     }
 
     tagged!(settings.tags);

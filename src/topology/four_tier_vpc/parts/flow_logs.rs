@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use super::Part;
 use crate::model::keys::network as keys;
 use crate::model::{
-    self, DELIVERY_STATUS, Entry, Input, Inventory, Key, LogGroup, Object, Outside, Reference, Scope, Spec,
-    TaggingService, check_tags,
+    self, DELIVERY_STATUS, Input, Inventory, Key, LogGroup, Object, Outside, Reference, Scope, Spec, TaggingService,
+    check_tags,
 };
 use crate::plugin::{Encode, Nested, Problem, Value};
 use crate::topology::alternatives::Change;
@@ -46,16 +46,19 @@ impl Part for FlowLogs {
     fn problems(&self, config: &Config) -> Vec<Problem> {
         let mut problems = ENTRIES.problems(&config.flow_logs);
         let mut used: BTreeMap<String, &str> = BTreeMap::new();
+        let vpc = Key::new(keys::VPC);
         for (name, log) in logs(config) {
             problems.extend(log.other_service(&ENTRIES.path(name)));
+            problems.extend(log.never_accepted(&ENTRIES.path(name)));
             let tags = log.settings.tags.known().into_iter();
             problems
                 .extend(tags.flat_map(|it| check_tags(TaggingService::Ec2, it, &ENTRIES.path(name).attribute("tags"))));
-            let Input::Known(destination) = log.destination() else { continue };
-            if let Some(other) = used.insert(destination.clone(), name).filter(|_| !destination.is_empty()) {
-                let message = format!("{other:?} and {name:?} write to the same destination, {destination}.");
-                let hint =
-                    "AWS accepts one flow log of a VPC for each destination. Use another one, or remove an entry.";
+            let spec = log.spec(&vpc, None);
+            let has_destination = spec.destination.known().is_some_and(|it| !it.is_empty());
+            let Some(fixed) = spec.fixed().known().filter(|_| has_destination).cloned() else { continue };
+            if let Some(other) = used.insert(fixed, name) {
+                let message = format!("{other:?} and {name:?} have the same configuration, apart from their tags.");
+                let hint = "AWS accepts only one such flow log of a VPC. Change another argument, or remove an entry.";
                 problems.push(Problem::new(ENTRIES.path(name), message, hint));
             }
         }
@@ -79,6 +82,7 @@ impl Part for FlowLogs {
 
     fn draft(&self, draft: &mut Draft<'_>, _: &Built<'_>) {
         for (name, log) in logs(draft.context.config) {
+            draft.problems.extend(log.elsewhere(&ENTRIES.path(name), draft.context.scope));
             let group = log_group(name, log, &draft.vpc).map(|(key, mut spec)| {
                 spec.tags = draft.tags(&key, &[&log.settings.tags]);
                 draft.add(&key, Spec::LogGroup(spec));
@@ -87,7 +91,6 @@ impl Part for FlowLogs {
             let mut spec = log.spec(&draft.vpc, group);
             let key = keys::flow_log(name, spec.fixed());
             spec.settings.tags = draft.tags(&key, &[&log.settings.tags]);
-            draft.warnings.extend(gap(name, &key, &spec, draft.context.existing));
             draft.add(&key, Spec::FlowLog(spec));
         }
     }
@@ -223,19 +226,4 @@ fn log_group(name: &str, log: &FlowLog, vpc: &Key) -> Option<(Key, LogGroup)> {
 /// The logs whose inputs are known.
 fn logs(config: &Config) -> impl Iterator<Item = (&String, &FlowLog)> {
     config.flow_logs.known().into_iter().flatten().filter_map(|(name, log)| Some((name, log.known()?)))
-}
-
-/// The warning that records are lost, because AWS rejects a second log to the same destination.
-fn gap(name: &str, key: &Key, spec: &model::FlowLog, existing: &Inventory) -> Option<Problem> {
-    let has_destination = |entry: &&Entry| {
-        let log = model::FlowLog::of(&entry.applied);
-        entry.key != *key && log.is_some_and(|log| log.destination == spec.destination && log.destination.is_known())
-    };
-    let old = existing.current().find(has_destination)?;
-    let message = format!(
-        "{} ({}) is deleted before its successor is created, because AWS rejects two flow logs of a VPC to one \
-         destination. Up to a minute of records is lost.",
-        old.key.slot, old.id
-    );
-    Some(Problem::new(ENTRIES.path(name), message, "Use another destination to keep all records."))
 }

@@ -3,10 +3,11 @@
 use super::Draft;
 use crate::model::keys::gateway as keys;
 use crate::model::{
-    Api, ApiMapping, Arn, Certificate, DnsRecord, DomainName, Entry, Key, MutualTls, Ref, Spec, covers,
+    Api, ApiMapping, Certificate, DnsRecord, DomainName, Entry, Key, MutualTls, Needs, Ref, Spec, covers,
 };
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::http_gateway::config::GatewayConfig;
+use crate::topology::places::elsewhere;
 
 impl Draft<'_> {
     /// Adds the domain, its mapping and its record. `None` if it is unknown whether they are required.
@@ -162,21 +163,11 @@ impl Draft<'_> {
         Input::Unknown
     }
 
-    /// A regional domain accepts only certificates of its own Region. Certificates of other accounts are left to AWS.
+    /// A regional domain accepts only certificates of its own account and Region.
     fn check_certificate(&mut self, arn: &str) {
-        // Validation has already reported an invalid ARN.
-        let Ok(parts) = Arn::parse(arn) else { return };
-        let (partition, region) = (&self.scope.partition, &self.scope.region);
-        if parts.partition == partition && parts.region == region {
-            return;
-        }
-        let message = format!(
-            "The certificate {arn} is in Region {:?} of partition {:?}, but the gateway is in Region {region:?} of \
-             partition {partition:?}.",
-            parts.region, parts.partition
-        );
-        let hint = "Use a certificate in the Region of the gateway.";
-        self.problems.push(Problem::new(AttributePath::new("certificate_arn"), message, hint));
+        let hint = "Use a certificate of the account and in the Region of the gateway.";
+        let path = AttributePath::new("certificate_arn");
+        self.problems.extend(elsewhere(path, arn, self.scope, Needs::ACCOUNT, hint));
     }
 }
 

@@ -160,6 +160,11 @@ impl<'a> Found<'a> {
             return Some((INVALID, text));
         }
         let mut subnets = requested.subnets.iter().filter(|id| !requested.removed_subnets.contains(id));
+        if ip_address_type == "ipv6" {
+            let has_ipv4 = |id: &&&str| self.subnet(id).is_some_and(|it| it.text_of("ipv6Native") != "true");
+            let subnet = subnets.chain(&requested.added_subnets).find(has_ipv4)?;
+            return Some((INVALID, format!("The subnet {subnet} is not an IPv6-only subnet.")));
+        }
         let lacks_ipv6 =
             |id: &&&str| self.subnet(id).is_some_and(|it| it.items("ipv6CidrBlockAssociationSet").is_empty());
         let without = subnets.find(lacks_ipv6).or_else(|| requested.added_subnets.iter().find(lacks_ipv6));

@@ -1,9 +1,10 @@
 //! Flow logs. moto stores each as a log to a log group named after its destination, and the rest is added here: moto
-//! knows no delivery streams, requires a bucket of its own, never delivers, and returns neither the options of files
-//! nor tags.
+//! knows no delivery streams, compares only destinations, requires a bucket of its own, never delivers, and returns
+//! neither the options of files nor tags.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Answer, Done, Element, Instead, Params, Repair, Request, async_trait, lock, unsuccessful};
 
@@ -26,9 +27,63 @@ const OPTIONS: [(&str, &str, &str); 3] = [
     ("perHourPartition", "DestinationOptions.PerHourPartition", "false"),
 ];
 
-/// The parameters of each log by its ID, and how often it was returned.
+/// What AWS compares of two logs, with the defaults: all that it cannot change. Which of these it compares is not
+/// documented.
+const COMPARED: [(&str, &str); 8] = [
+    ("TrafficType", ""),
+    ("DeliverLogsPermissionArn", ""),
+    ("DeliverCrossAccountRole", ""),
+    ("LogFormat", ""),
+    ("MaxAggregationInterval", "600"),
+    ("DestinationOptions.FileFormat", "plain-text"),
+    ("DestinationOptions.HiveCompatiblePartitions", "false"),
+    ("DestinationOptions.PerHourPartition", "false"),
+];
+
 #[derive(Debug, Default)]
-pub(crate) struct FlowLogs(Mutex<HashMap<String, (Params, usize)>>);
+pub(crate) struct FlowLogs {
+    /// The parameters of each log by its ID, and how often it was returned.
+    logs: Mutex<HashMap<String, (Params, usize)>>,
+    /// Whether AWS compares only destinations.
+    compares_destinations: AtomicBool,
+    /// How many logs a VPC may have.
+    limit: Mutex<Option<usize>>,
+}
+
+impl FlowLogs {
+    pub(crate) fn compare_only_destinations(&self) {
+        self.compares_destinations.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_limit(&self, limit: usize) {
+        *lock(&self.limit) = Some(limit);
+    }
+
+    fn is_equal(&self, one: &Params, other: &Params) -> bool {
+        let value = |params: &Params, name: &str, default: &str| {
+            params.get(name).filter(|it| !it.is_empty()).map_or(default.to_string(), String::clone)
+        };
+        let same = |(name, default): (&str, &str)| value(one, name, default) == value(other, name, default);
+        let is_same_to = destination(one) == destination(other);
+        is_same_to && (self.compares_destinations.load(Ordering::Relaxed) || COMPARED.into_iter().all(same))
+    }
+}
+
+/// Why AWS never accepts a log, whatever exists: the code and a text. The texts are not known.
+fn never_accepted(call: &Request<'_>) -> Option<(&'static str, &'static str)> {
+    let has = |name: &str| !call.param(name).is_empty();
+    let (has_role, has_other) = (has("DeliverLogsPermissionArn"), has("DeliverCrossAccountRole"));
+    let folder = call.param("LogDestination").split('/').nth(1);
+    match call.param("LogDestinationType") {
+        "s3" if has_role => Some(("InvalidParameter", "DeliverLogsPermissionArn is not applicable for s3 delivery")),
+        "s3" if folder == Some("AWSLogs") => Some(("InvalidParameter", "LogDestination uses a reserved folder")),
+        "cloud-watch-logs" if !has_role => Some(("MissingParameter", "DeliverLogsPermissionArn can't be empty")),
+        "kinesis-data-firehose" if has_role != has_other => {
+            Some(("InvalidParameter", "Delivery to another account requires both roles"))
+        }
+        _ => None,
+    }
+}
 
 #[async_trait]
 impl Repair for FlowLogs {
@@ -39,28 +94,26 @@ impl Repair for FlowLogs {
         }
         let (vpc, to) = (call.param("ResourceId.1"), destination(&call.params));
         let existing = call.describe("DescribeFlowLogs", &[("resource-id", vpc)]).await?;
-        let exists = existing.items("flowLogSet").iter().any(|log| {
-            lock(&self.0).get(log.text_of("flowLogId")).is_some_and(|(params, _)| destination(params) == to)
+        let logs = existing.items("flowLogSet");
+        let exists = logs.iter().any(|log| {
+            let found = lock(&self.logs).get(log.text_of("flowLogId")).map(|(params, _)| params.clone());
+            found.is_some_and(|params| self.is_equal(&params, &call.params))
         });
         let item = |code: &str, text: &str| {
             call.answer(&format!("<unsuccessful>{}</unsuccessful>", unsuccessful(vpc, code, text)))
         };
-        let has_role = !call.param("DeliverLogsPermissionArn").is_empty();
-        Ok(match call.param("LogDestinationType") {
-            "s3" if has_role => {
-                let text = "DeliverLogsPermissionArn is not applicable for s3 delivery";
-                Some(call.rejected("InvalidParameter", text))
-            }
-            "cloud-watch-logs" if !has_role => {
-                Some(call.rejected("MissingParameter", "DeliverLogsPermissionArn can't be empty"))
-            }
-            _ if exists => {
-                Some(item("FlowLogAlreadyExists", "There is an existing Flow Log with the same configuration"))
-            }
-            _ if to.contains("missing") => {
-                Some(item("LogDestinationNotFoundException", "LogDestination: does not exist"))
-            }
-            _ => None,
+        if let Some((code, text)) = never_accepted(call) {
+            return Ok(Some(call.rejected(code, text)));
+        }
+        Ok(if exists {
+            Some(item("FlowLogAlreadyExists", "There is an existing Flow Log with the same configuration"))
+        } else if to.contains("missing") {
+            Some(item("LogDestinationNotFoundException", "LogDestination: does not exist"))
+        } else if lock(&self.limit).is_some_and(|limit| logs.len() >= limit) {
+            let text = "You've reached the limit on the number of flow logs that you can create";
+            Some(item("FlowLogsLimitExceeded", text))
+        } else {
+            None
         })
     }
 
@@ -68,7 +121,11 @@ impl Repair for FlowLogs {
         if call.name == "CreateFlowLogs" {
             params.retain(|name, _| !name.starts_with("DestinationOptions.") && name != "LogDestination");
             params.insert("LogDestinationType".into(), "cloud-watch-logs".into());
-            params.insert("LogGroupName".into(), destination(&call.params).into());
+            let (to, mut logs) = (destination(&call.params), lock(&self.logs).clone());
+            logs.retain(|_, (params, _)| destination(params) == to);
+            // moto rejects a second log to one group.
+            let name = if logs.is_empty() { to.to_owned() } else { format!("{to}-{}", logs.len()) };
+            params.insert("LogGroupName".into(), name);
             params.insert("DeliverLogsPermissionArn".into(), "arn:aws:iam::123456789012:role/proxy".into());
         }
         Ok(())
@@ -78,7 +135,11 @@ impl Repair for FlowLogs {
         match call.name {
             "CreateFlowLogs" => {
                 let created = answer.root()?.items("flowLogIdSet").iter();
-                lock(&self.0).extend(created.map(|id| (id.text.clone(), (call.params.clone(), 0))));
+                lock(&self.logs).extend(created.map(|id| (id.text.clone(), (call.params.clone(), 0))));
+            }
+            "DeleteFlowLogs" => {
+                let ids = call.params.iter().filter(|(name, _)| name.starts_with("FlowLogId."));
+                ids.for_each(|(_, id)| drop(lock(&self.logs).remove(id)));
             }
             "DescribeFlowLogs" => {
                 let tags = call.describe("DescribeTags", &[]).await?;
@@ -88,7 +149,7 @@ impl Repair for FlowLogs {
                     let mut shown_tags = Element::leaf("tagSet", "");
                     shown_tags.children = of_log.cloned().collect();
                     log.children.push(shown_tags);
-                    if let Some((params, shown)) = lock(&self.0).get_mut(&id) {
+                    if let Some((params, shown)) = lock(&self.logs).get_mut(&id) {
                         *shown += 1;
                         complete(log, params, *shown > BEFORE_DELIVERY);
                     }

@@ -1,12 +1,15 @@
 //! The entry of a flow log in the configuration, and its object.
 
-use crate::model::{self, Arn, FlowLogSettings, Input, Key, KmsKey, LogGroup, Scope};
+use crate::model::{self, Arn, FlowLogSettings, Input, Key, KmsKey, LogGroup, Needs, Scope};
 use crate::plugin::{AttributePath, Problem};
+use crate::topology::places::elsewhere;
 
 crate::attributes! {
     /// A flow log of the VPC.
     pub struct FlowLog: Encode {
-        /// ARN of an existing log group, bucket (also with a folder) or delivery stream.
+        /// ARN of an existing log group of the account and Region of the VPC, or of a bucket (also with a folder) or
+        /// delivery stream of any account. A delivery stream in another account requires `iam_role_arn` and
+        /// `deliver_cross_account_role`.
         log_destination: Input<Option<String>>
             = optional().either_or(&["log_group_name"]).change(model::FlowLog::REPLACED),
         /// Name of a log group to create for the flow log.
@@ -64,6 +67,78 @@ impl FlowLog {
             message,
             "Correct log_destination or log_destination_type.",
         ))
+    }
+
+    /// The problems of a bucket folder and of roles that AWS never accepts.
+    pub(super) fn never_accepted(&self, entry: &AttributePath) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let Input::Known(kind) = &self.settings.log_destination_type else { return problems };
+        let bucket = self.log_destination.known().and_then(Option::as_deref).and_then(|arn| Arn::split(arn).ok());
+        let folder = bucket.filter(|arn| arn.service == "s3").and_then(|arn| arn.resource.split('/').nth(1));
+        if folder == Some("AWSLogs") {
+            let message = "AWS reserves the folder AWSLogs, which it creates for the records.";
+            let hint = "Use the ARN of the bucket alone, or another folder.";
+            problems.push(Problem::new(entry.attribute("log_destination"), message, hint));
+        }
+        let role = |role: &Input<Option<String>>| role.known().map(Option::is_some);
+        let roles = (role(&self.settings.iam_role_arn), role(&self.settings.deliver_cross_account_role));
+        let (lone, other) = match roles {
+            (Some(true), Some(false)) => ("iam_role_arn", "deliver_cross_account_role"),
+            (Some(false), Some(true)) => ("deliver_cross_account_role", "iam_role_arn"),
+            _ => return problems,
+        };
+        if kind == model::FlowLog::FIREHOSE {
+            let message = format!("{lone} is set, but {other} is not.");
+            let hint = "Set both for a delivery stream in another account, and none for one in the account of the VPC.";
+            problems.push(Problem::new(entry.attribute(other), message, hint));
+        }
+        problems
+    }
+
+    /// The problems of objects that AWS does not accept where they are. It finds a log group by its name in the account
+    /// and Region of the VPC, whatever its ARN is.
+    pub(super) fn elsewhere(&self, entry: &AttributePath, scope: &Scope) -> Vec<Problem> {
+        let known = |input: &Input<Option<String>>| input.known().cloned().flatten();
+        let (target, role) = (known(&self.log_destination), known(&self.settings.deliver_cross_account_role));
+        let at = |name: &str, arn: Option<&String>, needs: Needs, hint: &str| {
+            elsewhere(entry.attribute(name), arn?, scope, needs, hint)
+        };
+        let account = Needs { region: false, account: true };
+        let (needs, hint) = match self.settings.log_destination_type.known().map(String::as_str) {
+            Some(model::FlowLog::CLOUDWATCH) => {
+                (Needs::ACCOUNT, "Use a log group of the account and Region of the VPC, or a bucket.")
+            }
+            Some(model::FlowLog::FIREHOSE) if self.settings.deliver_cross_account_role == Input::Known(None) => {
+                (account, "Set iam_role_arn and deliver_cross_account_role, or use a delivery stream of this account.")
+            }
+            _ => (Needs::PARTITION, "Use a destination in the partition of the VPC."),
+        };
+        let key_hint = "CloudWatch Logs accepts only keys of its Region. Use one of these, of any account.";
+        let other_account =
+            target.as_deref().and_then(|arn| Arn::split(arn).ok()).filter(|arn| !arn.account.is_empty());
+        let of_target = other_account.map(|arn| Scope {
+            account: Some(arn.account.to_string()),
+            partition: scope.partition.clone(),
+            ..Scope::default()
+        });
+        let role_hint = "Use the role in the account of the delivery stream.";
+        let of_role = of_target.zip(role).and_then(|(there, role)| {
+            let foreign = Arn::split(&role).ok()?.place_in(&there, account).err()?;
+            let message = format!(
+                "{role:?} is of the {} {}, but the delivery stream is of {}.",
+                foreign.part, foreign.its, foreign.ours
+            );
+            Some(Problem::new(entry.attribute("deliver_cross_account_role"), message, role_hint))
+        });
+        let own_role = "AWS lets only a role of the account of the VPC deliver the records. Use one.";
+        let own = known(&self.settings.iam_role_arn);
+        let all = [
+            at("log_destination", target.as_ref(), needs, hint),
+            at("iam_role_arn", own.as_ref(), Needs::ACCOUNT, own_role),
+            of_role,
+            at("kms_key_id", known(&self.kms_key_id).as_ref(), Needs::REGION, key_hint),
+        ];
+        all.into_iter().flatten().collect()
     }
 
     /// The entry that requires an object.

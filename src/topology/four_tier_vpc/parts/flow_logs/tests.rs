@@ -4,16 +4,18 @@ use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::model::{Drift, FoundObject, NetworkLandscape};
-use crate::topology::Blueprint;
+use crate::model::{Claim, Drift, FoundObject, NetworkLandscape};
+use crate::topology::four_tier_vpc::FourTierVpc;
 use crate::topology::four_tier_vpc::classify::classify;
 use crate::topology::four_tier_vpc::config::tests::{config, decode};
-use crate::topology::four_tier_vpc::fixtures::{applied, blueprint, objects, scope};
+use crate::topology::four_tier_vpc::fixtures::{applied, facts, objects, scope};
 use crate::topology::four_tier_vpc::{import, reflect, validate};
 use crate::topology::rules::{UNKNOWN, value, with};
+use crate::topology::{Context, Topology};
 
 const ROLE: &str = "arn:aws:iam::123456789012:role/flow";
 const BUCKET: &str = "arn:aws:s3:::logs/net";
+const GROUP: &str = "arn:aws:logs:eu-central-1:123456789012:log-group:/shared";
 
 fn input(logs: Json) -> [(&'static str, Value); 1] {
     [(ENTRIES.input, value(logs))]
@@ -30,6 +32,10 @@ fn each_broken_rule_of_flow_logs_is_reported() {
     let key = "arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab";
     let stream = "arn:aws:firehose:us-east-1:123456789012:deliverystream/x";
     let existing = "arn:aws:logs:us-east-1:123456789012:log-group:/net:*";
+    let to_stream = |more: Json| {
+        let stream = json!({ "log_destination_type": model::FlowLog::FIREHOSE, "log_destination": stream });
+        with(stream, more)
+    };
     let (to_bucket, to_group) = (|| bucket(json!({})), || group(json!({})));
     let of = |at: &'static str, broken: Json, says: &'static [&'static str], good: Json| (at, broken, says, good);
     let rules = [
@@ -41,6 +47,18 @@ fn each_broken_rule_of_flow_logs_is_reported() {
             to_group(),
         ),
         of("log_destination", bucket(json!({ "log_destination": stream })), &["not the ARN of a bucket"], to_bucket()),
+        of("log_destination", bucket(json!({ "log_destination": "arn:aws:s3:::logs/AWSLogs/net" })), &["AWSLogs"], {
+            bucket(json!({ "log_destination": "arn:aws:s3:::logs/net/AWSLogs" }))
+        }),
+        of("deliver_cross_account_role", to_stream(json!({ "iam_role_arn": ROLE })), &["iam_role_arn"], {
+            to_stream(json!({ "iam_role_arn": ROLE, "deliver_cross_account_role": ROLE }))
+        }),
+        of(
+            "iam_role_arn",
+            to_stream(json!({ "deliver_cross_account_role": ROLE })),
+            &["deliver_cross_account_role"],
+            to_stream(json!({})),
+        ),
         of(
             "log_group_name",
             group(json!({ "log_group_name": "a b" })),
@@ -103,22 +121,97 @@ fn each_broken_rule_of_flow_logs_is_reported() {
     assert_eq!(problems(json!({ "x": UNKNOWN })), []);
 }
 
-fn gap_of(before: Json, after: Json) -> Vec<String> {
-    let (before, after) = (config(&input(before)), config(&input(after)));
-    let existing = applied(&objects(&before, "a"));
-    let Ok(Blueprint::Decided { warnings, .. }) = blueprint(&after, Some(&before), &existing, "a") else { panic!() };
-    warnings.into_iter().map(|it| format!("{}: {}", it.path, it.message)).collect()
+/// The claims of the flow logs that the configuration requires.
+fn claims(logs: Json) -> Vec<Claim> {
+    let objects = objects(&config(&input(logs)), "a");
+    let logs = objects.iter().filter(|it| model::FlowLog::of(&it.spec).is_some());
+    logs.flat_map(|it| it.spec.claims()).collect()
 }
 
 #[test]
-fn only_a_successor_with_the_same_destination_loses_records() {
-    let to = |arn: &str, seconds: i64| json!({ "log_destination_type": "s3", "log_destination": arn, "max_aggregation_interval": seconds });
-    let other = "arn:aws:s3:::other";
-    assert_eq!(gap_of(json!({ "a": to(BUCKET, 600) }), json!({ "a": to(other, 60) })), Vec::<String>::new());
-    let [interval] = &gap_of(json!({ "a": to(BUCKET, 600) }), json!({ "a": to(BUCKET, 60) }))[..] else { panic!() };
-    assert!(interval.starts_with("flow_logs[\"a\"]: flow_log.a (") && interval.contains("a minute"), "{interval}");
-    let [renamed] = &gap_of(json!({ "a": to(BUCKET, 600) }), json!({ "b": to(BUCKET, 600) }))[..] else { panic!() };
-    assert!(renamed.starts_with("flow_logs[\"b\"]: flow_log.a ("), "{renamed}");
+fn only_an_equal_configuration_is_in_the_way() {
+    let log = |more: Json| {
+        let common = json!({ "log_destination": GROUP, "iam_role_arn": ROLE, "tags": { "team": "net" } });
+        json!({ "a": with(common, more) })
+    };
+    let before = claims(log(json!({})));
+    assert!(Claim::any_collide(&before, &claims(log(json!({ "tags": { "team": "web" } })))), "tags do not count");
+    for change in [
+        json!({ "traffic_type": "REJECT" }),
+        json!({ "max_aggregation_interval": 60 }),
+        json!({ "log_format": "${srcaddr}" }),
+        json!({ "iam_role_arn": "arn:aws:iam::123456789012:role/other" }),
+        json!({ "log_destination": format!("{GROUP}-2") }),
+    ] {
+        assert!(!Claim::any_collide(&before, &claims(log(change.clone()))), "{change} is created first");
+    }
+}
+
+#[test]
+fn accept_and_reject_go_to_one_group() {
+    let log = |kind: &str| json!({ "log_destination": GROUP, "iam_role_arn": ROLE, "traffic_type": kind });
+    assert_eq!(problems(json!({ "a": log("ACCEPT"), "b": log("REJECT") })), []);
+    let found = problems(json!({ "a": log("ACCEPT"), "b": log("ACCEPT") }));
+    let paths: Vec<String> = found.iter().map(|it| it.path.to_string()).collect();
+    assert_eq!(paths, ["flow_logs[\"b\"]"], "{found:?}");
+}
+
+/// The paths of the problems of a plan in this place.
+fn refused(scope: &Scope, log: &Json) -> Vec<String> {
+    let config = config(&input(json!({ "a": log })));
+    let facts = facts("a");
+    let existing = Inventory::default();
+    let context = Context { config: &config, prior: None, existing: &existing, scope, facts: &facts };
+    let problems = FourTierVpc::blueprint(&context).err().unwrap_or_default();
+    problems.iter().for_each(|it| assert!(it.message.ends_with('.') && it.hint.ends_with('.'), "{it:?}"));
+    problems.into_iter().map(|it| it.path.to_string().replace("flow_logs[\"a\"].", "")).collect()
+}
+
+#[test]
+fn destinations_and_roles_of_other_places_are_refused() {
+    let (ours, other) = ("123456789012", "999999999999");
+    for (partition, region) in [("aws", "eu-central-1"), ("aws-cn", "cn-north-1"), ("aws-us-gov", "us-gov-west-1")] {
+        let scope = |account: Option<&str>| Scope {
+            partition: partition.into(),
+            region: region.into(),
+            account: account.map(str::to_string),
+            ..Scope::default()
+        };
+        let role = |account: &str| format!("arn:{partition}:iam::{account}:role/flow");
+        let group = |partition: &str, region: &str, account: &str| {
+            let arn = format!("arn:{partition}:logs:{region}:{account}:log-group:/net:*");
+            json!({ "log_destination": arn, "iam_role_arn": role(ours) })
+        };
+        let stream = |account: &str, roles: Json| {
+            let arn = format!("arn:{partition}:firehose:{region}:{account}:deliverystream/x");
+            with(json!({ "log_destination_type": model::FlowLog::FIREHOSE, "log_destination": arn }), roles)
+        };
+        let bucket = |partition: &str| json!({ "log_destination_type": "s3", "log_destination": format!("arn:{partition}:s3:::logs") });
+        let roles = |account: &str| json!({ "iam_role_arn": role(ours), "deliver_cross_account_role": role(account) });
+        let key = format!("arn:{partition}:kms:elsewhere-1:{ours}:key/1234abcd-12ab-34cd-56ef-1234567890ab");
+        let shared_key = key.replace("elsewhere-1", region).replace(ours, other);
+        let own = |more: Json| with(json!({ "log_group_name": "/net", "iam_role_arn": role(ours) }), more);
+        let destination: &[&str] = &["log_destination"];
+        for (log, refused_at) in [
+            (group(partition, region, ours), &[][..]),
+            (group(partition, region, other), destination),
+            (group(partition, "elsewhere-1", ours), destination),
+            (group("aws-iso", region, ours), destination),
+            (bucket(partition), &[]),
+            (bucket("aws-iso"), destination),
+            (stream(ours, json!({})), &[]),
+            (stream(other, json!({})), destination),
+            (stream(other, roles(other)), &[]),
+            (stream(other, roles("111122223333")), &["deliver_cross_account_role"]),
+            (own(json!({ "iam_role_arn": role(other) })), &["iam_role_arn"]),
+            (own(json!({ "iam_role_arn": format!("arn:aws-iso:iam::{ours}:role/flow") })), &["iam_role_arn"]),
+            (own(json!({ "kms_key_id": key })), &["kms_key_id"]),
+            (own(json!({ "kms_key_id": shared_key })), &[]),
+        ] {
+            assert_eq!(refused(&scope(Some(ours)), &log), refused_at, "{log}");
+        }
+        assert_eq!(refused(&scope(None), &group(partition, region, other)), Vec::<String>::new());
+    }
 }
 
 #[test]

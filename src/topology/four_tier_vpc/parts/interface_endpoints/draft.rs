@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Answer, ENTRIES, InterfaceEndpoint, Specs, entries, follows, groups};
 use crate::model::keys::network as keys;
 use crate::model::{
-    self, Claim, EndpointOffer, Entry, Input, Inventory, Key, Ref, Spec, Subnet, VpcEndpoint, is_same_policy,
+    self, Claim, EndpointOffer, Entry, Input, Inventory, Key, Object, Ref, Spec, Subnet, VpcEndpoint, is_same_policy,
     service_label,
 };
 use crate::plugin::{AttributePath, Problem};
@@ -55,19 +55,34 @@ pub(super) fn problems(config: &Config, entry: &InterfaceEndpoint, path: &Attrib
             "Remove one of the two.",
         ));
     }
+    problems.extend(address_types(entry, path));
     if let Some(tier) = entry.tier() {
         if *config.creates(tier) == Input::Known(false) {
             let message = format!("The tier {} has no subnets, because its switch is off.", tier.slot());
             let hint = format!("Set create_{}_subnets to true, or choose another tier.", tier.slot());
             problems.push(Problem::new(path.attribute("subnet_tier"), message, hint));
         }
-        if entry.has_ipv6() && !tiers::may_have_blocks(config, tier) {
+        if entry.has_ipv6() && !entry.is_ipv6_only() && !tiers::may_have_blocks(config, tier) {
             let kind = entry.settings.ip_address_type.known().cloned().flatten().unwrap_or_default();
             let message = format!("ip_address_type is {kind:?}, but the tier {} has no IPv6 addresses.", tier.slot());
             problems.push(Problem::new(path.attribute("ip_address_type"), message, "Set it to \"ipv4\"."));
         }
     }
     problems
+}
+
+/// The problems of addresses and records that AWS never accepts.
+fn address_types(entry: &InterfaceEndpoint, path: &AttributePath) -> Option<Problem> {
+    let Input::Known(Some(addresses)) = &entry.settings.ip_address_type else { return None };
+    if entry.is_ipv6_only() {
+        let message = "ip_address_type is \"ipv6\", which AWS accepts only in IPv6-only subnets. No tier has these.";
+        return Some(Problem::new(path.attribute("ip_address_type"), message, "Set it to \"dualstack\" or \"ipv4\"."));
+    }
+    let Input::Known(Some(records)) = &entry.settings.dns_record_ip_type else { return None };
+    let message = format!("dns_record_ip_type is {records:?}, but ip_address_type is {addresses:?}.");
+    let hint = "Set dns_record_ip_type to \"ipv4\" or \"service-defined\", or ip_address_type to \"dualstack\".";
+    let fits = addresses == "dualstack" || records == addresses || records == "service-defined";
+    (!fits).then(|| Problem::new(path.attribute("dns_record_ip_type"), message, hint))
 }
 
 /// The specs of the endpoints by the names of their entries. Adds the problems of the others.
@@ -102,7 +117,7 @@ pub(super) fn draft(draft: &mut Draft<'_>, mut specs: Specs) {
         }
         let key = keys::interface_endpoint(name, &spec.service_name, &spec.settings.service_region);
         draft.warnings.extend(of_guardduty(&path, &spec));
-        let gaps = gaps(&path, &key, &spec, draft.context.existing);
+        let gaps = gaps(&path, &key, &spec, (draft.context.existing, &draft.objects));
         draft.warnings.extend(gaps);
         let changes = follows::warnings(&path, &key, (entry, &spec), draft.context);
         draft.warnings.extend(changes);
@@ -175,6 +190,12 @@ impl<'a> Service<'a> {
         let name = match (looked_up, existing, is_full_name, answer) {
             (Some(offer), ..) => Input::Known(offer.name.clone()),
             (None, Some(existing), ..) => existing.service_name.clone(),
+            (None, None, true, Some(Answer::Missing))
+                if model::InterfaceEndpoint::is_of_aws(&wanted)
+                    && entry.settings.service_region == Input::Known(None) =>
+            {
+                return Err(missing(region, &wanted, path));
+            }
             // A third party may show a service to other accounts only.
             (None, None, true, _) => Input::Known(wanted),
             (None, None, false, None) => Input::Unknown,
@@ -313,6 +334,14 @@ impl<'a> Service<'a> {
     }
 }
 
+/// The problem of a full name that AWS does not list in the Region.
+fn missing(region: &str, wanted: &str, path: &AttributePath) -> Problem {
+    let message = format!("The Region {region} offers no interface endpoint for the service {wanted:?}.");
+    let hint = "Use a name from the output of `aws ec2 describe-vpc-endpoint-services`. For a service of another Region, \
+                set service_region too.";
+    Problem::new(path.attribute("service_name"), message, hint)
+}
+
 fn tier(entry: &InterfaceEndpoint) -> &'static str {
     entry.tier().map_or("", model::Tier::slot)
 }
@@ -356,7 +385,12 @@ fn of_guardduty(path: &AttributePath, spec: &model::InterfaceEndpoint) -> Option
 }
 
 /// The warnings that a service is not reachable for some time.
-fn gaps(path: &AttributePath, key: &Key, spec: &model::InterfaceEndpoint, existing: &Inventory) -> Vec<Problem> {
+fn gaps(
+    path: &AttributePath,
+    key: &Key,
+    spec: &model::InterfaceEndpoint,
+    (existing, objects): (&Inventory, &[Object]),
+) -> Vec<Problem> {
     let mut gaps = Vec::new();
     let claims = Spec::InterfaceEndpoint(spec.clone()).claims();
     let has_names = |entry: &&Entry| {
@@ -378,10 +412,24 @@ fn gaps(path: &AttributePath, key: &Key, spec: &model::InterfaceEndpoint, existi
     let is_moved = !left.is_empty() && spec.subnets.iter().any(|it| !before.subnets.contains(it));
     if is_moved {
         let names: Vec<String> = left.iter().map(|it| it.named()).collect();
-        let all = if left.len() == before.subnets.len() { " It is not reachable at all until then." } else { "" };
+        // New subnets may need the addresses of those that the endpoint leaves, which it then leaves together.
+        let is_needed = |subnet: &&Ref| {
+            let entry = existing.current().find(|entry| matches!(subnet, Ref::Key(key) if entry.key == *key));
+            let collides = |entry: &Entry, object: &Object| {
+                object.key != entry.key && Claim::any_collide(&entry.applied.claims(), &object.spec.claims())
+            };
+            entry.is_some_and(|entry| objects.iter().any(|object| collides(entry, object)))
+        };
+        let at_once = left.iter().all(is_needed);
+        let (how, all) = match (left.len() == before.subnets.len(), left.len()) {
+            (true, 1) => ("", " It is not reachable at all until then."),
+            (true, _) if at_once => ("", " It is not reachable at all until then."),
+            (_, 1) => ("", ""),
+            _ => (", one AZ after the other", ""),
+        };
         let message = format!(
-            "The endpoint leaves {} before it gets another subnet there, because AWS rejects two subnets in one AZ. Its \
-             addresses there do not answer until then, for about a minute.{all}",
+            "The endpoint leaves {} before it gets another subnet there{how}, because AWS rejects two subnets in one AZ. \
+             Its addresses there do not answer until then, for about a minute.{all}",
             names.join(", ")
         );
         gaps.push(Problem::new(path.clone(), message, "Apply when nothing depends on it."));

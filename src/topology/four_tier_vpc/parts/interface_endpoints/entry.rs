@@ -29,7 +29,9 @@ crate::attributes! {
         /// For a service that also has gateway endpoints, such as S3: whether only queries from outside the VPC resolve
         /// to the endpoint, so that the VPC itself uses the gateway endpoint, which must exist. Defaults to `true`.
         private_dns_only_for_inbound_resolver_endpoint: Input<Option<bool>> = optional().in_place(),
-        /// IDs of existing security groups for the endpoint, instead of one that this resource creates.
+        /// IDs of existing security groups for the endpoint, instead of one that this resource creates. A group of this
+        /// VPC that the same configuration creates would be a cycle: attach it with
+        /// `aws_vpc_endpoint_security_group_association`, which this resource leaves alone.
         security_group_ids: Input<Option<Vec<Input<String>>>> = optional().check(groups()).change(REGROUPED),
         /// TCP ports to allow from the ranges of the VPC that this resource manages. An endpoint with other ports than
         /// 443 gets a security group of its own, which is created or deleted with the first or last such port.
@@ -45,8 +47,8 @@ crate::attributes! {
 
 /// The effect of another tier or other AZs.
 const MOVED: PlanEffect = PlanEffect::Disruptive(
-    "the endpoint leaves its subnet in an AZ before it gets another one there, because AWS rejects two: its address in \
-     this AZ does not answer for about a minute",
+    "the endpoint moves one AZ after the other. It leaves its subnet in an AZ before it gets another one there, because \
+     AWS rejects two: its address in this AZ does not answer for about a minute",
 );
 
 /// The effect of other security groups.
@@ -151,6 +153,11 @@ impl InterfaceEndpoint {
     /// Whether its objects do not depend on unknown values.
     pub(super) fn is_decided(&self) -> bool {
         self.tier().is_some() && self.chosen_zones().is_some() && self.security_group_ids.is_known()
+    }
+
+    /// Whether it is to have IPv6 addresses alone.
+    pub(super) fn is_ipv6_only(&self) -> bool {
+        matches!(&self.settings.ip_address_type, Input::Known(Some(kind)) if kind == "ipv6")
     }
 
     /// Whether it has IPv6 addresses.

@@ -38,10 +38,15 @@ fn problems(inputs: &[(&'static str, Value)]) -> Vec<Problem> {
 fn each_broken_rule_of_endpoints_is_reported_at_its_input() {
     let group = json!(["sg-0123456789abcdef0"]);
     let private = |more: Json| crate::topology::rules::with(json!({ "private_dns_enabled": true }), more);
-    let rules: [(&str, Json, &[&str]); 17] = [
+    let ipv6 = json!({ "ip_address_type": "ipv4", "dns_record_ip_type": "ipv6" });
+    let of_aws = json!({ "service_name": "com.amazonaws.eu-central-1.ecr-api" });
+    let rules: [(&str, Json, &[&str]); 21] = [
         ("service", json!({ "service": "kms", "service_name": "a.b.c" }), &["\"kms\"", "\"a.b.c\""]),
         ("service", json!({ "service": "missing" }), &["eu-central-1", "\"missing\"", "service_name"]),
         ("service_name", json!({ "service_name": "kms" }), &["\"kms\"", "set service"]),
+        ("service_name", of_aws, &["eu-central-1", "ecr-api", "describe-vpc-endpoint-services"]),
+        ("dns_record_ip_type", ipv6, &["\"ipv6\"", "\"ipv4\""]),
+        ("policy", json!({ "policy": "{\"Statement\":\"${fgw:vpc}\"}" }), &["${fgw:vpc}", "${fgw:vpc_id}"]),
         ("service_region", json!({ "service_region": "us-east-1" }), &["service_name"]),
         ("subnet_tier", json!({ "subnet_tier": "app" }), &["\"app\"", "private_app"]),
         ("subnet_tier", json!({ "subnet_tier": "transit" }), &["transit", "create_transit_subnets"]),
@@ -59,7 +64,8 @@ fn each_broken_rule_of_endpoints_is_reported_at_its_input() {
         ("allowed_cidr_blocks", json!({ "allowed_cidr_blocks": ["10.0.0.1/8"] }), &["\"10.0.0.1/8\""]),
         ("policy", json!({ "policy": "{}" }), &["Statement"]),
         ("policy", json!({ "service": "plain", "policy": "{\"Statement\":[]}" }), &["plain", "Remove"]),
-        ("ip_address_type", json!({ "ip_address_type": "ipv6" }), &["\"ipv6\"", "private_app"]),
+        ("ip_address_type", json!({ "ip_address_type": "ipv6" }), &["\"ipv6\"", "IPv6-only"]),
+        ("ip_address_type", json!({ "ip_address_type": "dualstack" }), &["\"dualstack\"", "private_app"]),
     ];
     for (at, endpoint, says) in rules {
         let found = problems(&input(json!({ "kms": endpoint })));
