@@ -113,7 +113,7 @@ impl Page {
 
 /// The index page: the provider, its block, and the sources of credentials.
 pub(super) fn index(schema: &Schema, contents: &[(&str, Vec<String>)]) -> String {
-    let mut text = front_matter("fgw Provider", first_sentence(&schema.description));
+    let mut text = front_matter_of_index("fgw Provider", first_sentence(&schema.description));
     text += &format!("\n# fgw Provider\n\n{}\n\n{STATUS}", schema.description);
     for (title, entries) in contents {
         text += &format!("\n## {title}\n\n{}", entries.concat());
@@ -238,7 +238,12 @@ fn without_requirements(code: &str) -> String {
 }
 
 pub(super) fn front_matter(title: &str, description: &str) -> String {
-    format!("---\npage_title: \"{title}\"\nsubcategory: \"\"\ndescription: |-\n  {description}\n---\n")
+    front_matter_of_index(title, description).replacen("\ndescription:", "\nsubcategory: \"\"\ndescription:", 1)
+}
+
+/// The page of the provider belongs to no category: `tfplugindocs validate` rejects one.
+fn front_matter_of_index(title: &str, description: &str) -> String {
+    format!("---\npage_title: \"{title}\"\ndescription: |-\n  {description}\n---\n")
 }
 
 /// A file as a code block.
