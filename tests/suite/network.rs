@@ -189,6 +189,7 @@ impl TestEnv {
 
     /// The network `main` in 10.0.0.0/16, with further attributes.
     fn config(&self, attributes: &str) {
+        self.proxy.uses(attributes);
         self.workspace.config(&network(attributes));
     }
 
