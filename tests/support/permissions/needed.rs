@@ -66,8 +66,6 @@ fn has(text: &str, input: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn inputs_are_found_in_both_syntaxes() {
         for (text, input, is_set) in [
@@ -83,18 +81,18 @@ mod tests {
             ("log_destination_type = \"s3\"", "log_destination_type = s3", true),
             ("num_nat_gateways = 01", "num_nat_gateways = 0", false),
         ] {
-            assert_eq!(has(text, input), is_set, "{text}: {input}");
+            assert_eq!(super::has(text, input), is_set, "{text}: {input}");
         }
     }
 
     #[test]
     fn a_statement_is_needed_by_what_any_configuration_sets() {
         let of = |texts: &[&str]| texts.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
-        let (with, unless) = (Needed::If(&["a"], ""), Needed::Unless(&["b = false"], ""));
+        let (with, unless) = (super::Needed::If(&["a"], ""), super::Needed::Unless(&["b = false"], ""));
         assert!(with.by(&of(&["", "a = 1"])) && !with.by(&of(&["b = 1"])));
         assert!(unless.by(&of(&["b = false", "b = true"])) && !unless.by(&of(&["b = false"])));
-        assert!(Needed::Always.by(&[]));
-        assert_eq!(Needed::If(&["a", "b = true"], ", or c").omitted_if(), "no `a` and `b = false`, or c");
-        assert_eq!(Needed::Unless(&["a = 0", "b = 1"], "").omitted_if(), "`a = 0` or `b = 1`");
+        assert!(super::Needed::Always.by(&[]));
+        assert_eq!(super::Needed::If(&["a", "b = true"], ", or c").omitted_if(), "no `a` and `b = false`, or c");
+        assert_eq!(super::Needed::Unless(&["a = 0", "b = 1"], "").omitted_if(), "`a = 0` or `b = 1`");
     }
 }
