@@ -144,10 +144,10 @@ impl<P: Topology> Resource for Composite<P> {
         let mut diagnostics = Diagnostics::default();
         let target = account(&self.connection, &mut diagnostics)
             .and_then(|regions| location::imported::<P>(&regions, target, &mut diagnostics));
-        let Some(location::Imported { id, cloud }) = target else {
+        let Some(location::Imported { id, part, cloud }) = target else {
             return ImportResponse { state: None, private: Vec::new(), diagnostics };
         };
-        self.shared.retry_limits().scope(import::import::<P>(cloud.as_ref(), &id)).await
+        self.shared.retry_limits().scope(import::import::<P>(cloud.as_ref(), &id, part.as_deref())).await
     }
 
     fn identity_schema(&self) -> Vec<IdentityAttribute> {

@@ -37,7 +37,9 @@ pub(super) use apply::{
 pub(super) use destroy::{End, warn_of_end};
 pub(super) use faults::{warn_of_faults, warn_of_remarks};
 pub(super) use ignored::{warn_of_lost_drift, warn_of_overwritten_drift};
-pub(super) use import::{cannot_be_adopted, found_by_tags, left_to_others, move_refused, no_such_root, only_recorded};
+pub(super) use import::{
+    cannot_be_adopted, found_by_tags, has_other_part, left_to_others, move_refused, no_such_root, only_recorded,
+};
 pub(super) use list::{empty_name, not_listed, unknown_root_state};
 pub(super) use location::{
     elsewhere, empty_import_id, import_from_another_account, invalid_import_id, invalid_import_region, other_partition,

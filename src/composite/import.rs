@@ -12,9 +12,9 @@ use crate::plugin::{Attribute, AttributeType, Diagnostics, ImportResponse, Mode,
 use crate::topology::{IgnoredDrift, Topology};
 
 /// Reads a root and its objects, and builds the state of a configuration that would create them.
-pub(super) async fn import<P: Topology>(cloud: &dyn Cloud, id: &str) -> ImportResponse {
+pub(super) async fn import<P: Topology>(cloud: &dyn Cloud, id: &str, part: Option<&str>) -> ImportResponse {
     let mut diagnostics = Diagnostics::default();
-    let imported = match found::<P>(cloud, id, &mut diagnostics).await {
+    let imported = match found::<P>(cloud, (id, part), &mut diagnostics).await {
         Ok(imported) => imported,
         Err(failure) => {
             diagnostics::failed(format!("Could not import {} {id}", P::TYPE_NAME), &failure, &mut diagnostics);
@@ -28,17 +28,24 @@ pub(super) async fn import<P: Topology>(cloud: &dyn Cloud, id: &str) -> ImportRe
 /// The imported root; `None` if it cannot be imported, which is reported.
 async fn found<P: Topology>(
     cloud: &dyn Cloud,
-    id: &str,
+    (id, part): (&str, Option<&str>),
     diagnostics: &mut Diagnostics,
 ) -> Result<Option<(Value, Private)>, Failure> {
     let Some(discovery) = cloud.discover(P::KIND, id, None).await? else {
         diagnostics::no_such_root::<P>(id, cloud.scope(), diagnostics);
         return Ok(None);
     };
-    match discovery.landscape().is_own() {
-        true => own::<P>(discovery, cloud, id, diagnostics).await,
-        false => foreign::<P>(discovery, cloud, id, diagnostics).await,
+    let found = match discovery.landscape().is_own() {
+        true => own::<P>(discovery, cloud, id, diagnostics).await?,
+        false => foreign::<P>(discovery, cloud, (id, part), diagnostics).await?,
+    };
+    if let (Some((state, _)), Some(part), Some(name)) = (&found, part, P::PART)
+        && state.get(name).as_str() != Some(part)
+    {
+        diagnostics::has_other_part::<P>(id, part, state.get(name), diagnostics);
+        return Ok(None);
     }
+    Ok(found)
 }
 
 /// Imports a root that this provider created.
@@ -64,10 +71,10 @@ async fn own<P: Topology>(
 async fn foreign<P: Topology>(
     discovery: Box<dyn Discovery + '_>,
     cloud: &dyn Cloud,
-    id: &str,
+    (id, part): (&str, Option<&str>),
     diagnostics: &mut Diagnostics,
 ) -> Result<Option<(Value, Private)>, Failure> {
-    let private = match refresh::classified::<P>(discovery, cloud.scope(), id, &Value::Null).await? {
+    let private = match refresh::classified::<P>(discovery, cloud.scope(), (id, part), &Value::Null).await? {
         Foreign::Adoptable(private) => *private,
         Foreign::NotAdoptable(reason) => {
             diagnostics::cannot_be_adopted::<P>(id, &reason, diagnostics);

@@ -101,7 +101,7 @@ async fn listed<P: Topology>(cloud: &dyn Cloud, root: &Root, with_state: bool) -
         let diagnostics = Diagnostics::default();
         return Listed { identity: Some(identity), display_name, state: None, diagnostics };
     }
-    let imported = import::import::<P>(cloud, &root.id).await;
+    let imported = import::import::<P>(cloud, &root.id, None).await;
     match imported.state {
         // The warnings of an import are shown when the root is imported.
         Some(state) => {

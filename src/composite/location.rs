@@ -201,12 +201,15 @@ fn to_identity(id: &str, region: Option<String>, account: Option<String>) -> Val
 /// What an import is to find.
 pub(super) struct Imported {
     pub(super) id: String,
+    /// The chosen part of the root, see [`Topology::PART`].
+    pub(super) part: Option<String>,
     /// The account in the Region of the root.
     pub(super) cloud: SharedCloud,
 }
 
-/// Returns what an import is to find: an ID, optionally with `@` and the Region, or an identity. If it has no
-/// ID, or an identity is that of another account, returns `None` and adds an error.
+/// Returns what an import is to find: an ID, optionally with a slash and a part of the root, and with `@` and the
+/// Region, or an identity. If it has no ID, or an identity is that of another account, adds an error and returns
+/// `None`.
 pub(super) fn imported<P: Topology>(
     regions: &Regions,
     target: ImportTarget,
@@ -226,6 +229,12 @@ pub(super) fn imported<P: Topology>(
         diagnostics::empty_import_id::<P>(diagnostics);
         return None;
     }
+    // An ARN has slashes too, and is not accepted.
+    let parts = id.split_once('/').filter(|(id, part)| P::PART.is_some() && P::KIND.accepts_id(id) && !part.is_empty());
+    let (id, part) = match parts {
+        Some((id, part)) => (id.to_string(), Some(part.to_string())),
+        None => (id, None),
+    };
     if !P::KIND.accepts_id(&id) {
         diagnostics::invalid_import_id::<P>(&id, diagnostics);
         return None;
@@ -241,7 +250,7 @@ pub(super) fn imported<P: Topology>(
         diagnostics::import_from_another_account::<P>(&id, expected, connected, diagnostics);
         return None;
     }
-    Some(Imported { id, cloud })
+    Some(Imported { id, part, cloud })
 }
 
 /// Keeps the ARNs of a root that no longer exists in the state of the objects that have outlived it. They are in the

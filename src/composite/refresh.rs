@@ -383,19 +383,22 @@ pub(super) async fn read_foreign<P: Topology>(
     consented: Option<&BTreeMap<String, String>>,
 ) -> Result<Foreign, Failure> {
     match cloud.discover(P::KIND, root_id, consented).await? {
-        Some(discovery) => classified::<P>(discovery, cloud.scope(), root_id, before).await,
+        Some(discovery) => {
+            let part = P::PART.and_then(|name| before.get(name).as_str());
+            classified::<P>(discovery, cloud.scope(), (root_id, part), before).await
+        }
         None => Ok(Foreign::Missing),
     }
 }
 
-/// The same for a root that was discovered already.
+/// The same for a root that was discovered already, and of which this part was chosen.
 pub(super) async fn classified<P: Topology>(
     discovery: Box<dyn Discovery + '_>,
     scope: &Scope,
-    root_id: &str,
+    (root_id, part): (&str, Option<&str>),
     before: &Value,
 ) -> Result<Foreign, Failure> {
-    let classification = P::classify(discovery.landscape());
+    let classification = P::classify(discovery.landscape(), part);
     if let Some(reason) = classification.unmanaged.get(root_id) {
         return Ok(Foreign::NotAdoptable(reason.clone()));
     }

@@ -49,6 +49,7 @@ pub use function::{Function, FunctionError, Parameter, Signature};
 pub use handshake::{Environment, Offer};
 pub use identity::{IdentityAttribute, ImportTarget};
 pub use list_resource::{ListRequest, ListResource, Listed};
+pub use nearest::nearest;
 pub use path::{AttributePath, Step};
 pub use platform::Parent;
 pub use printable::printable;

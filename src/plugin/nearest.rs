@@ -2,7 +2,7 @@
 
 /// Returns the nearest of some names: one that differs in few letters, or else the only one with the most words in
 /// common. `None` if all are too different.
-pub(super) fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
     let written = normal(name);
     let most = (written.len() / 3).max(1);
     let distances = names.iter().map(|it| (distance(&written, &normal(it)), *it));

@@ -131,7 +131,7 @@ impl Topology for FourTierVpc {
         tags::of_root(config, scope)
     }
 
-    fn classify(landscape: &Landscape) -> Classification {
+    fn classify(landscape: &Landscape, _part: Option<&str>) -> Classification {
         match landscape {
             Landscape::Network(landscape) => classify::classify(landscape),
             Landscape::Api(_) => Classification::default(),

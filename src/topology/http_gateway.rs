@@ -87,9 +87,11 @@ impl Topology for HttpGateway {
         scope.tags(&[&config.api_tags])
     }
 
-    fn classify(landscape: &Landscape) -> Classification {
+    const PART: Option<&'static str> = Some("stage_name");
+
+    fn classify(landscape: &Landscape, part: Option<&str>) -> Classification {
         match landscape {
-            Landscape::Api(landscape) => classify::classify(landscape),
+            Landscape::Api(landscape) => classify::classify(landscape, part),
             Landscape::Network(_) => Classification::default(),
         }
     }

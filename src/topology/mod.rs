@@ -76,8 +76,12 @@ pub trait Topology: Send + Sync + 'static {
     /// `default_tags` merged with the configured tags of the root, without the ignored ones: the value of `tags_all`.
     fn root_tags(config: &Self::Config, scope: &Scope) -> crate::model::Tags;
 
-    /// Decides which objects of a foreign root can be adopted.
-    fn classify(landscape: &Landscape) -> Classification;
+    /// The input with the name of one of several objects of a root, of which a topology manages one. An import ID may
+    /// contain it, after a slash.
+    const PART: Option<&'static str> = None;
+
+    /// Decides which objects of a foreign root can be adopted. `part` is the chosen object, if one was chosen.
+    fn classify(landscape: &Landscape, part: Option<&str>) -> Classification;
 
     /// The objects to adopt: their IDs by slot.
     fn adopt(config: &Self::Config) -> Input<BTreeMap<String, Input<String>>>;

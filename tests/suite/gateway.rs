@@ -172,6 +172,7 @@ impl TestEnv {
         for (label, attributes) in gateways {
             resources["fgw_http_gateway"][label] = with(&json!({ "name": "shop" }), attributes);
         }
+        self.proxy.uses(&resources.to_string());
         self.workspace.write("main.tf.json", &json!({ "resource": resources }).to_string());
     }
 

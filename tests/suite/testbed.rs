@@ -22,6 +22,8 @@ mod host;
 mod instrument;
 #[path = "testbed/ipv6.rs"]
 mod ipv6;
+#[path = "testbed/parameters.rs"]
+mod parameters;
 #[path = "testbed/route_settings.rs"]
 mod route_settings;
 #[path = "testbed/terraform.rs"]

@@ -54,6 +54,16 @@ NAMES = {
     "request": re.compile(r"(append|overwrite|remove):(header|querystring)\.(.+)|overwrite:path"),
     "response": re.compile(r"(append|overwrite|remove):(header)\.(.+)|overwrite:statuscode"),
 }
+# The variables of values (developer guide of API Gateway). It lists no parts of a request for responses, but has an
+# example, so these are accepted.
+STAGE = r"context\.[A-Za-z0-9._]+|stageVariables\.[A-Za-z0-9_]+"
+BODY = r"body(?!.*(?:\.\.|\?\())(?:[.\[].+)?"
+OF_REQUEST = rf"{STAGE}|request\.(?:(?:header|querystring)\..+|path(?:\..+)?|{BODY})"
+SOURCES = {
+    "request": re.compile(OF_REQUEST),
+    "response": re.compile(rf"{OF_REQUEST}|response\.(?:header\..+|{BODY})"),
+}
+ROOTS = re.compile(r"(?:context|request|response|stageVariables)\b")
 
 
 class Links:
@@ -99,14 +109,30 @@ def invalid_mapping(reason):
     return error(f"Invalid mapping expression specified: Validation Result: warnings : [], errors : [{reason}]")
 
 
+def variables(value):
+    """The variables of a value without `$` and braces; None if a brace is not closed."""
+    if value.startswith("$") and not value.startswith("${"):
+        return [value[1:]]
+    parts = [part.split("}", 1) for part in value.split("${")[1:]]
+    return [part[0] for part in parts] if all(len(part) == 2 for part in parts) else None
+
+
+def is_source(kind, value):
+    """Whether the value has a form that AWS accepts. What it does with other words after `$` is unknown."""
+    found = variables(value)
+    return found is not None and all(SOURCES[kind].fullmatch(it) for it in found if ROOTS.match(it))
+
+
 def rejected_parameters(kind, parameters):
     for name, value in parameters.items():
         match = NAMES[kind].fullmatch(name)
         if match is None:
             return invalid_mapping(f"Invalid mapping expression parameter specified: {name}")
+        if name == "overwrite:statuscode" and not re.fullmatch(r"[2-5][0-9][0-9]|.*\$.*", value):
+            return invalid_mapping(f"Invalid mapping expression value specified: {value}")
         if match.group(2) == "header" and apigateway._is_reserved_header(match.group(3)):
             return invalid_mapping(f"Operations on header {match.group(3)} are restricted")
-        if len(value) > 512:
+        if len(value) > 512 or not (name.startswith("remove:") or is_source(kind, value)):
             return invalid_mapping(f"Invalid mapping expression value specified: {value}")
     return None
 
@@ -161,6 +187,10 @@ def rejected_action(now, data):
     if "" in parameters.values():
         reason = "Mapping expression missing source or destination"
         return error(f"Invalid selection expression specified: Validation Result: warnings : [], errors : [{reason}]")
+    for name, value in parameters.items():
+        if not is_source("request", value):
+            reason = f"Invalid source: {value} specified for destination: {name}"
+            return error(f"Invalid selection expression specified: Validation Result: warnings : [], errors : [{reason}]")
     missing = [name for name in required if name not in parameters]
     if missing:
         return error(f"Missing required request parameters: {missing}")

@@ -11,12 +11,15 @@ pub(crate) mod evaluation;
 mod flow_logs;
 mod gateway;
 mod interface_endpoints;
+pub(crate) mod needed;
 mod network;
 pub(crate) mod recorded;
 pub(crate) mod reference;
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
+
+pub(crate) use needed::Needed;
 
 /// A policy document in the guide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,7 +96,9 @@ pub(crate) enum Condition {
     ServiceLinkedRole,
     /// Only to pass a role to CloudWatch Logs.
     PassToLogs,
-    /// Only to pass a role to the flow logs of EC2.
+    /// Only to create the service-linked role that delivers logs to Firehose.
+    ServiceLinkedRoleOfDelivery,
+    /// Only to pass a role to the flow logs of EC2, or to their delivery to another account.
     PassToFlowLogs,
     /// Only to pass a role to API Gateway.
     PassToApiGateway,
@@ -143,9 +148,13 @@ impl Condition {
             Self::ServiceLinkedRole => {
                 vec![("StringEquals", "iam:AWSServiceName", vec!["ops.apigateway.amazonaws.com"])]
             }
+            Self::ServiceLinkedRoleOfDelivery => {
+                vec![("StringEquals", "iam:AWSServiceName", vec!["delivery.logs.amazonaws.com"])]
+            }
             Self::PassToLogs => vec![("StringLike", "iam:PassedToService", vec!["logs.*amazonaws.com"])],
             Self::PassToFlowLogs => {
-                vec![("StringEquals", "iam:PassedToService", vec!["vpc-flow-logs.amazonaws.com"])]
+                let services = vec!["delivery.logs.amazonaws.com", "vpc-flow-logs.amazonaws.com"];
+                vec![("StringEquals", "iam:PassedToService", services)]
             }
             Self::PassToApiGateway => {
                 vec![("StringEquals", "iam:PassedToService", vec!["apigateway.amazonaws.com"])]
@@ -195,9 +204,9 @@ struct Feature {
 const FEATURES: [&Feature; 4] =
     [&network::FEATURE, &gateway::FEATURE, &flow_logs::FEATURE, &interface_endpoints::FEATURE];
 
-/// For each policy: the name of a purpose, its description, and the configuration that does not need it; empty if every
-/// configuration does. If a purpose needs several statements, they are numbered.
-pub(crate) type Purpose = (Policy, &'static str, &'static str, &'static str);
+/// For each policy: the name of a purpose, its description, and the configurations that need it. If a purpose needs
+/// several statements, they are numbered.
+pub(crate) type Purpose = (Policy, &'static str, &'static str, Needed);
 
 /// A group of calls that have the same purpose and condition, and act on the same resources. Their actions follow from
 /// their names. A call that acts on several kinds of objects has a row for each set of kinds with the same condition.
@@ -309,10 +318,14 @@ pub(crate) fn arn(resource: &str) -> String {
         "hostedzone" => "arn:aws:route53:::hostedzone/Z0123456789ABCDEFGHIJ".into(),
         "hostedzone-of-service" => "arn:aws:route53:::hostedzone/*".into(),
         "change" => "arn:aws:route53:::change/*".into(),
+        "delivery-stream" => "arn:aws:firehose:eu-central-1:123456789012:deliverystream/my-delivery-stream".into(),
         "truststore" => "arn:aws:s3:::my-truststore/*".into(),
         "assumed-role" | "authorizer-role" | "flow-log-role" | "subscription-role" => {
             format!("arn:aws:iam::123456789012:role/my-{resource}")
         }
+        "delivery-role" => "arn:aws:iam::123456789012:role/aws-service-role/delivery.logs.amazonaws.com/\
+                            AWSServiceRoleForLogDelivery"
+            .into(),
         "service-linked-role" => "arn:aws:iam::123456789012:role/aws-service-role/ops.apigateway.amazonaws.com/\
                                   AWSServiceRoleForAPIGateway"
             .into(),

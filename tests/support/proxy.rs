@@ -73,6 +73,8 @@ struct Shared {
     gate: Gate,
     witnesses: Witnesses,
     violations: Mutex<Vec<String>>,
+    /// The configurations whose statements the role of the provider has. `None` is a role with all statements.
+    configurations: Mutex<Option<Vec<String>>>,
     moto: moto::Repairs,
     ministack: ministack::Repairs,
     stop: CancellationToken,
@@ -112,6 +114,7 @@ impl Proxy {
             gate: Gate::default(),
             witnesses: Witnesses::default(),
             violations: Mutex::default(),
+            configurations: Mutex::default(),
             moto: moto::Repairs::default(),
             ministack: ministack::Repairs::default(),
             stop: CancellationToken::new(),
@@ -412,6 +415,19 @@ impl Proxy {
         );
     }
 
+    /// From now on, the provider has only those statements of the permissions guide that one of the configurations of
+    /// this test needs.
+    pub(crate) fn has_policies_of_configurations(&self) {
+        lock(&self.shared.configurations).get_or_insert_default();
+    }
+
+    /// Adds a configuration to those, in HCL or JSON. An object may outlive the configuration that needed it.
+    pub(crate) fn uses(&self, configuration: &str) {
+        if let Some(all) = lock(&self.shared.configurations).as_mut() {
+            all.push(configuration.to_owned());
+        }
+    }
+
     /// Returns and clears the violations with which [`Proxy::check`] would panic.
     pub(crate) fn take_violations(&self) -> Vec<String> {
         std::mem::take(&mut lock(&self.shared.violations))
@@ -576,11 +592,9 @@ impl Shared {
         if is_local || !is_ours(message) || !permissions::covers(&call.service, &call.action) {
             return vec![];
         }
-        match authorization::refused(&self.upstream, call, message).await {
-            Ok(refused) => {
-                let why = |check| format!("{}: no policy of the permissions guide allows {check}", call.action);
-                refused.into_iter().map(why).collect()
-            }
+        let configurations = lock(&self.configurations).clone();
+        match authorization::refused(&self.upstream, call, message, configurations.as_deref()).await {
+            Ok(refused) => refused.into_iter().map(|why| format!("{}: {why}", call.action)).collect(),
             Err(error) => vec![format!("{}: its permissions cannot be checked: {error}", call.action)],
         }
     }

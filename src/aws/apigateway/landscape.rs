@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_apigatewayv2::types::{Api, Authorizer, Integration, Route, Stage};
+use aws_sdk_apigatewayv2::types::{Api, Authorizer, AuthorizerType, Integration, IntegrationType, Route, Stage};
 
 use super::{authorizer, integration, jwt_authorizer, route};
 use crate::model::keys::gateway as keys;
@@ -48,23 +48,51 @@ fn found_route(shown: &Route) -> Option<FoundRoute> {
 }
 
 fn found_integration(shown: &Integration) -> Option<FoundIntegration> {
-    Some(FoundIntegration {
-        id: shown.integration_id.clone()?,
-        is_managed_by_aws: shown.api_gateway_managed == Some(true),
-        is_expressible: integration_spec(shown).is_some(),
-    })
+    Some(FoundIntegration { id: shown.integration_id.clone()?, inexpressible: integration_spec(shown).err() })
 }
 
-/// The spec of an integration. `None` if no input expresses it.
-pub(super) fn integration_spec(shown: &Integration) -> Option<crate::model::Integration> {
-    let read = integration::read(shown, keys::api(), Key::new(""), None)?;
-    let spec = crate::model::Integration::of(&read.spec)?;
-    (spec.is_expressible() && shown.api_gateway_managed != Some(true)).then(|| spec.clone())
+/// The spec of an integration, or why no inputs express it.
+pub(super) fn integration_spec(shown: &Integration) -> Result<crate::model::Integration, String> {
+    if shown.api_gateway_managed == Some(true) {
+        return Err("AWS manages it, because it is part of a quick create".to_string());
+    }
+    let read = integration::read(shown, keys::api(), Key::new(""), None);
+    match read.as_ref().and_then(|read| crate::model::Integration::of(&read.spec)) {
+        Some(spec) => spec.inexpressible().map_or_else(|| Ok(spec.clone()), Err),
+        None => Err(unread(shown)),
+    }
+}
+
+/// Why no spec expresses an integration.
+fn unread(shown: &Integration) -> String {
+    match &shown.integration_type {
+        None => "it has no type".to_string(),
+        Some(IntegrationType::AwsProxy | IntegrationType::HttpProxy) if shown.integration_uri.is_none() => {
+            "it has no URI".to_string()
+        }
+        Some(IntegrationType::HttpProxy) => {
+            let action = shown.integration_subtype().unwrap_or_default();
+            format!("no input expresses the action {action} of an HTTP endpoint")
+        }
+        Some(kind) => format!("no input expresses its type {}", kind.as_str()),
+    }
 }
 
 fn found_authorizer(shown: &Authorizer) -> Option<FoundAuthorizer> {
-    let is_expressible = authorizer_spec(shown, keys::api(), None).is_some();
-    Some(FoundAuthorizer { id: shown.authorizer_id.clone()?, is_expressible })
+    let inexpressible = authorizer_spec(shown, keys::api(), None).is_none().then(|| unread_authorizer(shown));
+    Some(FoundAuthorizer { id: shown.authorizer_id.clone()?, inexpressible })
+}
+
+/// Why no spec expresses an authorizer.
+fn unread_authorizer(shown: &Authorizer) -> String {
+    let has_issuer = shown.jwt_configuration().is_some_and(|it| it.issuer().is_some());
+    match &shown.authorizer_type {
+        Some(AuthorizerType::Jwt) if !has_issuer => "it has no issuer".to_string(),
+        Some(AuthorizerType::Jwt) => "it has no identity source".to_string(),
+        Some(AuthorizerType::Request) => "it has no URI".to_string(),
+        Some(kind) => format!("no input expresses its type {}", kind.as_str()),
+        None => "it has no type".to_string(),
+    }
 }
 
 /// The spec of an authorizer of either type. `None` if no spec expresses it.

@@ -2,7 +2,7 @@
 
 use super::lookup::place;
 use crate::model::{Entry, Inventory, Scope, printable};
-use crate::plugin::{Diagnostics, MoveSource};
+use crate::plugin::{Diagnostics, MoveSource, Value};
 use crate::topology::Topology;
 
 /// There is no root with the given id.
@@ -72,6 +72,24 @@ pub(in crate::composite) fn cannot_be_adopted<P: Topology>(id: &str, reason: &st
              over: {}. Import another {}.",
             printable(reason),
             P::KIND.root_kind()
+        ),
+    );
+}
+
+/// An import ID that names a part which the root does not have, or which its topology does not manage.
+pub(in crate::composite) fn has_other_part<P: Topology>(
+    id: &str,
+    wanted: &str,
+    found: &Value,
+    diagnostics: &mut Diagnostics,
+) {
+    let name = P::PART.unwrap_or_default();
+    diagnostics.error(
+        format!("Could not import {} {id}: no such {name}", P::TYPE_NAME),
+        format!(
+            "The import ID names \"{}\" after the slash, but the only {name} to import is {found}. Use the ID {id} without \
+             a slash, or correct the name.",
+            printable(wanted)
         ),
     );
 }

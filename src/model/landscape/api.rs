@@ -23,8 +23,11 @@ pub struct ApiLandscape {
 }
 
 impl ApiLandscape {
-    /// The stage that a gateway can manage: the only one or, of several, `$default`.
-    pub fn stage(&self) -> Option<&FoundStage> {
+    /// The stage that a gateway can manage: the wanted one or, without it, the only one or, of several, `$default`.
+    pub fn stage(&self, wanted: Option<&str>) -> Option<&FoundStage> {
+        if let Some(stage) = self.stages.iter().find(|stage| Some(stage.name.as_str()) == wanted) {
+            return Some(stage);
+        }
         match &self.stages[..] {
             [only] => Some(only),
             all => all.iter().find(|stage| stage.name == Stage::DEFAULT),
@@ -72,10 +75,8 @@ impl FoundRoute {
 pub struct FoundIntegration {
     /// Its ID.
     pub id: String,
-    /// Whether AWS manages it, because it is part of a quick create.
-    pub is_managed_by_aws: bool,
-    /// Whether the inputs of a gateway can express it.
-    pub is_expressible: bool,
+    /// Why no inputs of a gateway express it, if there is a reason.
+    pub inexpressible: Option<String>,
 }
 
 /// An authorizer.
@@ -83,6 +84,6 @@ pub struct FoundIntegration {
 pub struct FoundAuthorizer {
     /// Its ID.
     pub id: String,
-    /// Whether the inputs of a gateway can express it.
-    pub is_expressible: bool,
+    /// Why no inputs of a gateway express it, if there is a reason.
+    pub inexpressible: Option<String>,
 }

@@ -10,7 +10,7 @@ use super::expression::{Entry, Expression, Place};
 use super::modules::{Kind, argument};
 use super::scope::{Caller, Scope};
 use super::shape::{Names, Shape};
-use crate::plugin::nearest::nearest;
+use crate::plugin::nearest;
 use crate::plugin::{Attribute, AttributeType, Mode};
 
 /// The state of a check.

@@ -7,19 +7,21 @@ use std::collections::BTreeSet;
 
 use crate::model::keys::gateway as keys;
 use crate::model::{
-    ApiLandscape, AuthorizationType, Classification, FoundIntegration, FoundRoute, RESOURCE, RouteKey, Stage,
-    TopologyKind,
+    ApiLandscape, AuthorizationType, Classification, FoundRoute, RESOURCE, RouteKey, Stage, TopologyKind,
 };
 
-/// Decides.
-pub(super) fn classify(api: &ApiLandscape) -> Classification {
+/// Why an object that another one names cannot be adopted.
+const MISSING: &str = "it does not exist";
+
+/// Decides. `wanted` is the stage that the import ID or the state names.
+pub(super) fn classify(api: &ApiLandscape, wanted: Option<&str>) -> Classification {
     let mut result = Classification::default();
-    if let Some(reason) = objection_to_api(api) {
+    if let Some(reason) = objection_to_api(api, wanted) {
         result.unmanaged.insert(api.api_id.clone(), reason);
         return result;
     }
     result.slots.insert(api.api_id.clone(), keys::API.to_string());
-    let managed = api.stage().map(|stage| stage.name.as_str());
+    let managed = api.stage(wanted).map(|stage| stage.name.as_str());
     for stage in &api.stages {
         match managed == Some(&stage.name) {
             true => drop(result.slots.insert(stage.name.clone(), keys::STAGE.to_string())),
@@ -37,16 +39,14 @@ pub(super) fn classify(api: &ApiLandscape) -> Classification {
         }
     }
     for integration in api.integrations.iter().filter(|it| !used.contains(it.id.as_str())) {
-        let reason = objection_to_integration(integration);
+        let reason = integration.inexpressible.as_deref();
         let reason = reason.unwrap_or("no route that can be adopted uses this integration");
         result.unmanaged.insert(integration.id.clone(), reason.to_string());
     }
     // A read also returns an unused authorizer, if the provider created it.
     for authorizer in api.authorizers.iter().filter(|it| !used.contains(it.id.as_str())) {
-        let reason = match authorizer.is_expressible {
-            true => "no route that can be adopted uses this authorizer",
-            false => "it is not an authorizer of this resource",
-        };
+        let reason = authorizer.inexpressible.as_deref();
+        let reason = reason.unwrap_or("no route that can be adopted uses this authorizer");
         result.unmanaged.insert(authorizer.id.clone(), reason.to_string());
     }
     result
@@ -54,7 +54,7 @@ pub(super) fn classify(api: &ApiLandscape) -> Classification {
 
 /// Why the API cannot be adopted, if there is a reason. An API without a stage that this resource could manage cannot,
 /// because an adoption creates no stage.
-fn objection_to_api(api: &ApiLandscape) -> Option<String> {
+fn objection_to_api(api: &ApiLandscape, wanted: Option<&str>) -> Option<String> {
     if api.protocol != "HTTP" {
         return Some(format!("its protocol is {}", api.protocol));
     }
@@ -64,10 +64,16 @@ fn objection_to_api(api: &ApiLandscape) -> Option<String> {
     if let Some(owner) = api.tags.get(RESOURCE).filter(|owner| !is_of_gateway(owner)) {
         return Some(format!("its tag fgw:resource is {owner:?}"));
     }
-    let Some(stage) = api.stage() else {
-        return Some(match api.stages.is_empty() {
+    let Some(stage) = api.stage(wanted) else {
+        let ids: Vec<String> = api.stages.iter().map(|stage| format!("{}/{}", api.api_id, stage.name)).collect();
+        return Some(match ids.is_empty() {
             true => "it has no stage".to_string(),
-            false => format!("it has {} stages, none of which is {}", api.stages.len(), Stage::DEFAULT),
+            false => format!(
+                "it has {} stages, none of which is {}; the import IDs {} choose one of them",
+                ids.len(),
+                Stage::DEFAULT,
+                ids.join(" and ")
+            ),
         });
     };
     let (name, is_of_api) = (&stage.name, |owner: &String| *owner == format!("{kind}/{}", api.api_id));
@@ -101,31 +107,22 @@ fn objection_to_route(route: &FoundRoute, api: &ApiLandscape) -> Option<String> 
     }
     let Some(id) = &route.integration else { return Some("it has no integration".to_string()) };
     let objection = match api.integrations.iter().find(|it| it.id == *id) {
-        Some(integration) => objection_to_integration(integration),
-        None => Some("it does not exist"),
+        Some(integration) => integration.inexpressible.as_deref(),
+        None => Some(MISSING),
     };
     if let Some(objection) = objection {
         return Some(format!("its integration {id} cannot be adopted: {objection}"));
     }
-    let is_expressible = |id: &str| api.authorizers.iter().any(|it| it.id == id && it.is_expressible);
     match (&route.authorization.kind, route.authorizer()) {
         (AuthorizationType::None | AuthorizationType::AwsIam, _) => None,
-        (AuthorizationType::Custom | AuthorizationType::Jwt, Some(id)) if is_expressible(id) => None,
         (AuthorizationType::Custom | AuthorizationType::Jwt, Some(id)) => {
-            Some(format!("its authorizer {id} cannot be expressed"))
+            let objection = match api.authorizers.iter().find(|it| it.id == id) {
+                Some(authorizer) => authorizer.inexpressible.as_deref(),
+                None => Some(MISSING),
+            };
+            objection.map(|objection| format!("its authorizer {id} cannot be adopted: {objection}"))
         }
         (kind, _) => Some(format!("it uses the authorization type {} without an authorizer", kind.name())),
-    }
-}
-
-/// Why an integration cannot be adopted, if there is a reason.
-fn objection_to_integration(integration: &FoundIntegration) -> Option<&'static str> {
-    if integration.is_managed_by_aws {
-        Some("AWS manages it, because it is part of a quick create")
-    } else if !integration.is_expressible {
-        Some("no input expresses it")
-    } else {
-        None
     }
 }
 

@@ -1,11 +1,11 @@
 //! The integration of a route: its inputs, the object that they require, and the way back. `parameters` has the rules
 //! of its parameters.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::parameters::{self, ByCode};
+use super::parameters::{self, ByCode, OfRoute};
 use super::vpc_links;
-use crate::model::{Arn, FunctionArn, Integration, Key, Parameters, Ref, Spec, Tags, Target, role};
+use crate::model::{Arn, FunctionArn, Integration, Key, Parameters, Ref, RouteKey, Spec, Tags, Target, role};
 use crate::plugin::{AttributePath, Check, Encode, Input, PlanEffect, Problem, Value};
 
 /// The methods of an HTTP endpoint.
@@ -63,12 +63,16 @@ crate::attributes! {
             .check(role()).change(PlanEffect::PartialReplace(OTHER)),
         /// Changes of requests, such as `"overwrite:path" = "$request.path.proxy"`. A name is `append`, `overwrite` or
         /// `remove`, a colon, and `header.<name>` or `querystring.<name>`, or it is `overwrite:path`. A value is a
-        /// text or a variable; of a parameter to remove, it is `"''"`. With `integration_subtype`, they are the
-        /// parameters of the action.
+        /// text, or it has variables: `$request.header.<name>`, `$request.querystring.<name>`, `$request.path`,
+        /// `$request.path.<variable of the route>`, `$request.body.<member>`, `$context.<name>` or
+        /// `$stageVariables.<name>`. Several variables, or variables within a text, have braces, such as
+        /// `"/$${request.path.a}/$${request.path.b}"`. The value of a parameter to remove is `"''"`. With
+        /// `integration_subtype`, they are the parameters of the action.
         request_parameters: Tags = default(Value::map::<&str>([])).change(PlanEffect::PartialReplace(OTHER)),
         /// Changes of responses by status code, such as `"500" = { "overwrite:statuscode" = "502" }`. A name is
-        /// `append`, `overwrite` or `remove`, a colon, and `header.<name>`, or it is `overwrite:statuscode`. Removing a
-        /// name of a status code that keeps others creates another integration.
+        /// `append`, `overwrite` or `remove`, a colon, and `header.<name>`, or it is `overwrite:statuscode`. A value is
+        /// a text, or it has variables: `$response.header.<name>`, `$response.body.<member>`, `$context.<name>` or
+        /// `$stageVariables.<name>`. Removing a name of a status code that keeps others creates another integration.
         response_parameters: ByCode = default(Value::map::<&str>([])).change(PlanEffect::PartialReplace(OTHER)),
         /// Description of the integration. New routes with the same settings share one integration.
         description: Input<Option<String>>
@@ -216,8 +220,8 @@ impl IntegrationConfig {
         set.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
     }
 
-    /// Its problems besides those of single values.
-    pub(super) fn problems(&self, path: &AttributePath) -> Vec<Problem> {
+    /// Its problems besides those of single values, in the route with this key.
+    pub(super) fn problems(&self, path: &AttributePath, key: &str) -> Vec<Problem> {
         let mut problems = Vec::new();
         problems.extend(self.function_problem(path));
         problems.extend(self.uri_problem(path));
@@ -235,9 +239,31 @@ impl IntegrationConfig {
             let hint = "Set credentials_arn to a role that apigateway.amazonaws.com may assume.";
             problems.push(Problem::new(path.attribute("credentials_arn"), message, hint));
         }
-        let (requests, responses) = (&self.request_parameters, &self.response_parameters);
-        problems.extend(parameters::problems(&self.integration_subtype, requests, responses, path));
+        problems.extend(self.parameters(path, key).problems());
         problems
+    }
+
+    /// The warnings about values that may not work, and about stage variables besides these.
+    pub(super) fn warnings(&self, path: &AttributePath, key: &str, variables: Option<&BTreeSet<&str>>) -> Vec<Problem> {
+        let mut warnings = self.parameters(path, key).warnings(variables);
+        if let Input::Known(Some(uri)) = &self.integration_uri
+            && is_url(uri)
+        {
+            let path = path.attribute("integration_uri");
+            warnings.extend(parameters::undefined(uri, variables, &path));
+            warnings.extend(RouteKey::parse(key).iter().flat_map(|route| parameters::unfilled(uri, route, &path)));
+        }
+        warnings
+    }
+
+    fn parameters<'a>(&'a self, path: &'a AttributePath, key: &'a str) -> OfRoute<'a> {
+        OfRoute {
+            subtype: &self.integration_subtype,
+            requests: &self.request_parameters,
+            responses: &self.response_parameters,
+            route: RouteKey::parse(key).ok(),
+            path,
+        }
     }
 
     fn function_problem(&self, path: &AttributePath) -> Option<Problem> {

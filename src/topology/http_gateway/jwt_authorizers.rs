@@ -52,6 +52,23 @@ fn issuer() -> Check {
     })
 }
 
+/// The warnings about the domain on which users of Cognito sign in, which is not the issuer of their tokens (developer
+/// guide of Amazon Cognito). API Gateway finds no discovery document there.
+pub(super) fn warnings(authorizers: &Input<BTreeMap<String, Input<JwtConfig>>>) -> Vec<Problem> {
+    let warning = |(name, entry): (&String, &Input<JwtConfig>)| {
+        let issuer = entry.known()?.issuer.known()?;
+        let host = issuer.strip_prefix("https://")?.split('/').next()?;
+        host.ends_with(".amazoncognito.com").then(|| {
+            Problem::new(
+                AttributePath::new("jwt_authorizers").key(name).attribute("issuer"),
+                format!("{issuer:?} is a domain on which users of Amazon Cognito sign in, not the issuer of tokens."),
+                "The issuer is https://cognito-idp.<Region>.amazonaws.com/<user pool ID>.",
+            )
+        })
+    };
+    authorizers.known().into_iter().flatten().filter_map(warning).collect()
+}
+
 fn audience() -> Check {
     Check::new(format!("1 to {MOST_AUDIENCES} client or API IDs"), |value| {
         let Value::List(items) = value else { return Ok(()) };

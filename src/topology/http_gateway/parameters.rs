@@ -1,8 +1,11 @@
 //! The rules of the parameters of requests and responses.
 
-use std::collections::BTreeMap;
+mod values;
 
-use crate::model::{Tags, only};
+use std::collections::{BTreeMap, BTreeSet};
+
+use self::values::{Direction, Fault};
+use crate::model::{RouteKey, Tags, only};
 use crate::plugin::{AttributePath, Check, Input, Problem};
 
 /// The longest value, in characters.
@@ -104,32 +107,130 @@ pub(super) fn subtype() -> Check {
 /// Parameters of responses by status code, as inputs.
 pub(super) type ByCode = Input<BTreeMap<String, Input<BTreeMap<String, Input<String>>>>>;
 
-/// The problems of the parameters of a route.
-pub(super) fn problems(
-    subtype: &Input<Option<String>>,
-    requests: &Tags,
-    responses: &ByCode,
-    path: &AttributePath,
-) -> Vec<Problem> {
-    let mut problems = of_requests(subtype, requests.known(), &path.attribute("request_parameters"));
-    let path = path.attribute("response_parameters");
-    for (code, parameters) in responses.known().into_iter().flatten() {
-        let path = path.key(code);
-        if code.len() != 3 || !code.parse().is_ok_and(|code: u16| (200..600).contains(&code)) {
-            let message = format!("{code:?} is not a status code from 200 to 599.");
-            problems.push(Problem::new(path.clone(), message, "Use a code of the responses to change."));
+/// The parameters of a route.
+pub(super) struct OfRoute<'a> {
+    pub(super) subtype: &'a Input<Option<String>>,
+    pub(super) requests: &'a Tags,
+    pub(super) responses: &'a ByCode,
+    /// `None` if the key of the route is invalid.
+    pub(super) route: Option<RouteKey<'a>>,
+    pub(super) path: &'a AttributePath,
+}
+
+impl OfRoute<'_> {
+    /// Their problems.
+    pub(super) fn problems(&self) -> Vec<Problem> {
+        let mut problems = of_requests(self.subtype, self.requests.known(), &self.path.attribute("request_parameters"));
+        let path = self.path.attribute("response_parameters");
+        for (code, parameters) in self.responses.known().into_iter().flatten() {
+            let path = path.key(code);
+            if !is_status(code) {
+                let message = format!("{code:?} is not a status code from 200 to 599.");
+                problems.push(Problem::new(path.clone(), message, "Use a code of the responses to change."));
+            }
+            let parameters = parameters.known();
+            problems.extend(names(parameters, RESPONSE, &path));
+            problems.extend(lengths(parameters, &path));
+            problems.extend(status(parameters, &path));
         }
-        let parameters = parameters.known();
-        problems.extend(names(parameters, RESPONSE, &path));
-        problems.extend(values(parameters, &path));
+        problems.extend(self.faults().filter(|(_, fault)| fault.is_certain).map(problem));
+        problems
     }
-    problems
+
+    /// The warnings about values that may not work, and about stage variables besides these.
+    pub(super) fn warnings(&self, variables: Option<&BTreeSet<&str>>) -> Vec<Problem> {
+        let mut warnings: Vec<Problem> = self.faults().filter(|(_, fault)| !fault.is_certain).map(problem).collect();
+        for (path, _, value) in self.selecting() {
+            warnings.extend(undefined(value, variables, &path));
+        }
+        if let (Input::Known(Some(_)), Some(parameters)) = (self.subtype, self.requests.known()) {
+            let texts = ATTRIBUTES.iter().filter_map(|name| Some((*name, parameters.get(*name)?.known()?)));
+            for (name, _) in texts.filter(|(_, value)| !value.contains('$')) {
+                let message = format!("API Gateway may reject {name} without a variable as an invalid source.");
+                let hint = "If it does, use a variable in it, such as \"$request.body.attributes\".";
+                warnings.push(Problem::new(self.path.attribute("request_parameters").key(name), message, hint));
+            }
+        }
+        warnings
+    }
+
+    /// The known values, except those of parameters to remove, which have no meaning.
+    fn selecting(&self) -> impl Iterator<Item = (AttributePath, Direction, &String)> {
+        let requests = self.requests.known().map(|all| (self.path.attribute("request_parameters"), all));
+        let requests = requests.into_iter().map(|(path, all)| (path, Direction::Request, all));
+        let responses = self.responses.known().into_iter().flatten().filter_map(|(code, all)| {
+            Some((self.path.attribute("response_parameters").key(code), Direction::Response, all.known()?))
+        });
+        requests.chain(responses).flat_map(|(path, direction, all)| {
+            let set = all.iter().filter(|(name, _)| !name.starts_with("remove:"));
+            set.filter_map(move |(name, value)| Some((path.key(name), direction, value.known()?)))
+        })
+    }
+
+    fn faults(&self) -> impl Iterator<Item = (AttributePath, Fault)> {
+        self.selecting().flat_map(|(path, direction, value)| {
+            let faults = values::faults(value, direction, self.route.as_ref()).into_iter();
+            faults.map(move |fault| (path.clone(), fault))
+        })
+    }
+}
+
+fn problem((path, fault): (AttributePath, Fault)) -> Problem {
+    Problem::new(path, fault.message, fault.hint)
+}
+
+fn is_status(code: &str) -> bool {
+    code.len() == 3 && code.parse().is_ok_and(|code: u16| (200..600).contains(&code))
+}
+
+/// The problem of a new status code that is a text, but not a number.
+fn status(parameters: Given<'_>, path: &AttributePath) -> Option<Problem> {
+    let code = parameters?.get(STATUS)?.known()?;
+    (!code.is_empty() && !code.contains('$') && !is_status(code)).then(|| {
+        let message = format!("{code:?} is not a status code from 200 to 599.");
+        Problem::new(path.key(STATUS), message, "Use a code such as \"502\", or a variable.")
+    })
+}
+
+/// The warnings about stage variables that a value names and the stage does not have. Their values are empty texts.
+pub(super) fn undefined(value: &str, variables: Option<&BTreeSet<&str>>, path: &AttributePath) -> Vec<Problem> {
+    let Some(variables) = variables else { return Vec::new() };
+    let missing = values::of_stage(value).filter(|name| !variables.contains(name));
+    let warning = |name: &str| {
+        let message = format!("stage_variables has no {name:?}, which \"$stageVariables.{name}\" names.");
+        Problem::new(path.clone(), message, "Add it to stage_variables, unless the stage gets it otherwise.")
+    };
+    missing.map(warning).collect()
+}
+
+/// The names in braces within a URL that are no path variables of its route: API Gateway sends them as they are.
+pub(super) fn unfilled(uri: &str, route: &RouteKey<'_>, path: &AttributePath) -> Vec<Problem> {
+    let known = values::path_variables(route);
+    let mut warnings = Vec::new();
+    let mut parts = uri.split('{');
+    let mut before = parts.next().unwrap_or_default();
+    for part in parts {
+        if let Some((name, _)) = part.split_once('}')
+            && !before.ends_with('$')
+            && !known.contains(&name)
+        {
+            let hint = match name.strip_suffix('+').filter(|name| known.contains(name)) {
+                Some(name) => format!("Write {{{name}}}: only the key of the route has the plus sign."),
+                None if known.is_empty() => "The path of the route has no variables.".to_string(),
+                None => format!("The path of the route has {}.", known.join(" and ")),
+            };
+            let message = format!("API Gateway does not replace {{{name}}}, which is no path variable of the route.");
+            warnings.push(Problem::new(path.clone(), message, hint));
+        }
+        before = part;
+    }
+    warnings
 }
 
 type Given<'a> = Option<&'a BTreeMap<String, Input<String>>>;
 
 fn of_requests(subtype: &Input<Option<String>>, parameters: Given<'_>, path: &AttributePath) -> Vec<Problem> {
-    let mut problems = values(parameters, path);
+    let mut problems = lengths(parameters, path);
     match (subtype, parameters) {
         (Input::Known(Some(subtype)), Some(parameters)) => {
             problems.extend(action(subtype).into_iter().flat_map(|action| of_action(action, parameters, path)));
@@ -144,7 +245,13 @@ fn of_requests(subtype: &Input<Option<String>>, parameters: Given<'_>, path: &At
 type Places = (&'static [&'static str], &'static str);
 
 const REQUEST: Places = (&["header.", "querystring."], "overwrite:path");
-const RESPONSE: Places = (&["header."], "overwrite:statuscode");
+const RESPONSE: Places = (&["header."], STATUS);
+
+/// The parameter that sets the status code of a response.
+const STATUS: &str = "overwrite:statuscode";
+
+/// The parameters of SQS that API Gateway has rejected as fixed texts (hashicorp/terraform-provider-aws#17348).
+const ATTRIBUTES: [&str; 2] = ["MessageAttributes", "MessageSystemAttributes"];
 
 fn names(parameters: Given<'_>, places: Places, path: &AttributePath) -> Vec<Problem> {
     let names = parameters.into_iter().flatten().map(|(name, _)| name);
@@ -185,7 +292,7 @@ fn is_reserved(header: &str) -> bool {
     RESERVED.iter().any(is_it)
 }
 
-fn values(parameters: Given<'_>, path: &AttributePath) -> Vec<Problem> {
+fn lengths(parameters: Given<'_>, path: &AttributePath) -> Vec<Problem> {
     let known = parameters.into_iter().flatten().filter_map(|(name, value)| Some((name, value.known()?)));
     let invalid = known.filter_map(|(name, value)| {
         let hint = match value.chars().count() {

@@ -3,11 +3,12 @@
 //! The specification calls several inputs "used only when ..." another input is set. A module may set them all and turn
 //! the other input on and off, so they are accepted without effect.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::authorization::used_authorizers;
 use super::config::GatewayConfig;
-use super::{stage, vpc_links};
+use super::integrations::IntegrationConfig;
+use super::{jwt_authorizers, stage, vpc_links};
 use crate::model::keys::gateway as keys;
 use crate::model::{Api, Destination, Spec, Stage};
 use crate::plugin::{AttributePath, Input, Problem};
@@ -70,6 +71,8 @@ pub(super) fn warnings(config: &GatewayConfig) -> Vec<Problem> {
         warnings.push(no_effect("hosted_zone_id", "create_dns_entry is false", "Set create_dns_entry to true"));
     }
     warnings.extend(unused_authorizers(config));
+    warnings.extend(integrations(config));
+    warnings.extend(jwt_authorizers::warnings(&config.jwt_authorizers));
     warnings.extend(vpc_links::warnings(&config.vpc_links));
     warnings.extend(stage::prefixed_paths(config));
     if let (Input::Known(true), Input::Known(None)) = (&config.disable_execute_api_endpoint, &config.domain_name) {
@@ -105,6 +108,18 @@ pub(super) fn enables_endpoint(context: &Context<'_, GatewayConfig>) -> Option<P
             "To keep the endpoint disabled, set disable_execute_api_endpoint = true.",
         )
     })
+}
+
+/// Values of integrations that may not work.
+fn integrations(config: &GatewayConfig) -> Vec<Problem> {
+    let variables: Option<BTreeSet<&str>> =
+        config.stage_variables.known().map(|all| all.keys().map(String::as_str).collect());
+    let routes = config.route_config.known().into_iter().flatten();
+    let routes = routes.filter_map(|(key, route)| Some((key, &route.known()?.integration)));
+    let of = |(key, integration): (&String, &IntegrationConfig)| {
+        integration.warnings(&AttributePath::new("route_config").key(key), key, variables.as_ref())
+    };
+    routes.flat_map(of).collect()
 }
 
 /// Authorizers that no route uses. A misspelled attribute of a route, which Terraform drops, leaves the route public.
@@ -348,6 +363,67 @@ mod tests {
         assert_eq!(warned(routes(json!(null), json!(null))).len(), 2);
         assert_eq!(warned(routes(json!("spare"), json!("guard"))), []);
         assert_eq!(warned(routes(json!(UNKNOWN), json!("guard"))), []);
+    }
+
+    #[test]
+    fn values_of_integrations_that_may_not_work_are_warnings() {
+        let route = |key: &str, more: Json| {
+            let variables = json!({"stage_variables": {"host": "a.example.com"}});
+            warned(with(variables, json!({"route_config": {key: with(json!({"faas_function_arn": ORDERS}), more)}})))
+        };
+        let url = |key: &str, uri: &str| route(key, json!({"faas_function_arn": null, "integration_uri": uri}));
+        let queue = |attributes: Json| {
+            let parameters = json!({"QueueUrl": "a", "MessageBody": "b", "MessageAttributes": attributes});
+            route(
+                "$default",
+                json!({"faas_function_arn": null, "integration_subtype": "SQS-SendMessage",
+                "credentials_arn": "arn:aws:iam::123456789012:role/queue", "request_parameters": parameters}),
+            )
+        };
+        let parameter = |value: &str| route("GET /a", json!({"request_parameters": {"append:header.a": value}}));
+        for (found, attribute, text) in [
+            (url("ANY /{proxy+}", "https://a.example.com/{proxy+}"), "integration_uri", "Write {proxy}:"),
+            (url("$default", "https://a.example.com/{proxy}"), "integration_uri", "does not replace {proxy}"),
+            (url("GET /{id}", "https://a.example.com/{name}"), "integration_uri", "The path of the route has id."),
+            (url("GET /a", "https://${stageVariables.port}/"), "integration_uri", "stage_variables has no \"port\""),
+            (parameter("$stageVariables.tenant"), "request_parameters[\"append:header.a\"]", "no \"tenant\""),
+            (parameter("$5"), "request_parameters[\"append:header.a\"]", "Variables begin with $request"),
+            (queue(json!("{}")), "request_parameters[\"MessageAttributes\"]", "without a variable"),
+        ] {
+            assert!(
+                matches!(&found[..], [(path, message)] if path.ends_with(attribute) && message.contains(text)),
+                "{text}: {found:?}"
+            );
+        }
+        for found in [
+            url("ANY /{proxy+}", "https://${stageVariables.host}/{proxy}"),
+            url("$default", "https://a.example.com/a}?a={"),
+            parameter("$stageVariables.host"),
+            queue(json!("$request.body.attributes")),
+            queue(json!(UNKNOWN)),
+        ] {
+            assert_eq!(found, []);
+        }
+        let routes = json!({"GET /a": {"faas_function_arn": ORDERS,
+            "request_parameters": {"append:header.a": "$stageVariables.host"}}});
+        assert_eq!(warned(json!({"stage_variables": UNKNOWN, "route_config": routes})), []);
+    }
+
+    #[test]
+    fn the_issuer_of_cognito_is_not_its_login_domain() {
+        let issued = |issuer: &str| {
+            warned(json!({
+                "jwt_authorizers": {"people": {"issuer": issuer, "audience": ["shop"]}},
+                "route_config": {"GET /a": {"faas_function_arn": ORDERS, "authorizer_name": "people"}},
+            }))
+        };
+        for issuer in ["https://shop.auth.eu-central-1.amazoncognito.com", "https://a.amazoncognito.com/"] {
+            let found = issued(issuer);
+            assert_eq!((found.len(), found[0].0.as_str()), (1, "jwt_authorizers[\"people\"].issuer"));
+            assert!(found[0].1.contains("https://cognito-idp.<Region>.amazonaws.com/<user pool ID>"), "{found:?}");
+        }
+        assert_eq!(issued("https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_a"), []);
+        assert_eq!(issued(UNKNOWN), []);
     }
 
     #[test]

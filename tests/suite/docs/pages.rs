@@ -113,7 +113,7 @@ impl Page {
 
 /// The index page: the provider, its block, and the sources of credentials.
 pub(super) fn index(schema: &Schema, contents: &[(&str, Vec<String>)]) -> String {
-    let mut text = front_matter("fgw Provider", first_sentence(&schema.description));
+    let mut text = front_matter_of_index("fgw Provider", first_sentence(&schema.description));
     text += &format!("\n# fgw Provider\n\n{}\n\n{STATUS}", schema.description);
     for (title, entries) in contents {
         text += &format!("\n## {title}\n\n{}", entries.concat());
@@ -166,9 +166,16 @@ fn guides() -> String {
 
 /// The section on importing an existing resource, with its examples.
 fn import(folder: &Path, root: &str) -> String {
+    let is_api = root == "API";
+    let part = match is_api {
+        true => {
+            "Of an API with several\nstages, the stage `$default` is imported, or that which follows a slash, as in `ID/prod`. "
+        }
+        false => "",
+    };
     format!(
         "\n## Import\n\nThe import ID is the ID of the {root}, which is also the attribute `id`. If it is in\nanother Region than that of the provider block, add `@` and the Region, as in `ID@eu-west-1`. \
-         The provider finds all\nother objects, and the next plan shows the differences from the configuration. What \
+         {part}The provider finds all\nother objects, and the next plan shows the differences from the configuration. What \
          something else built is only taken over\nby the next apply, as the guide \"Adopting {}\" describes. Import with an `import` block:\n\n{}\nWith Terraform 1.12 or OpenTofu 1.12 and later, the block can contain the \
          identity of the resource: `id`, and optionally\n`region` and `account_id`. The import fails if the credentials \
          belong to another account:\n\n{}\nOr import with the command:\n\n{}\nYou do not have to write the \
@@ -181,7 +188,7 @@ fn import(folder: &Path, root: &str) -> String {
          arguments. Earlier versions and OpenTofu write all arguments. Two versions have\nerrors: OpenTofu 1.12 does \
          not quote keys such as `GET /a` (opentofu/opentofu#3978), and Terraform 1.16.0 to 1.16.2 look\nfor the \
          provider of an `import` block without a `resource` block at another address (hashicorp/terraform#39144).\n",
-        if root == "API" { "an API" } else { "a network" },
+        if is_api { "an API" } else { "a network" },
         quoted(&folder.join("import-by-string-id.tf")),
         quoted(&folder.join("import-by-identity.tf")),
         quoted(&folder.join("import.sh")),
@@ -238,7 +245,12 @@ fn without_requirements(code: &str) -> String {
 }
 
 pub(super) fn front_matter(title: &str, description: &str) -> String {
-    format!("---\npage_title: \"{title}\"\nsubcategory: \"\"\ndescription: |-\n  {description}\n---\n")
+    front_matter_of_index(title, description).replacen("\ndescription:", "\nsubcategory: \"\"\ndescription:", 1)
+}
+
+/// The page of the provider belongs to no category: `tfplugindocs validate` rejects one.
+fn front_matter_of_index(title: &str, description: &str) -> String {
+    format!("---\npage_title: \"{title}\"\ndescription: |-\n  {description}\n---\n")
 }
 
 /// A file as a code block.

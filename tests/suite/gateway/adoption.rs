@@ -196,6 +196,28 @@ fn an_api_without_a_stage_to_adopt_is_rejected() {
 }
 
 #[test]
+fn the_import_id_chooses_one_of_several_stages() {
+    let env = TestEnv::with_terraform();
+    let api = ForeignApi::new(&env.proxy, "HTTP");
+    api.route("GET /a", "orders", &json!({}));
+    for stage in ["blue", "green"] {
+        api.create("stage", json!({ "StageName": stage, "AutoDeploy": true }));
+    }
+    env.workspace.config("resource \"fgw_http_gateway\" \"this\" {}\n");
+    let import = env.workspace.import(THIS, &api.id);
+    import.failed_with("none of which is $default");
+    import.failed_with(&format!("{0}/blue and {0}/green", api.id));
+    env.workspace.import(THIS, &format!("{}/red", api.id)).failed_with("it cannot be adopted");
+    adopt(&env, &format!("{}/green", api.id), &["AddPermission 1", "TagResource 2"]);
+    assert_eq!((env.attribute("stage_name"), env.attribute("id")), (json!("green"), json!(api.id)));
+    let unmanaged = env.attribute("unmanaged_objects").to_string();
+    assert!(unmanaged.contains("blue") && unmanaged.contains("further stage"), "{unmanaged}");
+    env.workspace.destroy().succeeded();
+    api.remove_permissions();
+    env.proxy.account().assert_nothing_of_ours_is_left();
+}
+
+#[test]
 fn an_adopted_domain_keeps_ip_addresses_of_its_own() {
     let env = TestEnv::with_terraform();
     let api = ForeignApi::new(&env.proxy, "HTTP");

@@ -223,6 +223,24 @@ fn values_that_aws_rejects_are_rejected_at_plan() {
 }
 
 #[test]
+fn values_of_parameters_are_checked_before_the_first_call() {
+    let env = TestEnv::new();
+    env.proxy.clear_calls();
+    let route =
+        |parameters: Value| json!({ "route_config": { "GET /a/{id}": super::with(&env.to("orders"), &parameters) } });
+    for (parameters, text) in [
+        (json!({ "request_parameters": { "append:header.a": "$request.headers.b" } }), "Write \"header\""),
+        (json!({ "request_parameters": { "overwrite:path": "/$${request.path.name}" } }), "The path has id."),
+        (json!({ "response_parameters": { "500": { "overwrite:statuscode": "bad" } } }), "200 to 599"),
+    ] {
+        env.config(&route(parameters));
+        let plan = env.workspace.plan(&[]);
+        assert!(plan.code == 1 && plan.says(text), "{text}: {plan}");
+    }
+    assert_eq!(env.proxy.calls().len(), 0);
+}
+
+#[test]
 fn unknown_values_are_accepted_by_the_validation() {
     let env = TestEnv::with_terraform();
     let later = "${terraform_data.later.output}";

@@ -38,6 +38,7 @@ impl TestEnv {
 #[test]
 fn a_link_is_exchanged_while_requests_are_served() {
     let env = TestEnv::new();
+    env.proxy.has_policies_of_configurations();
     let listeners = json!({ LISTENER: { "port": target::start("inside") } });
     env.set_links(&json!({ "listeners": listeners, "pending": 3, "deleting": 3 }));
     env.apply(&env.linked(&link(&["subnet-1"], &json!({ "tags": { "team": "web" } }))));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Guide;
 use crate::support::permissions::document;
 use crate::support::permissions::evaluation::{Check, Engine, is_allowed};
-use crate::support::permissions::{arn, recorded, reference, rows};
+use crate::support::permissions::{Needed, arn, recorded, reference, rows};
 
 /// Names and IDs that users fill in: the example of the guide, and another.
 const NAMES: &[(&str, &str)] = &[
@@ -25,6 +25,7 @@ const NAMES: &[(&str, &str)] = &[
     ("eipalloc-0123456789abcdef0", "eipalloc-9"),
     ("vgw-0123456789abcdef0", "vgw-9"),
     ("sg-0123456789abcdef0", "sg-9"),
+    ("my-delivery-stream", "other-stream"),
     ("my-service", "other-service"),
     ("my-truststore", "other-truststore"),
 ];
@@ -57,7 +58,8 @@ const PATHS: &[&str] = &[
 
 const TAGS_OF_DOMAIN: &str = "/tags/arn%3Aaws%3Aapigateway%3Aeu-central-1%3A%3A%2Fdomainnames%2Fapi.example.com";
 
-/// Requests that the suite does not make: unit tests with recorded answers of AWS cover these calls.
+/// Requests that the suite does not make: unit tests with recorded answers of AWS cover these calls, and the emulators
+/// have no deliveries to Firehose.
 fn not_recorded() -> Vec<Check> {
     let ec2 = |action: &str, kind: &str| {
         let resource = format!("arn:aws:ec2:eu-central-1:123456789012:{kind}/{kind}-1");
@@ -71,6 +73,12 @@ fn not_recorded() -> Vec<Check> {
         ours(ec2("DisassociateRouteTable", "route-table")),
         ours(ec2("DisassociateRouteTable", "subnet")),
         ec2("UpdateSecurityGroupRuleDescriptionsEgress", "security-group").with("ec2:Vpc", &[vpc]),
+        Check::new("firehose:TagDeliveryStream", &arn("delivery-stream")),
+        Check::new("iam:CreateServiceLinkedRole", &arn("delivery-role"))
+            .with("iam:AWSServiceName", &["delivery.logs.amazonaws.com"]),
+        Check::new("iam:PassRole", &arn("flow-log-role")).with("iam:PassedToService", &["delivery.logs.amazonaws.com"]),
+        Check::new("logs:GetLogDelivery", "*"),
+        Check::new("logs:ListLogDeliveries", "*"),
         Check::new("apigateway:DELETE", &arn(TAGS_OF_DOMAIN)),
         Check::new("apigateway:UntagResource", &arn(TAGS_OF_DOMAIN)),
     ]
@@ -90,6 +98,7 @@ fn needs_no_tag(check: &Check) -> bool {
         || is(":ipam-pool/")
         || is(":vpn-gateway/")
         || is(":function:")
+        || is(":deliverystream/")
         || check.resource == arn("custom-elastic-ip")
         || check.resource == arn("custom-security-group");
     let is_child = ["/authorizers", "/integrations", "/routes", "/cors", "/accesslogsettings", "/apimappings"];
@@ -349,12 +358,17 @@ fn every_part_of_every_statement_is_necessary() {
     let to_refuse: Vec<_> = to_refuse(&recorded).iter().map(Check::request).collect();
     let statements = document::all();
     let engines: Vec<Engine> = statements.iter().map(|it| Engine::new(&it.json())).collect();
-    // The recorded requests that only this statement allows.
+    // The recorded requests that only this statement allows, of those that a role has with it.
     let alone = |index: usize| {
-        // A role for networks does not have the policies of gateways.
+        // A role for networks does not have the policies of gateways, and it may have no other optional statements.
         let is_of_gateways = |index: usize| format!("{:?}", statements[index].policy).starts_with("Gateway");
+        let is_together = |other: usize| {
+            let (one, other) = (&statements[index], &statements[other]);
+            matches!(other.needed(), Needed::Always) || (one.policy, one.purpose) == (other.policy, other.purpose)
+        };
         let others = |request| {
-            let has_role = |other: usize| other != index && is_of_gateways(other) == is_of_gateways(index);
+            let has_role =
+                |other: usize| other != index && is_of_gateways(other) == is_of_gateways(index) && is_together(other);
             engines.iter().enumerate().any(|(other, it)| has_role(other) && it.allows(request))
         };
         to_allow.iter().filter(|request| engines[index].allows(request) && !others(request)).collect::<Vec<_>>()

@@ -230,8 +230,11 @@ fn is_of(kind: &Value, arn: &str) -> bool {
 
 fn purposes_of(policy: Policy) -> String {
     let mut table = "| Statement | Purpose | Omit it if |\n|---|---|---|\n".to_owned();
-    for (_, name, what, without) in purposes().filter(|(of, ..)| *of == policy) {
-        let without = if without.is_empty() { "(always required)" } else { without };
+    for (_, name, what, needed) in purposes().filter(|(of, ..)| *of == policy) {
+        let without = match needed.omitted_if() {
+            always if always.is_empty() => "(always required)".to_owned(),
+            without => without,
+        };
         table += &format!("| `{name}` | {what} | {without} |\n");
     }
     table
@@ -361,4 +364,21 @@ fn interface_endpoints_use_our_groups_and_those_filled_in() {
     assert_eq!(violations(&proxy, OURS, &call("sqs")), [""; 0]);
     let found = violations(&proxy, OURS, &call("sns").replace(mark, ""));
     assert!(found.len() == 1 && found[0].contains(":vpc-endpoint/"), "without the ownership tag: {found:?}");
+}
+
+#[test]
+fn a_statement_that_the_inputs_do_not_need_allows_nothing() {
+    let proxy = Proxy::moto();
+    let call = "DescribeManagedPrefixLists";
+    assert_eq!(violations(&proxy, OURS, call), [""; 0], "a role with all statements");
+    proxy.has_policies_of_configurations();
+    proxy.uses("name = \"shop\"");
+    let found = violations(&proxy, OURS, call);
+    assert!(found.len() == 1 && found[0].ends_with("only PrefixLists would"), "{found:?}");
+    assert_eq!(violations(&proxy, OURS, "DescribeVpcs"), [""; 0], "every configuration needs it");
+    proxy.uses("rules = { a = { prefix_list_ids = [\"pl-1\"] } }");
+    assert_eq!(violations(&proxy, OURS, call), [""; 0]);
+    // An object may outlive the configuration that needed it.
+    proxy.uses("name = \"shop\"");
+    assert_eq!(violations(&proxy, OURS, call), [""; 0]);
 }

@@ -24,6 +24,7 @@ fn described(env: &TestEnv, name: &str) -> Value {
 #[test]
 fn endpoints_are_created_changed_imported_and_deleted() {
     let env = TestEnv::new();
+    env.proxy.has_policies_of_configurations();
     env.change(ALONE);
     let network = env.attribute("aws_objects");
     let on = env.change(&with("    \"ecr.api\" = {}\n    kms = {}"));
@@ -59,6 +60,27 @@ fn endpoints_are_created_changed_imported_and_deleted() {
     let off = env.change(ALONE);
     assert_eq!(off.calls, "DeleteSecurityGroup 1, DeleteVpcEndpoints 1");
     assert_eq!(env.attribute("aws_objects"), network, "nothing else was touched");
+    env.destroy();
+}
+
+#[test]
+fn endpoints_need_no_statements_of_other_inputs() {
+    let env = TestEnv::new();
+    env.proxy.has_policies_of_configurations();
+    let network = |zones: u8, more: &str| {
+        format!(
+            "  num_availability_zones = {zones}\n  num_nat_gateways = 0\n  create_igw = false\n  \
+             create_public_subnets = false\n  create_vpc_endpoints = false\n  \
+             enable_default_security_group = false\n  interface_endpoints = {{ {more} }}"
+        )
+    };
+    env.change(&network(1, "kms = { tags = { team = \"a\" } }"));
+    let grown = env.change(&network(2, "kms = { tags = { team = \"b\" } }"));
+    assert!(grown.calls.contains("ModifyVpcEndpoint"), "the endpoint gets a subnet: {}", grown.calls);
+    let ruled = env.change(&network(2, "kms = { allowed_cidr_blocks = [\"10.9.0.0/16\"] }"));
+    assert!(ruled.calls.contains("AuthorizeSecurityGroupIngress"), "{}", ruled.calls);
+    env.change(&network(1, "kms = {}"));
+    env.change(&network(1, ""));
     env.destroy();
 }
 

@@ -102,7 +102,7 @@ fn implied(call: &Call) -> Vec<Pending> {
                 condition.clauses().into_iter().fold(Check::new(action, &arn(resources[0])), |check, clause| {
                     match clause.1 {
                         key if key.starts_with("aws:RequestTag/") => with_tags(check, "aws:RequestTag", &tags(call)),
-                        key => check.with(key, &[service_of(&call.action)]),
+                        key => check.with(key, &[service_of(call)]),
                     }
                 });
             all.insert(check);
@@ -112,15 +112,16 @@ fn implied(call: &Call) -> Vec<Pending> {
 }
 
 /// The service that gets a role by a call: to assume it, or as its service-linked role.
-fn service_of(action: &str) -> &'static str {
-    match action {
+fn service_of(call: &Call) -> &'static str {
+    match call.action.as_str() {
+        "CreateFlowLogs" if call.param("LogDestinationType").contains("firehose") => "delivery.logs.amazonaws.com",
         "CreateFlowLogs" => "vpc-flow-logs.amazonaws.com",
         "PutSubscriptionFilter" => "logs.eu-central-1.amazonaws.com",
         "CreateAuthorizer" | "UpdateAuthorizer" | "CreateIntegration" | "UpdateIntegration" => {
             "apigateway.amazonaws.com"
         }
         "CreateDomainName" | "CreateVpcLink" | "CreateStage" | "UpdateStage" => "ops.apigateway.amazonaws.com",
-        _ => panic!("{action} gives no service a role"),
+        action => panic!("{action} gives no service a role"),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{Condition, Policy, Row, arn, purposes, rows};
+use super::{Condition, Needed, Policy, Row, arn, purposes, rows};
 
 /// A statement of a policy.
 #[derive(Clone, Debug)]
@@ -18,6 +18,12 @@ pub(crate) struct Statement {
 }
 
 impl Statement {
+    /// The configurations that need it.
+    pub(crate) fn needed(&self) -> Needed {
+        let found = purposes().find(|(policy, name, ..)| (*policy, *name) == (self.policy, self.purpose));
+        found.expect("a statement has a purpose").3
+    }
+
     pub(crate) fn json(&self) -> Value {
         let mut statement = Map::new();
         statement.insert("Sid".into(), json!(self.sid));

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use iam_rs::{Arn, Context, ContextValue, Decision, IAMPolicy, IAMRequest, PolicyEvaluator, Principal, PrincipalId};
 use serde_json::{Value, json};
 
+use super::document::Statement;
 use super::{document, reference};
 
 /// One permission that AWS checks for a request: a call that acts on several objects needs one for each of them. Names,
@@ -95,9 +96,16 @@ impl Engine {
 /// Whether the policies of the guide allow the request. They contain no denials, so one statement that allows it is
 /// sufficient.
 pub(crate) fn is_allowed(check: &Check) -> bool {
-    static STATEMENTS: OnceLock<Vec<Engine>> = OnceLock::new();
-    let statements =
-        STATEMENTS.get_or_init(|| document::all().iter().map(|statement| Engine::new(&statement.json())).collect());
+    !allowing(check).is_empty()
+}
+
+/// The statements of the guide that allow the request.
+pub(crate) fn allowing(check: &Check) -> Vec<&'static Statement> {
+    static STATEMENTS: OnceLock<Vec<(Statement, Engine)>> = OnceLock::new();
+    let statements = STATEMENTS.get_or_init(|| {
+        let engine = |statement: Statement| (statement.clone(), Engine::new(&statement.json()));
+        document::all().into_iter().map(engine).collect()
+    });
     let request = check.request();
-    statements.iter().any(|statement| statement.allows(&request))
+    statements.iter().filter(|(_, engine)| engine.allows(&request)).map(|(statement, _)| statement).collect()
 }

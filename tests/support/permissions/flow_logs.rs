@@ -1,19 +1,41 @@
 //! The permissions for the flow logs of networks, and for the log groups that networks create for them.
 
-use super::Condition::{InRegion, None as Always, Ours, PassToFlowLogs, WithMark};
-use super::Feature;
+use super::Condition::{InRegion, None as Always, Ours, PassToFlowLogs, ServiceLinkedRoleOfDelivery, WithMark};
 use super::Policy::{FlowLogs, NetworkRead};
+use super::{By, Feature, Needed};
 
 const DELIVERED: &str =
     "`CreateFlowLogs` to a bucket or a stream sets up the delivery with the permissions of the caller";
 
+const CROSS_ACCOUNT: &str = "`CreateFlowLogs` with `deliver_cross_account_role` sets up a delivery to another account";
+
+/// The calls that set up a delivery to Firehose.
+const TO_FIREHOSE: By = (&["CreateFlowLogs"], "LogDestinationType~firehose");
+
 pub(super) const FEATURE: Feature = Feature {
     purposes: &[
-        (FlowLogs, "FlowLogs", "The flow logs", "no `flow_logs`"),
-        (FlowLogs, "Role", "Passes the role that writes to a log group", "no `iam_role_arn`"),
-        (FlowLogs, "Delivery", "Allows AWS to deliver to a bucket or a stream", "only flow logs to log groups"),
-        (FlowLogs, "LogGroups", "The log groups that the network creates", "no `log_group_name`"),
-        (FlowLogs, "LogKey", "Sets the KMS key of such a log group", "no `kms_key_id`"),
+        (FlowLogs, "FlowLogs", "The flow logs", Needed::If(&["flow_logs"], "")),
+        (FlowLogs, "Role", "Passes the role that writes the logs", Needed::If(&["iam_role_arn"], "")),
+        (
+            FlowLogs,
+            "Delivery",
+            "Allows AWS to deliver to a bucket or a stream",
+            Needed::If(&["log_destination_type = s3", "log_destination_type = kinesis-data-firehose"], ""),
+        ),
+        (
+            FlowLogs,
+            "Stream",
+            "Allows AWS to deliver to a stream of Firehose, and creates the service-linked role for that",
+            Needed::If(&["log_destination_type = kinesis-data-firehose"], ""),
+        ),
+        (
+            FlowLogs,
+            "CrossAccount",
+            "Allows AWS to deliver to another account",
+            Needed::If(&["deliver_cross_account_role"], ""),
+        ),
+        (FlowLogs, "LogGroups", "The log groups that the network creates", Needed::If(&["log_group_name"], "")),
+        (FlowLogs, "LogKey", "Sets the KMS key of such a log group", Needed::If(&["kms_key_id"], "")),
     ],
     calls: &[
         (
@@ -69,11 +91,46 @@ pub(super) const FEATURE: Feature = Feature {
             &["*"],
             Always,
             DELIVERED,
-            (&["CreateFlowLogs"], "!DeliverLogsPermissionArn"),
+            (&["CreateFlowLogs"], "LogDestinationType~s3"),
+        ),
+        (FlowLogs, "Delivery", &["logs:CreateLogDelivery"], &["*"], Always, DELIVERED, TO_FIREHOSE),
+        (
+            FlowLogs,
+            "Stream",
+            &["firehose:TagDeliveryStream"],
+            &["delivery-stream"],
+            Always,
+            "`CreateFlowLogs` to a stream sets the tag `LogDeliveryEnabled` on it with the permissions of the caller",
+            TO_FIREHOSE,
+        ),
+        (
+            FlowLogs,
+            "Stream",
+            &["iam:CreateServiceLinkedRole"],
+            &["delivery-role"],
+            ServiceLinkedRoleOfDelivery,
+            "For the first delivery to a stream in an account, AWS creates the role with the permissions of the caller",
+            TO_FIREHOSE,
+        ),
+        (
+            FlowLogs,
+            "CrossAccount",
+            &["logs:GetLogDelivery", "logs:ListLogDeliveries"],
+            &["*"],
+            Always,
+            CROSS_ACCOUNT,
+            (&["CreateFlowLogs"], "DeliverCrossAccountRole"),
         ),
         (FlowLogs, "Delivery", &["logs:DeleteLogDelivery"], &["*"], Always, DELIVERED, (&["DeleteFlowLogs"], "")),
     ],
     unrestricted: &[
+        (FlowLogs, "Stream", "firehose:TagDeliveryStream", "The stream is yours and has your tags: fill in its name"),
+        (
+            FlowLogs,
+            "CrossAccount",
+            "logs:GetLogDelivery",
+            "AWS supports no resources and no conditions for these actions",
+        ),
         (
             FlowLogs,
             "Delivery",

@@ -4,7 +4,7 @@ use super::Condition::{
     None as Always, OurApi, PassToApiGateway, PassToLogs, Principals, RecordOfDomain, ServiceLinkedRole, WithApiMark,
 };
 use super::Policy::{GatewayChange, GatewayOptions, GatewayRead, Provider};
-use super::{By, Calls, Feature, Implied, Purpose, Unrestricted};
+use super::{By, Calls, Feature, Implied, Needed, Purpose, Unrestricted};
 
 /// The purposes of statements.
 const PURPOSES: &[Purpose] = &[
@@ -12,85 +12,108 @@ const PURPOSES: &[Purpose] = &[
         Provider,
         "AssumeRole",
         "Assumes the roles of `assume_role` blocks and of the profile",
-        "neither the provider block nor the profile has a role to assume",
+        Needed::Unless(&[], "neither the provider block nor the profile has a role to assume"),
     ),
-    (GatewayRead, "Gateway", "The API and its child objects", ""),
-    (GatewayRead, "CustomDomain", "The custom domain and its API mapping", ""),
+    (GatewayRead, "Gateway", "The API and its child objects", Needed::Always),
+    (GatewayRead, "CustomDomain", "The custom domain and its API mapping", Needed::Always),
     (
         GatewayRead,
         "VpcLinks",
         "The VPC links, and the lookup of each new `vpc_link_id`",
-        "no `vpc_links`. An import needs it too, and a plan skips the lookup without it",
+        Needed::If(&["vpc_links", "vpc_link_id"], ". An import needs it too, and a plan skips the lookup without it"),
     ),
-    (GatewayRead, "Permissions", "Reads the permissions to invoke the functions", ""),
+    (GatewayRead, "Permissions", "Reads the permissions to invoke the functions", Needed::Always),
     (
         GatewayRead,
         "Functions",
         "Looks up the functions that are new in the configuration",
-        "you do not need a warning about missing functions in the plan",
+        Needed::Unless(&[], "you do not need a warning about missing functions in the plan"),
     ),
-    (GatewayRead, "AccessLogs", "The log group and its subscription", "no `access_log_logservice_group_name`"),
+    (
+        GatewayRead,
+        "AccessLogs",
+        "The log group and its subscription",
+        Needed::If(&["access_log_logservice_group_name"], ""),
+    ),
     (
         GatewayRead,
         "LogKey",
         "Looks up the KMS key of the log group",
-        "no `access_log_logservice_group_kms_key_id`. If it is the ARN of a key, the plan then does not report a missing key",
+        Needed::If(
+            &["access_log_logservice_group_kms_key_id"],
+            ". If it is the ARN of a key, the plan then does not report a missing key",
+        ),
     ),
     (
         GatewayRead,
         "Certificate",
         "Looks up the certificate",
-        "no `domain_name`. If `certificate_arn` is set, the plan then does not report a missing certificate",
+        Needed::If(
+            &["domain_name"],
+            ". If `certificate_arn` is set, the plan then does not report a missing certificate",
+        ),
     ),
-    (GatewayRead, "DnsRecord", "The DNS record", "`create_dns_entry = false`"),
-    (GatewayRead, "DnsImport", "Finds the DNS record during an import", "you import no gateway with a DNS record"),
-    (GatewayChange, "Gateway", "The API, its routes, integrations, authorizers and stage", ""),
-    (GatewayChange, "Tags", "The ownership tags (`fgw:*`) and your tags", ""),
-    (GatewayChange, "Permissions", "Allows API Gateway and CloudWatch Logs to invoke the functions", ""),
+    (GatewayRead, "DnsRecord", "The DNS record", Needed::If(&["create_dns_entry = true"], "")),
+    (
+        GatewayRead,
+        "DnsImport",
+        "Finds the DNS record during an import",
+        Needed::Unless(&[], "you import no gateway with a DNS record"),
+    ),
+    (GatewayChange, "Gateway", "The API, its routes, integrations, authorizers and stage", Needed::Always),
+    (GatewayChange, "Tags", "The ownership tags (`fgw:*`) and your tags", Needed::Always),
+    (GatewayChange, "Permissions", "Allows API Gateway and CloudWatch Logs to invoke the functions", Needed::Always),
     (
         GatewayOptions,
         "AuthorizerRole",
         "Passes the roles of authorizers and integrations to API Gateway",
-        "neither `authorizer_credentials_arn` nor `credentials_arn`",
+        Needed::If(&["authorizer_credentials_arn", "credentials_arn"], ""),
     ),
-    (GatewayOptions, "AccessLogs", "The log group", "no `access_log_logservice_group_name`"),
+    (GatewayOptions, "AccessLogs", "The log group", Needed::If(&["access_log_logservice_group_name"], "")),
     (
         GatewayOptions,
         "LogDelivery",
         "Allows API Gateway to write to the log group",
-        "no `access_log_logservice_group_name`",
+        Needed::If(&["access_log_logservice_group_name"], ""),
     ),
-    (GatewayOptions, "LogKey", "Sets the KMS key of the log group", "no `access_log_logservice_group_kms_key_id`"),
+    (
+        GatewayOptions,
+        "LogKey",
+        "Sets the KMS key of the log group",
+        Needed::If(&["access_log_logservice_group_kms_key_id"], ""),
+    ),
     (
         GatewayOptions,
         "Subscription",
         "Forwards log events",
-        "no `access_log_logservice_group_subscription_destination_arn`",
+        Needed::If(&["access_log_logservice_group_subscription_destination_arn"], ""),
     ),
     (
         GatewayOptions,
         "SubscriptionRole",
         "Passes the role of the subscription to CloudWatch Logs",
-        "no `access_log_logservice_group_subscription_role_arn`",
+        Needed::If(&["access_log_logservice_group_subscription_role_arn"], ""),
     ),
-    (GatewayOptions, "VpcLinks", "The VPC links", "no `vpc_links`"),
-    (GatewayOptions, "CustomDomain", "The custom domain and its API mapping", "no `domain_name`"),
+    (GatewayOptions, "VpcLinks", "The VPC links", Needed::If(&["vpc_links"], "")),
+    (GatewayOptions, "CustomDomain", "The custom domain and its API mapping", Needed::If(&["domain_name"], "")),
     (
         GatewayOptions,
         "TrustStore",
         "Reads the trust store of mutual TLS. AWS does it with the permissions of the caller: conditions on source addresses \
          have to except `aws:ViaAWSService`",
-        "no `mutual_tls_authentication`",
+        Needed::If(&["mutual_tls_authentication"], ""),
     ),
     (
         GatewayOptions,
         "ServiceLinkedRole",
         "Creates the service-linked role that API Gateway needs once per account for custom domains, VPC links and access \
          logs to Firehose",
-        "neither `domain_name` nor `vpc_links` nor a delivery stream in `access_log_destination_arn`, or the account already \
-         has the role",
+        Needed::If(
+            &["domain_name", "vpc_links", "access_log_destination_arn"],
+            ", or the account already has the role",
+        ),
     ),
-    (GatewayOptions, "DnsRecord", "The DNS record", "`create_dns_entry = false`"),
+    (GatewayOptions, "DnsRecord", "The DNS record", Needed::If(&["create_dns_entry = true"], "")),
 ];
 
 const CALLS: &[(&str, &[Calls])] = &[

@@ -2,6 +2,7 @@
 //! itself checks no permissions.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 
 use hyper::header::HeaderValue;
 use serde_json::{Value, json};
@@ -11,20 +12,51 @@ use super::message::{Message, Reply};
 use super::upstream::Upstream;
 use super::xml::Element;
 use crate::support::permissions::context::{self, Object, Pending};
+use crate::support::permissions::document::Statement;
 use crate::support::permissions::evaluation::{self, Check};
 use crate::support::permissions::{arn, recorded};
 
-/// The checks of a call that no policy allows.
-pub(super) async fn refused(upstream: &Upstream, call: &Call, message: &Message) -> Result<Vec<Check>, String> {
+/// A check of a call that no policy allows.
+#[derive(Debug)]
+pub(super) struct Refused {
+    check: Check,
+    /// The statements that would allow it, if the role had them.
+    statements: Vec<String>,
+}
+
+impl Display for Refused {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let Refused { check, statements } = self;
+        match statements.is_empty() {
+            true => write!(out, "no policy of the permissions guide allows {check}"),
+            false => write!(
+                out,
+                "no policy of the permissions guide for these inputs allows {check}; only {} would",
+                statements.join(" and ")
+            ),
+        }
+    }
+}
+
+/// The checks of a call that no policy allows. `configurations` are those whose statements the role has; without them,
+/// it has all.
+pub(super) async fn refused(
+    upstream: &Upstream,
+    call: &Call,
+    message: &Message,
+    configurations: Option<&[String]>,
+) -> Result<Vec<Refused>, String> {
     let mut refused = Vec::new();
     for pending in context::pending(call, &message.method, message.path()) {
         // An association that was removed before. AWS's answer does not depend on the permissions.
         let Some(check) = complete(upstream, call, message, pending).await? else { continue };
         let check = check.with_listed_keys();
-        if evaluation::is_allowed(&check) {
+        let statements = evaluation::allowing(&check);
+        let has = |it: &&Statement| configurations.is_none_or(|configurations| it.needed().by(configurations));
+        if statements.iter().any(has) {
             recorded::record(&check);
         } else {
-            refused.push(check);
+            refused.push(Refused { check, statements: statements.iter().map(|it| it.sid.clone()).collect() });
         }
     }
     Ok(refused)

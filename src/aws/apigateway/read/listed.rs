@@ -80,7 +80,7 @@ impl View<'_> {
         let integrations: BTreeSet<&str> = self
             .integrations
             .iter()
-            .filter(|shown| integration_spec(shown).is_some())
+            .filter(|shown| integration_spec(shown).is_ok())
             .filter_map(|shown| shown.integration_id.as_deref())
             .collect();
         let authorizers: BTreeSet<&str> = self

@@ -29,7 +29,7 @@ impl View<'_> {
             id: shown.route_id.clone()?,
             integration: id.map(str::to_string),
             function: function.map(|function| function.to_string()),
-            content: integration.and_then(integration_spec),
+            content: integration.and_then(|it| integration_spec(it).ok()),
             authorization: route::authorization(shown),
         })
     }

@@ -114,20 +114,30 @@ impl Integration {
         }
     }
 
-    /// Whether the inputs of a gateway can express it: they have no credentials of the caller, for example.
-    pub fn is_expressible(&self) -> bool {
-        let is_role = |role: &Input<Option<String>>| match role {
-            Input::Known(Some(role)) => check_role(role).is_ok(),
-            _ => true,
+    /// Why no inputs of a gateway express it, if there is a reason.
+    pub fn inexpressible(&self) -> Option<String> {
+        let of_role = |role: &Input<Option<String>>| match role {
+            Input::Known(Some(role)) if role.ends_with(":user/*") => {
+                Some(format!("no input expresses the credentials of the caller, which are its {role}"))
+            }
+            Input::Known(Some(role)) if check_role(role).is_err() => {
+                Some(format!("no input expresses its credentials {role}, which are not a role"))
+            }
+            _ => None,
         };
         match &self.target {
-            Target::Function { credentials_arn, .. } => {
-                self.function_arn().is_some_and(|arn| FunctionArn::parse(arn).is_ok()) && is_role(credentials_arn)
+            Target::Function { function_arn, credentials_arn } => {
+                let invalid = function_arn.known().filter(|arn| FunctionArn::parse(arn).is_err());
+                let of_function =
+                    invalid.map(|uri| format!("no input expresses its URI {uri}, which is not a function"));
+                of_function.or_else(|| of_role(credentials_arn))
             }
-            Target::Http { .. } => true,
-            Target::Service { credentials_arn, .. } => {
-                *credentials_arn != Input::Known(None) && is_role(credentials_arn)
+            Target::Http { .. } => None,
+            Target::Service { credentials_arn: Input::Known(None), integration_subtype } => {
+                let action = integration_subtype.known().map_or("", String::as_str);
+                Some(format!("no input expresses the action {action} without a role"))
             }
+            Target::Service { credentials_arn, .. } => of_role(credentials_arn),
         }
     }
 

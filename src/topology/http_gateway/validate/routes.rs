@@ -17,7 +17,7 @@ impl Problems {
                 self.add(path.clone(), message, hint);
             }
             if let Input::Known(route) = route {
-                self.0.extend(route.integration.problems(&path));
+                self.0.extend(route.integration.problems(&path, key));
                 self.link(config, &route.integration.vpc_link, path.attribute("vpc_link"));
             }
         }

@@ -122,7 +122,7 @@ fn api_with_tags(stage: &Value, tags: &Value) -> Recorded {
 async fn found(aws: &Recorded) -> Result<Seen, String> {
     let session = aws.session("r");
     let discovery = discover(&session, OWNER, "api1").await.unwrap().expect("the API exists");
-    let classification = HttpGateway::classify(discovery.landscape());
+    let classification = HttpGateway::classify(discovery.landscape(), None);
     match classification.unmanaged.get("api1") {
         Some(reason) => Err(reason.clone()),
         None => Ok(adoptable(discovery, &classification).await.unwrap()),
@@ -146,15 +146,15 @@ async fn objects_that_no_input_expresses_stay_unmanaged() {
         ("b.example.com", "api2"),
         ("c.example.com", "not to its root path"),
         ("e.example.com", "d.example.com is the domain of this gateway already"),
-        ("a1", "it is not an authorizer of this resource"),
-        ("i2", "no input expresses it"),
-        ("i3", "no input expresses it"),
+        ("a1", "it has no issuer"),
+        ("i2", "the credentials of the caller, which are its arn:aws:iam::*:user/*"),
+        ("i3", "no input expresses its type MOCK"),
         ("i4", "no route that can be adopted uses this integration"),
         ("i5", "no route that can be adopted uses this integration"),
         ("r3", "quick create"),
         ("r4", "i2"),
         ("r5", "i3"),
-        ("r6", "a1 cannot be expressed"),
+        ("r6", "its authorizer a1 cannot be adopted: it has no issuer"),
         ("r7", "it has no integration"),
         ("test", "it is a further stage, and a gateway has one"),
     ];
@@ -223,6 +223,27 @@ async fn an_api_that_an_unsaved_adoption_has_tagged_can_be_adopted() {
         let has_stage = found.is_ok_and(|seen| seen.objects.iter().any(|it| it.key.slot == "stage"));
         assert_eq!(has_stage, !is_rejected);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_part_of_an_import_id_is_a_stage() {
+    let import = async |stage: &str, id: &str, owner: &str| {
+        let tags = if owner.is_empty() { json!({}) } else { json!({ "fgw:resource": owner, "fgw:state": "ready" }) };
+        let aws = api_with_tags(&json!({ "stageName": stage, "autoDeploy": true, "tags": tags }), &tags);
+        let response = imported::<HttpGateway>(aws.session("r"), id).await;
+        let stage = response.state.map(|state| state.get("stage_name").clone());
+        (stage, format!("{:?}", response.diagnostics))
+    };
+    for owner in ["", "http_gateway/api1"] {
+        assert_eq!(import("prod", "api1/prod", owner).await.0, Some("prod".into()), "{owner}");
+        let (stage, refused) = import("prod", "api1/beta", owner).await;
+        assert!(stage.is_none() && refused.contains("no such stage_name"), "{owner}: {refused}");
+        assert!(refused.contains("without a slash"), "{owner}: {refused}");
+    }
+    let (stage, refused) = import("$default", "api1/test", "").await;
+    assert!(stage.is_none() && refused.contains("its stage test does not deploy changes automatically"), "{refused}");
+    let (stage, refused) = import("$default", "arn:aws:apigateway:r::/apis/api1", "").await;
+    assert!(stage.is_none() && refused.contains("/apis/api1"), "{refused}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -163,8 +163,9 @@ pub(super) fn integrations() -> Vec<Rule> {
 
 pub(super) fn parameters() -> Vec<Rule> {
     let request = |name: &str, value: &str| json!({"faas_function_arn": ORDERS, "request_parameters": {name: value}});
-    let response =
-        |code: &str, name: &str| json!({"faas_function_arn": ORDERS, "response_parameters": {code: {name: "x"}}});
+    let coded = |code: &str, name: &str, value: &str| json!({"faas_function_arn": ORDERS, "response_parameters": {code: {name: value}}});
+    let response = |code: &str, name: &str| coded(code, name, if name == "overwrite:statuscode" { "502" } else { "x" });
+    let changed = |name: &str, value: &str| coded("200", name, value);
     let queue = |parameters: Json| json!({"integration_subtype": "SQS-SendMessage", "credentials_arn": ROLE, "request_parameters": parameters});
     let complete = || queue(json!({"QueueUrl": "$stageVariables.queue", "MessageBody": "$request.body"}));
     vec![
@@ -209,6 +210,62 @@ pub(super) fn parameters() -> Vec<Rule> {
             "response_parameters[\"5xx\"]",
             &["\"5xx\"", "200 to 599"],
             response("599", "append:header.a"),
+        ),
+        rule(
+            "a new status code is a number",
+            changed("overwrite:statuscode", "'502'"),
+            "response_parameters[\"200\"][\"overwrite:statuscode\"]",
+            &["'502'", "200 to 599"],
+            changed("overwrite:statuscode", "$context.integration.status"),
+        ),
+        rule(
+            "a value selects a part that requests have",
+            request("append:header.a", "$request.headers.b"),
+            "request_parameters[\"append:header.a\"]",
+            &["$request.headers.b", "\"header\""],
+            request("append:header.a", "$request.header.b"),
+        ),
+        rule(
+            "a request contains no part of the response",
+            request("append:header.a", "a-${response.header.b}"),
+            "request_parameters[\"append:header.a\"]",
+            &["$response.header.b", "a part of the response"],
+            changed("append:header.a", "a-${response.header.b}"),
+        ),
+        rule(
+            "a value selects a part that responses have",
+            changed("append:header.a", "$response.status"),
+            "response_parameters[\"200\"][\"append:header.a\"]",
+            &["$response.status", "body, header"],
+            changed("append:header.a", "$response.body.status"),
+        ),
+        rule(
+            "a variable in braces is closed",
+            request("append:header.a", "a-${context.stage"),
+            "request_parameters[\"append:header.a\"]",
+            &["closing brace"],
+            request("append:header.a", "a-${context.stage}"),
+        ),
+        rule(
+            "a variable of the context has no special characters",
+            request("append:header.a", "$context.authorizer.claims.cognito:groups"),
+            "request_parameters[\"append:header.a\"]",
+            &["':'", "letters, digits"],
+            request("append:header.a", "$context.authorizer.claims.cognito_groups"),
+        ),
+        (
+            "a path variable of a value is in the route",
+            json!({"route_config": {"GET /{name}": request("overwrite:path", "/a/${request.path.id}")}}),
+            &["route_config[\"GET /{name}\"].request_parameters[\"overwrite:path\"]"],
+            &["\"id\"", "The path has name."],
+            json!({"route_config": {"GET /{name}": request("overwrite:path", "/a/${request.path.name}")}}),
+        ),
+        rule(
+            "a parameter of an action selects a part that requests have",
+            queue(json!({"QueueUrl": "a", "MessageBody": "$request.content"})),
+            "request_parameters[\"MessageBody\"]",
+            &["$request.content"],
+            queue(json!({"QueueUrl": "a", "MessageBody": "$request.body"})),
         ),
         rule(
             "a parameter of a response has a known form",

@@ -1,0 +1,98 @@
+//! Which configurations need a statement.
+
+/// The inputs that decide whether a configuration needs a statement: names, or names with values, such as
+/// `enable_ipv6 = true`. The guide is generated from them. A remark follows the inputs there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Needed {
+    Always,
+    /// Only with one of these inputs.
+    If(&'static [&'static str], &'static str),
+    /// Except with one of these inputs.
+    Unless(&'static [&'static str], &'static str),
+}
+
+impl Needed {
+    /// When a user may omit the statement; empty if every configuration needs it.
+    pub(crate) fn omitted_if(self) -> String {
+        let without = |input: &&str| match input.strip_suffix(" = true") {
+            Some(name) => format!("`{name} = false`"),
+            None => format!("no `{input}`"),
+        };
+        match self {
+            Self::Always => String::new(),
+            Self::If(inputs, remark) => list(inputs.iter().map(without), "and") + remark,
+            Self::Unless(inputs, remark) => list(inputs.iter().map(|it| format!("`{it}`")), "or") + remark,
+        }
+    }
+
+    /// Whether one of these texts of configurations, in HCL or JSON, needs it.
+    pub(crate) fn by(self, configurations: &[String]) -> bool {
+        let sets = |text: &String, inputs: &[&str]| inputs.iter().any(|input| has(text, input));
+        match self {
+            Self::Always => true,
+            Self::If(inputs, _) => configurations.iter().any(|text| sets(text, inputs)),
+            Self::Unless(inputs, _) => configurations.iter().any(|text| !sets(text, inputs)),
+        }
+    }
+}
+
+/// The items with commas, and this word before the last one.
+fn list(items: impl Iterator<Item = String>, word: &str) -> String {
+    let items: Vec<String> = items.collect();
+    match items.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} {word} {last}", others.join(", ")),
+        _ => items.concat(),
+    }
+}
+
+/// Whether a text sets an input to something, or to the given value.
+fn has(text: &str, input: &str) -> bool {
+    let (name, wanted) = input.split_once(" = ").map_or((input, None), |(name, value)| (name, Some(value)));
+    let is_word = |character: Option<char>| character.is_some_and(|it| it.is_alphanumeric() || it == '_');
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        let after_name = after.trim_start_matches('"').trim_start();
+        let value = after_name.strip_prefix(['=', ':']).map(str::trim_start);
+        let is_empty = |value: &str| ["null", "{}", "[]", "\"\""].iter().any(|none| value.starts_with(none));
+        !is_word(before.chars().next_back())
+            && value.is_some_and(|value| match wanted {
+                Some(wanted) => {
+                    value.trim_start_matches('"').strip_prefix(wanted).is_some_and(|rest| !is_word(rest.chars().next()))
+                }
+                None => !is_empty(value),
+            })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn inputs_are_found_in_both_syntaxes() {
+        for (text, input, is_set) in [
+            ("  flow_logs = {\n main = {} }", "flow_logs", true),
+            ("{\"flow_logs\":{\"main\":{}}}", "flow_logs", true),
+            ("my_flow_logs = 1", "flow_logs", false),
+            ("flow_logs = {}", "flow_logs", false),
+            ("{\"domain_name\":null}", "domain_name", false),
+            ("domain_name = \"\"", "domain_name", false),
+            ("domain_name    = \"a\"", "domain_name", true),
+            ("enable_ipv6 = true", "enable_ipv6 = true", true),
+            ("{\"enable_ipv6\": false}", "enable_ipv6 = true", false),
+            ("log_destination_type = \"s3\"", "log_destination_type = s3", true),
+            ("num_nat_gateways = 01", "num_nat_gateways = 0", false),
+        ] {
+            assert_eq!(super::has(text, input), is_set, "{text}: {input}");
+        }
+    }
+
+    #[test]
+    fn a_statement_is_needed_by_what_any_configuration_sets() {
+        let of = |texts: &[&str]| texts.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        let (with, unless) = (super::Needed::If(&["a"], ""), super::Needed::Unless(&["b = false"], ""));
+        assert!(with.by(&of(&["", "a = 1"])) && !with.by(&of(&["b = 1"])));
+        assert!(unless.by(&of(&["b = false", "b = true"])) && !unless.by(&of(&["b = false"])));
+        assert!(super::Needed::Always.by(&[]));
+        assert_eq!(super::Needed::If(&["a", "b = true"], ", or c").omitted_if(), "no `a` and `b = false`, or c");
+        assert_eq!(super::Needed::Unless(&["a = 0", "b = 1"], "").omitted_if(), "`a = 0` or `b = 1`");
+    }
+}
