@@ -97,7 +97,9 @@ fn an_old_log_makes_room_only_where_aws_demands_it() {
         if in_the_way {
             env.proxy.one_flow_log_to_each_destination();
         }
-        limit.into_iter().for_each(|limit| env.proxy.limit_flow_logs(limit));
+        if let Some(limit) = limit {
+            env.proxy.limit_flow_logs(limit);
+        }
         env.change(&with(&audit("logs", ", traffic_type = \"REJECT\"")));
         let expected: &[&str] = match in_the_way || limit.is_some() {
             true => &["CreateFlowLogs", "DeleteFlowLogs", "CreateFlowLogs"],

@@ -163,7 +163,9 @@ fn refused(scope: &Scope, log: &Json) -> Vec<String> {
     let existing = Inventory::default();
     let context = Context { config: &config, prior: None, existing: &existing, scope, facts: &facts };
     let problems = FourTierVpc::blueprint(&context).err().unwrap_or_default();
-    problems.iter().for_each(|it| assert!(it.message.ends_with('.') && it.hint.ends_with('.'), "{it:?}"));
+    for it in &problems {
+        assert!(it.message.ends_with('.') && it.hint.ends_with('.'), "{it:?}");
+    }
     problems.into_iter().map(|it| it.path.to_string().replace("flow_logs[\"a\"].", "")).collect()
 }
 
