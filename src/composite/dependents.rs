@@ -212,9 +212,12 @@ pub(super) async fn of_destroy<P: Topology>(
         |entry: &&Entry| entry.spec().when_in_use() == WhenInUse::Deferred && !entry.spec().is_deployed_by_aws();
     let used: Vec<&Entry> = inventory.present().filter(is_blocked).collect();
     let mut found = match P::KIND.takes_foreign_objects_along() {
+        true if used.is_empty() => Dependents::default(),
+        // An object outside of the root can be in use after something else has deleted the root.
         true => {
+            let root_id = inventory.at(P::KIND.root()).map(|root| root.id.as_str()).unwrap_or_default();
             let within = DependentScope::Objects(&used, Extent::Complete);
-            in_root_if::<P>(!used.is_empty(), cloud, inventory, within).await
+            cloud.dependents(P::KIND, root_id, within, &inventory.entries).await
         }
         false => in_root_if::<P>(true, cloud, inventory, DependentScope::Root).await,
     };

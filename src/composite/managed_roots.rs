@@ -100,14 +100,17 @@ impl ManagedRoots {
         });
     }
 
-    /// Keeps the objects of a root that another root of this process uses, such as the new one in a replacement that
-    /// creates it first.
-    pub(super) fn keep_used(&self, root_id: &str, inventory: &mut Inventory) {
-        let known = self.0.borrow();
-        let others = known.used.iter().filter(|(user, _)| *user != root_id);
-        let used: BTreeSet<&String> = others.flat_map(|(_, ids)| ids).collect();
-        // One that a setting keeps only loses its tags.
-        let is_used = |entry: &&mut Entry| entry.applied.uses_existing() == Some(false) && used.contains(&entry.id);
+    /// The objects of a root that another root of this process uses, such as the new one in a replacement that creates
+    /// it first, by their IDs, and each with such a root. One that a setting keeps is not among them: it only loses its
+    /// tags.
+    pub(super) fn users(&self, root_id: &str, inventory: &Inventory) -> BTreeMap<String, String> {
+        let unkept = inventory.entries.iter().filter(|entry| entry.applied.uses_existing() == Some(false));
+        unkept.filter_map(|entry| Some((entry.id.clone(), self.user_of(root_id, &entry.id)?))).collect()
+    }
+
+    /// Keeps the objects that other roots use, unless this process has destroyed them.
+    pub(super) fn keep_used(&self, users: &BTreeMap<String, String>, inventory: &mut Inventory) {
+        let is_used = |entry: &&mut Entry| users.get(&entry.id).is_some_and(|user| !self.is_destroyed(user));
         inventory.entries.iter_mut().filter(is_used).for_each(|entry| entry.origin = Origin::Used);
     }
 
@@ -125,6 +128,7 @@ impl ManagedRoots {
     /// Remembers that a root does not exist any more.
     pub(super) fn note_destroyed(&self, root_id: &str) {
         self.0.send_modify(|known| {
+            known.used.remove(root_id);
             known.destroyed.insert(root_id.to_string());
         });
     }

@@ -81,6 +81,12 @@ pub(super) struct Private {
     /// undecided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) successors: Option<Vec<(Key, Spec)>>,
+    /// In the undecided plan of a create: whether the configuration may not express the protection of its objects.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) may_lose_protection: bool,
+    /// In the plan of a destroy: the objects that other roots use, by their IDs, and each with such a root.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) users: BTreeMap<String, String>,
     /// In the plan of a create: the objects of other roots that it may not use while these exist, so that the destroy
     /// in a replacement does not precede a create that fails.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

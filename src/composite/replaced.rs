@@ -63,6 +63,16 @@ pub(super) fn check_replacement<P: Topology>(
     diagnostics::refuse_weaker_objects::<P>(name, &left, diagnostics)
 }
 
+/// The new objects of an undecided plan: equal to the old ones as they were applied, or without their protection if the
+/// configuration may not express it.
+pub(super) fn as_applied(old: &Inventory, may_lose_protection: bool) -> Vec<Object> {
+    let new = |entry: &Entry| match may_lose_protection {
+        true => entry.applied.without_protection(),
+        false => entry.applied.clone(),
+    };
+    old.current().map(|entry| Object::new(entry.key.clone(), new(entry))).collect()
+}
+
 /// What the destroy in a replacement has to know of the new root: the objects that settings can protect.
 pub(super) fn successors(objects: &[Object]) -> Vec<(Key, Spec)> {
     let relevant = objects.iter().filter(|object| object.spec.is_protected_by_settings());
@@ -91,9 +101,10 @@ pub(super) fn refuse_destroy<P: Topology>(
         return true;
     }
     let old = &private.inventory;
-    let as_applied = || old.current().map(|entry| (entry.key.clone(), entry.applied.clone())).collect();
-    let new = create.successors.unwrap_or_else(as_applied);
-    let new: Vec<Object> = new.into_iter().map(|(key, spec)| Object::new(key, spec)).collect();
+    let new = match create.successors {
+        Some(new) => new.into_iter().map(|(key, spec)| Object::new(key, spec)).collect(),
+        None => as_applied(old, create.may_lose_protection),
+    };
     match in_root(old, &new) {
         Ok(left) => diagnostics::refuse_weaker_replacement::<P>(root_id, &left, diagnostics),
         Err(error) => {

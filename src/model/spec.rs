@@ -182,6 +182,14 @@ impl Spec {
         spec
     }
 
+    /// This spec without what protects what the object serves.
+    #[must_use]
+    pub fn without_protection(&self) -> Spec {
+        let mut spec = self.clone();
+        spec.drop_protection();
+        spec
+    }
+
     /// This spec after the creation of another object of the topology, which AWS may let change this one.
     #[must_use]
     pub fn after_creation_of(mut self, created: &Spec) -> Spec {

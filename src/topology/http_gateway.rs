@@ -233,6 +233,10 @@ impl Topology for HttpGateway {
         reflect::write_drift(state, inventory);
     }
 
+    fn expresses_protection(config: &GatewayConfig) -> bool {
+        matches!(config.mutual_tls(), Input::Known(Some(_)))
+    }
+
     fn ignored_drift(config: &GatewayConfig) -> IgnoredDrift {
         IgnoredDrift::of(&config.ignore_drift)
     }

@@ -119,6 +119,12 @@ pub trait Topology: Send + Sync + 'static {
         None
     }
 
+    /// Whether the inputs express all that protects what new objects serve, such as mutual TLS. An unknown input may
+    /// not.
+    fn expresses_protection(_config: &Self::Config) -> bool {
+        true
+    }
+
     /// The lookups in AWS that the blueprint needs in every plan.
     fn lookups(config: &Self::Config) -> Vec<Lookup>;
 

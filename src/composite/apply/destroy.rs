@@ -35,7 +35,9 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
             import::keep_rules(&mut private);
             private.inventory.entries.iter_mut().for_each(Entry::forget_deployment);
             released::reclaim(&mut private);
-            shared.managed_roots.keep_used(root_id, &mut private.inventory);
+            let mut users = std::mem::take(&mut private.users);
+            users.extend(shared.managed_roots.users(root_id, &private.inventory));
+            shared.managed_roots.keep_used(&users, &mut private.inventory);
             private
         }
         Ok(None) => {

@@ -55,6 +55,22 @@ pub(in crate::composite) fn warn_of_existing<P: Topology>(name: &str, notice: Pr
     );
 }
 
+/// Log groups that an update does not delete, because other roots use them. `users` has one for each.
+pub(in crate::composite) fn warn_of_kept_for_users<P: Topology>(
+    name: &str,
+    users: &BTreeMap<String, String>,
+    diagnostics: &mut Diagnostics,
+) {
+    let lines: Vec<String> = users.iter().map(|(id, user)| format!("  {} (used by {user})", printable(id))).collect();
+    diagnostics.warning(
+        format!("{} {name:?} leaves log groups that other resources use", P::TYPE_NAME),
+        format!(
+            "This resource does not need them any more. They stay with their log events and are no longer managed:\n{}",
+            lines.join("\n")
+        ),
+    );
+}
+
 /// Patterns of `ignore_drift` that match no object, probably misspelled: drift that they should ignore would be
 /// reverted.
 pub(in crate::composite) fn warn_of_unmatched_patterns<P: Topology>(

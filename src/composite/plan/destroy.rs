@@ -36,7 +36,7 @@ pub(super) async fn plan<P: Topology>(
             };
             let dependents = of_root::<P>(cloud.as_ref(), id, &request.prior, &mut private).await;
             if let Some(private) = &mut private {
-                managed.keep_used(id, &mut private.inventory);
+                managed.keep_used(&managed.users(id, &private.inventory), &mut private.inventory);
             }
             let (prior, scope) = (&request.prior, cloud.scope());
             let refuses = |private: &Private| {
@@ -58,7 +58,7 @@ pub(super) async fn plan<P: Topology>(
     // The apply runs in a process that has not read the roots that use objects of this one.
     let private = match Private::decode(&request.prior_private) {
         Some(mut private) => {
-            managed.keep_used(id, &mut private.inventory);
+            private.users = managed.users(id, &private.inventory);
             private.encode()
         }
         None => request.prior_private,

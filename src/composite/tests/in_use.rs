@@ -208,6 +208,27 @@ async fn a_gateway_whose_link_another_one_uses_is_not_destroyed() {
     terraform.end().await;
 }
 
+/// A link is not in the API, so something may use it after the API was deleted outside Terraform.
+#[tokio::test(start_paused = true)]
+async fn a_gateway_without_its_api_is_not_destroyed_while_its_link_is_in_use() {
+    for loses in [false, true] {
+        let mut terraform = Terraform::<HttpGateway>::new(1);
+        terraform.assert_applies(&linked("subnet-1")).await;
+        terraform.set_in_use(&["vpc_link.main"]);
+        terraform.account.delete_root_outside();
+        let before = terraform.account.slots();
+        if loses {
+            terraform.private = Vec::new();
+        }
+        let diagnostics = terraform.destroy().await;
+        let error = with_text(&diagnostics, ": in use");
+        assert!(error.detail.contains("route r-vpc_link.main"), "{}", error.detail);
+        assert_eq!(terraform.account.slots(), before, "loses its private state: {loses}");
+        terraform.set_in_use(&[]);
+        terraform.end().await;
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_destroy_searches_all_apis_for_users_of_a_link() {
     let mut terraform = Terraform::<HttpGateway>::new(1);

@@ -134,6 +134,41 @@ async fn a_requested_replacement_of_the_gateway_does_not_drop_it() {
     }
 }
 
+/// An unknown input leaves the plan undecided, but null is known not to express the setting.
+#[tokio::test(start_paused = true)]
+async fn an_undecided_replacement_keeps_only_what_is_expressed() {
+    for unknown in ["mutual_tls_authentication", "route_config", "domain_name", "vpc_links"] {
+        for is_tainted in [true, false] {
+            for is_expressed in [true, false] {
+                let mut terraform = Terraform::<HttpGateway>::new(1);
+                terraform.assert_applies(&at("a.example.com", &[trusting(URI)])).await;
+                let more: &[(&str, Value)] = if is_expressed { &[trusting(URI)] } else { &[] };
+                let mut config = at("a.example.com", more);
+                config.set(unknown, Value::Unknown);
+                terraform.account.take_calls();
+                let update = if is_tainted { Vec::new() } else { terraform.plan(&config).await.private };
+                let (old, private) = (terraform.state.clone(), terraform.private.clone());
+                (terraform.state, terraform.private) = (Value::Null, update);
+                let create = terraform.plan(&config).await;
+                let mut error = error_of(&create.diagnostics);
+                (terraform.state, terraform.private) = (old, private.clone());
+                if error.is_empty() {
+                    terraform.private = create.private;
+                    error = error_of(&terraform.destroy().await);
+                }
+                let is_kept = is_expressed && unknown != "mutual_tls_authentication";
+                assert_eq!(error.is_empty(), is_kept, "{unknown}, tainted {is_tainted}: {error}");
+                if !is_kept {
+                    assert!(error.contains("would be less protected"), "{error}");
+                    assert_eq!(terraform.account.take_calls(), [""; 0]);
+                    terraform.private = private;
+                    terraform.end().await;
+                }
+            }
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_tainted_gateway_is_not_replaced_without_it() {
     // Terraform plans a tainted resource as a create, and passes nothing of it.

@@ -119,6 +119,9 @@ pub trait Kind: Any {
         false
     }
 
+    /// Leaves the settings out that the configuration may not express, and that protect what the object serves.
+    fn drop_protection(&mut self) {}
+
     /// The object whose deletion in AWS also deletes this one, so that no separate call is needed.
     fn parent(&self) -> Option<&Key> {
         None

@@ -41,7 +41,7 @@ pub(super) fn all() -> Vec<PathBuf> {
 /// An example, adapted to the account of a test.
 pub(super) fn prepared(env: &TestEnv, example: &Path) -> String {
     let example = std::fs::read_to_string(example).expect("an example can be read");
-    with_real_addresses(env, both::without_terraform_block(&example))
+    env.of_account(&with_real_addresses(env, both::without_terraform_block(&example)))
 }
 
 /// Allocates addresses and puts their ids in place of those in the example.

@@ -161,19 +161,18 @@ fn two_networks_never_own_one_group() {
     env.change(&logging(true, ""));
     log_events::write(env.proxy.account(), GROUP, "first");
     let owned = tags(&env);
-    env.workspace.config(&both(false));
+    env.workspace.config(&env.of_account(&both(false)));
     let plan = env.workspace.plan(&[]);
     assert!(plan.says("belongs to vpc-"), "{plan}");
     env.proxy.clear_calls();
     env.workspace.apply(&[]).failed_with("so this resource may not use it");
     assert_eq!(env.proxy.mutations().len(), 0);
-    env.workspace.config(&both(true));
+    env.workspace.config(&env.of_account(&both(true)));
     env.workspace.apply(&[]).succeeded();
     env.workspace.assert_nothing_to_do();
     assert_eq!(tags(&env), owned, "the second network only uses it");
     // The destroy of the user changes nothing, whatever its setting says by then.
-    env.workspace.config(&super::network(&logging(true, "")));
-    env.workspace.apply(&[]).succeeded();
+    env.change(&logging(true, ""));
     assert_eq!((events(&env), tags(&env)), (vec!["first".to_owned()], owned));
     env.destroy();
 }
@@ -183,7 +182,7 @@ fn of_two_new_networks_only_one_creates_a_group() {
     let env = TestEnv::new();
     let other = format!("{}\n  vpc_name = \"other\"\n  cidr_block = \"10.9.0.0/16\"", logging(true, ""));
     let other = super::network(&other).replace("\"this\"", "\"other\"");
-    env.workspace.config(&format!("{}\n{other}", super::network(&logging(true, ""))));
+    env.workspace.config(&env.of_account(&format!("{}\n{other}", super::network(&logging(true, "")))));
     let run = env.workspace.apply(&[]);
     run.failed_with("log group \"/net/app\"");
     assert_eq!((env.proxy.count("CreateVpc"), env.proxy.count("CreateLogGroup")), (1, 1), "{run}");

@@ -60,7 +60,10 @@ impl<P: Topology> PreparedPlan<'_, P> {
         self.tell_of_renamed(decision.as_ref(), diagnostics);
         private.takes_over = !taken.is_empty();
         let decision = match decision {
-            Some(it) => Some(self.use_existing(roots, &basis, (&mut private, replacing), it, diagnostics)?),
+            Some(it) => {
+                let it = self.keep_used(roots, &basis, (&mut private, replacing), it, diagnostics)?;
+                Some(self.use_existing(roots, &basis, (&mut private, replacing), it, diagnostics)?)
+            }
             None => None,
         };
         let inputs = (attributes, &request.prior);
@@ -70,13 +73,16 @@ impl<P: Topology> PreparedPlan<'_, P> {
         let decision = self.without_lost(cloud, roots, &basis, &mut private, decision, diagnostics).await?;
         if request.prior.is_null() || replacing {
             private.successors = decision.as_ref().map(|decision| replaced::successors(&decision.objects));
+            private.may_lose_protection = decision.is_none() && !P::expresses_protection(config);
             let (old, decision) = (old.as_ref(), decision.as_ref());
             self.check_withheld((cloud, &facts), old, &mut private, decision, diagnostics).await?;
         }
-        if let (Some(old), Some(decision)) = (&old, &decision)
-            && replaced::check_replacement::<P>(&self.name(), old, &decision.objects, diagnostics)
-        {
-            return None;
+        if let Some(old) = &old {
+            let new = decision.as_ref().map(|decision| decision.objects.clone());
+            let new = new.unwrap_or_else(|| replaced::as_applied(old, private.may_lose_protection));
+            if replaced::check_replacement::<P>(&self.name(), old, &new, diagnostics) {
+                return None;
+            }
         }
         if let Some(decision) = &decision {
             diagnostics::warn_of_missing::<P>(&self.name(), &decision.missing, diagnostics);

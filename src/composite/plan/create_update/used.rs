@@ -69,6 +69,30 @@ impl<P: Topology> PreparedPlan<'_, P> {
         decided.ok().flatten()
     }
 
+    /// Keeps the objects that an update would delete and that other roots use, and decides again.
+    pub(super) fn keep_used(
+        &self,
+        roots: Roots<'_>,
+        basis: &Basis<'_, P>,
+        (private, is_replaced): (&mut Private, bool),
+        decision: Decision,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Decision> {
+        let root_id = self.request.prior.get("id").as_str();
+        let Some(root_id) = root_id.filter(|_| !is_replaced) else { return Some(decision) };
+        let mut users = roots.managed.users(root_id, &private.inventory);
+        users.retain(|id, _| decision.plan.deleted().any(|entry| entry.id == *id));
+        if users.is_empty() {
+            return Some(decision);
+        }
+        if self.shown.is_none() {
+            diagnostics::warn_of_kept_for_users::<P>(&self.name(), &users, diagnostics);
+        }
+        roots.managed.keep_used(&users, &mut private.inventory);
+        let decided = basis.decide(&mut private.inventory, &mut Diagnostics::default());
+        decided.ok().flatten()
+    }
+
     /// Refuses a replacement if its create may not use what the old root uses, because another root owns it and exists.
     /// Records the other objects that a create may not use, for the destroy of a root that this plan does not know.
     pub(super) async fn check_withheld(

@@ -128,3 +128,50 @@ async fn owner_destroyed_in_the_same_run<P: Logging>() {
 }
 
 for_both!(an_owner_that_the_run_has_destroyed_stops_nothing, owner_destroyed_in_the_same_run);
+
+/// The plan of the owner's destroy saw the user, which the same run destroys before the owner or after it.
+async fn user_destroyed_in_the_same_run<P: Logging>() {
+    for is_first in [true, false] {
+        let mut two = Two::<P>::new(false).await;
+        two.read().await;
+        let terraform = &mut two.terraform;
+        let plan = terraform.resource.plan(terraform.destroy_request()).await;
+        assert!(!plan.diagnostics.has_errors(), "{}", texts(&plan.diagnostics));
+        if is_first {
+            terraform.go_to(&two.of_user, two.user.clone());
+            replace_none(terraform).await;
+            two.of_user.share_groups_with(&two.of_owner);
+        }
+        // The apply is another process.
+        terraform.go_to(&two.of_owner, (two.owner.0.clone(), plan.private));
+        replace_none(terraform).await;
+        assert_eq!(two.of_owner.deleted_groups().is_empty(), !is_first);
+    }
+}
+
+for_both!(a_group_stays_with_a_destroy_while_its_user_exists, user_destroyed_in_the_same_run);
+
+/// The owner needs its group no more, without a destroy of the owner.
+async fn owner_lets_go<P: Logging>() {
+    let mut without = P::plain();
+    without.set("allow_duplicate_name", true.into());
+    for is_used in [true, false] {
+        let mut two = Two::<P>::new(false).await;
+        if is_used {
+            two.read().await;
+        }
+        let terraform = &mut two.terraform;
+        terraform.go_to(&two.of_owner, two.owner.clone());
+        let plan = terraform.plan(&without).await;
+        let text = texts(&plan.diagnostics);
+        let user = two.user.0.get("id").as_str().expect("it exists");
+        assert_eq!(text.contains(&format!("used by {user}")), is_used, "{text}");
+        assert_eq!(text.contains("events are lost"), !is_used, "{text}");
+        let applied = terraform.apply_plan(&without, plan).await;
+        assert!(!applied.has_errors(), "{}", texts(&applied));
+        terraform.assert_quiet(&without).await;
+        assert_eq!(two.of_owner.deleted_groups().is_empty(), is_used);
+    }
+}
+
+for_both!(an_update_leaves_a_group_that_another_root_uses, owner_lets_go);

@@ -109,7 +109,8 @@ impl Kind for DomainName {
     fn left_behind(&self, learned: &Learned, new: &dyn Kind) -> Vec<LeftBehind> {
         let mut others = learned.clone();
         let found = others.unexpressed.remove(DomainName::MUTUAL_TLS);
-        let is_expressed = of::<DomainName>(new).is_none_or(|new| new.mutual_tls != Input::Known(None));
+        let is_expressed = |new: &DomainName| matches!(new.mutual_tls, Input::Known(Some(_)));
+        let is_expressed = of::<DomainName>(new).is_none_or(is_expressed);
         let found = found.filter(|_| !is_expressed);
         let protection = found.map(|found| {
             let remedy = format!("Set {} = {found}.", DomainName::MUTUAL_TLS);
@@ -127,6 +128,10 @@ impl Kind for DomainName {
 
     fn is_protected_by_settings(&self) -> bool {
         true
+    }
+
+    fn drop_protection(&mut self) {
+        self.mutual_tls = Input::Known(None);
     }
 
     /// AWS rejects the deletion of an API to which a path of a domain is mapped, and there may be unmanaged mappings.
