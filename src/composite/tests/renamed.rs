@@ -237,7 +237,7 @@ async fn renamed_and_changed_at_once_is_an_update() {
     let calls = terraform.account.take_calls();
     let changes: Vec<&String> =
         calls.iter().filter(|it| it.starts_with("create") || it.starts_with("delete")).collect();
-    assert_eq!(changes, ["delete flow_log.y", "create flow_log.x"]);
+    assert_eq!(changes, ["create flow_log.x", "delete flow_log.y"]);
 }
 
 #[tokio::test(start_paused = true)]
