@@ -124,6 +124,7 @@ fn accepted_and_rejected_traffic_go_to_one_destination() {
     env.workspace.assert_nothing_to_do();
     env.config(&both(["ACCEPT", "ACCEPT"]));
     env.workspace.plan(&[]).failed_with("have the same configuration");
+    env.config(&both(["ACCEPT", "REJECT"]));
     env.destroy();
 }
 

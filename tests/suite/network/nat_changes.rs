@@ -137,7 +137,8 @@ fn an_address_is_reused_once_its_nat_gateway_is_deleted() {
             // While the provider waits for the address, it lists the gateways that are being deleted.
             let is_poll = |record: &Record| {
                 let filters = record.call.filters();
-                record.status == 200 && filters.iter().any(|(name, values)| *name == "state" && values == &["deleting"])
+                let asks = |(name, values): &(&str, Vec<&str>)| *name == "state" && values.contains(&"deleting");
+                record.status == 200 && filters.iter().any(asks)
             };
             until("the provider waits for the address", || env.proxy.count_like(is_poll) >= 5);
             assert_eq!(env.proxy.count("CreateNatGateway"), 0, "the address is still in use");

@@ -46,6 +46,8 @@ pub(crate) struct FlowLogs {
     logs: Mutex<HashMap<String, (Params, usize)>>,
     /// Whether AWS compares only destinations.
     compares_destinations: AtomicBool,
+    /// The destinations of creates without an answer.
+    begun: Mutex<Vec<String>>,
     /// How many logs a VPC may have.
     limit: Mutex<Option<usize>>,
 }
@@ -121,10 +123,12 @@ impl Repair for FlowLogs {
         if call.name == "CreateFlowLogs" {
             params.retain(|name, _| !name.starts_with("DestinationOptions.") && name != "LogDestination");
             params.insert("LogDestinationType".into(), "cloud-watch-logs".into());
-            let (to, mut logs) = (destination(&call.params), lock(&self.logs).clone());
-            logs.retain(|_, (params, _)| destination(params) == to);
+            let (to, logs, mut begun) = (destination(&call.params), lock(&self.logs), lock(&self.begun));
+            let existing = logs.values().map(|(params, _)| destination(params));
+            let number = existing.chain(begun.iter().map(String::as_str)).filter(|it| *it == to).count();
             // moto rejects a second log to one group.
-            let name = if logs.is_empty() { to.to_owned() } else { format!("{to}-{}", logs.len()) };
+            let name = if number == 0 { to.to_owned() } else { format!("{to}-{number}") };
+            begun.push(to.to_owned());
             params.insert("LogGroupName".into(), name);
             params.insert("DeliverLogsPermissionArn".into(), "arn:aws:iam::123456789012:role/proxy".into());
         }
@@ -135,7 +139,12 @@ impl Repair for FlowLogs {
         match call.name {
             "CreateFlowLogs" => {
                 let created = answer.root()?.items("flowLogIdSet").iter();
-                lock(&self.logs).extend(created.map(|id| (id.text.clone(), (call.params.clone(), 0))));
+                let (mut logs, mut begun) = (lock(&self.logs), lock(&self.begun));
+                let answered = begun.iter().position(|to| *to == destination(&call.params));
+                if let Some(position) = answered {
+                    begun.remove(position);
+                }
+                logs.extend(created.map(|id| (id.text.clone(), (call.params.clone(), 0))));
             }
             "DeleteFlowLogs" => {
                 let ids = call.params.iter().filter(|(name, _)| name.starts_with("FlowLogId."));
