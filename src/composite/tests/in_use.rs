@@ -210,7 +210,7 @@ async fn a_gateway_whose_link_another_one_uses_is_not_destroyed() {
 
 /// A link is not in the API, so something may use it after the API was deleted outside Terraform.
 #[tokio::test(start_paused = true)]
-async fn a_gateway_without_its_api_is_not_destroyed_while_its_link_is_in_use() {
+async fn a_gateway_without_its_api_waits_for_the_users_of_its_link() {
     for loses in [false, true] {
         let mut terraform = Terraform::<HttpGateway>::new(1);
         terraform.assert_applies(&linked("subnet-1")).await;

@@ -12,7 +12,7 @@ use crate::composite::plan::Roots;
 use crate::composite::private_state::Private;
 use crate::composite::protected::{self, Protection};
 use crate::composite::{diagnostics, import, location, refresh, released, replaced, undeletable, used};
-use crate::model::Inventory;
+use crate::model::{Facts, Inventory};
 use crate::plugin::{Diagnostics, Input, Value};
 use crate::topology::Topology;
 
@@ -71,19 +71,9 @@ impl<P: Topology> PreparedPlan<'_, P> {
             return None;
         }
         let decision = self.without_lost(cloud, roots, &basis, &mut private, decision, diagnostics).await?;
-        if request.prior.is_null() || replacing {
-            private.successors = decision.as_ref().map(|decision| replaced::successors(&decision.objects));
-            private.may_lose_protection = decision.is_none() && !P::expresses_protection(config);
-            let (old, decision) = (old.as_ref(), decision.as_ref());
-            self.check_withheld((cloud, &facts), old, &mut private, decision, diagnostics).await?;
-        }
-        if let Some(old) = &old {
-            let new = decision.as_ref().map(|decision| decision.objects.clone());
-            let new = new.unwrap_or_else(|| replaced::as_applied(old, private.may_lose_protection));
-            if replaced::check_replacement::<P>(&self.name(), old, &new, diagnostics) {
-                return None;
-            }
-        }
+        let is_create = request.prior.is_null() || replacing;
+        self.check_new_root((cloud, &facts, old.as_ref()), is_create, &mut private, decision.as_ref(), diagnostics)
+            .await?;
         if let Some(decision) = &decision {
             diagnostics::warn_of_missing::<P>(&self.name(), &decision.missing, diagnostics);
             if !request.prior.is_null() && !replacing {
@@ -194,5 +184,25 @@ impl<P: Topology> PreparedPlan<'_, P> {
         let is_of_name_alone = comparison.is_of_name_alone();
         diagnostics::duplicates::<P>(&identity.name, is_of_name_alone, &found.complete, diagnostics);
         found.complete.is_empty().then_some(found.managed)
+    }
+
+    /// Records what the destroy of an old root has to know of the new one, and checks their replacement.
+    async fn check_new_root(
+        &self,
+        (cloud, facts, old): (&dyn Cloud, &Facts, Option<&Inventory>),
+        is_create: bool,
+        private: &mut Private,
+        decision: Option<&Decision>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<()> {
+        if is_create {
+            private.successors = decision.map(|decision| replaced::successors(&decision.objects));
+            private.may_lose_protection = decision.is_none() && !P::expresses_protection(&self.config);
+            self.check_withheld((cloud, facts), old, private, decision, diagnostics).await?;
+        }
+        let Some(old) = old else { return Some(()) };
+        let new = decision.map(|decision| decision.objects.clone());
+        let new = new.unwrap_or_else(|| replaced::as_applied(old, private.may_lose_protection));
+        (!replaced::check_replacement::<P>(&self.name(), old, &new, diagnostics)).then_some(())
     }
 }
