@@ -129,11 +129,9 @@ pub(crate) struct Simulation {
     tagged_as: Mutex<BTreeMap<String, String>>,
     /// Log groups that the simulated root does not own, and whom their tags name.
     groups: Mutex<groups::Groups>,
-    /// How many objects AWS allows whose slots begin with this text.
     limits: Mutex<BTreeMap<&'static str, usize>>,
     /// Whether the attributes of a new VPC take longer than everything that starts meanwhile.
     pub(crate) slow_attributes: std::sync::atomic::AtomicBool,
-    /// The VPCs whose DNS attributes are not set yet.
     without_dns: Mutex<BTreeSet<Key>>,
 }
 
