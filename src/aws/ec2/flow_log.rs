@@ -134,8 +134,7 @@ impl Listed for Log {
     }
 
     fn evidence<'a>(&'a self, _: &Claims<'a>) -> Evidence<'a> {
-        let settings = FlowLogSettings { tags: Input::default(), ..settings(self) };
-        let fixed = format!("{:?} {settings:?}", destination(self));
+        let fixed = in_vpc(self, Key::new(keys::VPC)).fixed().known().cloned().unwrap_or_default();
         Evidence { fixed, ..Evidence::new("a flow log", |slot| name_in(slot, keys::FLOW_LOG).is_some()) }
     }
 
@@ -148,7 +147,7 @@ impl Listed for Log {
                 (key, spec)
             }
             (Key { slot, .. }, None) => {
-                let spec = spec(shown, self)?;
+                let spec = spec(shown, self);
                 (keys::flow_log(slot.strip_prefix(keys::FLOW_LOG)?, spec.fixed()), spec)
             }
         };
@@ -159,21 +158,17 @@ impl Listed for Log {
     }
 
     fn spec(&self, shown: &Shown<'_>) -> Option<Spec> {
-        spec(shown, self).map(Spec::FlowLog)
+        Some(Spec::FlowLog(spec(shown, self)))
     }
 }
 
-fn spec(shown: &Shown<'_>, log: &Log) -> Option<FlowLog> {
-    let destination = destination(log).unwrap_or_default();
-    Some(FlowLog {
-        vpc: shown.vpc.clone(),
-        log_group: shown.key(&destination).cloned(),
-        destination: destination.into(),
-        settings: settings(log),
-    })
+fn spec(shown: &Shown<'_>, log: &Log) -> FlowLog {
+    let log_group = shown.key(&destination(log).unwrap_or_default()).cloned();
+    FlowLog { log_group, ..in_vpc(log, shown.vpc.clone()) }
 }
 
-fn settings(log: &Log) -> FlowLogSettings {
+/// A log as AWS returned it, without the key of its log group.
+fn in_vpc(log: &Log, vpc: Key) -> FlowLog {
     let owned = |text: Option<&str>| Input::Known(text.filter(|text| !text.is_empty()).map(str::to_string));
     let destination_options = log.destination_options().map(|it| DestinationOptions {
         file_format: it.file_format().unwrap_or(&DestinationFileFormat::PlainText).as_str().to_string().into(),
@@ -190,7 +185,8 @@ fn settings(log: &Log) -> FlowLogSettings {
         destination_options: destination_options.into(),
         tags: tags::own(log.tags()),
     };
-    settings.normalized()
+    let destination = destination(log).unwrap_or_default().into();
+    FlowLog { vpc, log_group: None, destination, settings: settings.normalized() }
 }
 
 fn kind(log: &Log) -> &str {
@@ -280,8 +276,7 @@ async fn occupied(operation: &Operation<'_>, failure: Failure, spec: &FlowLog) -
         Vec::new()
     });
     let to = spec.destination.known().map(String::as_str).unwrap_or_default();
-    let fixed = |it: &FlowLogSettings| FlowLogSettings { tags: Input::default(), ..it.clone() };
-    let is_equal = |log: &&&Log| fixed(&settings(log)) == fixed(&spec.settings);
+    let is_equal = |log: &&&Log| in_vpc(log, spec.vpc.clone()).fixed() == spec.fixed();
     let others: Vec<&Log> = found.iter().filter(|log| destination(log).as_deref() == Some(to)).collect();
     let other = others.iter().find(is_equal).or(others.first());
     let Some(id) = other.and_then(|log| log.flow_log_id()) else { return failure };
