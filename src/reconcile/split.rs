@@ -41,14 +41,13 @@ struct Parts {
 
 /// Splits creates and updates.
 pub(super) fn split(actions: Vec<Action>) -> Split {
-    let deleted: BTreeSet<Key> = actions
-        .iter()
-        .filter_map(|action| match action {
-            Action::Delete { entry, .. } => Some(entry.key.clone()),
-            _ => None,
-        })
-        .collect();
-    let needed = needed_places(&actions);
+    let entries = actions.iter().filter_map(|action| match action {
+        Action::Delete { entry, .. } => Some(entry),
+        _ => None,
+    });
+    let entries: Vec<&Entry> = entries.collect();
+    let deleted: BTreeSet<Key> = entries.iter().map(|entry| entry.key.clone()).collect();
+    let needed = needed_places(&actions, &entries);
     let is_suspended = is_suspended(&actions);
     let mut parts = Parts::default();
     for action in actions {
@@ -73,29 +72,22 @@ pub(super) fn split(actions: Vec<Action>) -> Split {
 }
 
 /// The objects whose deletion must precede a creation: those with a colliding claim, and all that need one of these.
-fn needed_places(actions: &[Action]) -> BTreeSet<Key> {
+fn needed_places(actions: &[Action], deleted: &[&Entry]) -> BTreeSet<Key> {
     let created = actions.iter().filter_map(|action| match action {
         Action::Create(object) => Some(object.spec.claims()),
         _ => None,
     });
     let created: Vec<Claim> = created.flatten().collect();
-    let deleted = || {
-        actions.iter().filter_map(|action| match action {
-            Action::Delete { entry, .. } => Some(entry),
-            _ => None,
-        })
-    };
-    let collides = |entry: &&Entry| Claim::any_collide(&entry.applied.claims(), &created);
-    let mut needed: BTreeSet<Key> = deleted().filter(collides).map(|entry| entry.key.clone()).collect();
-    loop {
-        let needs = |entry: &&Entry| entry.applied.needs().iter().any(|need| needed.contains(&need.key));
-        let more: Vec<Key> =
-            deleted().filter(needs).map(|entry| entry.key.clone()).filter(|key| !needed.contains(key)).collect();
-        if more.is_empty() {
-            return needed;
+    let collides = |entry: &&&Entry| Claim::any_collide(&entry.applied.claims(), &created);
+    let mut unvisited: Vec<&Entry> = deleted.iter().filter(collides).copied().collect();
+    let mut needed = BTreeSet::new();
+    while let Some(entry) = unvisited.pop() {
+        if needed.insert(entry.key.clone()) {
+            let needs_it = |other: &&&Entry| other.applied.needs().iter().any(|need| need.key == entry.key);
+            unvisited.extend(deleted.iter().filter(needs_it));
         }
-        needed.extend(more);
     }
+    needed
 }
 
 impl Parts {
