@@ -112,8 +112,8 @@ pub(super) async fn of_deleted_groups<P: Topology>(
     inventory: &Inventory,
     plan: &Plan,
 ) -> Dependents {
-    let is_deleted = |entry: &&Entry| entry.spec().holds_subscription_filters() && !entry.stays_when_deleted();
-    let names: Vec<&str> = plan.deleted().filter(is_deleted).map(|entry| entry.id.as_str()).collect();
+    let names = plan.deleted().filter(|entry| entry.takes_filters_along()).map(|entry| entry.id.as_str());
+    let names: Vec<&str> = names.collect();
     in_root_if::<P>(!names.is_empty(), cloud, inventory, DependentScope::LogGroups(&names)).await
 }
 

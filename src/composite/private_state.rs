@@ -155,6 +155,16 @@ impl Private {
         Private { of_create: true, ..Private::of(Inventory::default()) }
     }
 
+    /// Forgets what a plan has recorded for the create and the destroy of a replacement.
+    pub(super) fn forget_replacement(&mut self) {
+        self.of_create = false;
+        self.managed_roots.clear();
+        self.successors = None;
+        self.may_lose_protection = false;
+        self.withheld.clear();
+        self.protected = ProtectedObjects::default();
+    }
+
     /// Whether the only differences from the last apply are observed specs and missing objects that are not required.
     /// If the configuration matches the observed specs, as it does with `ignore_changes`, no change is needed.
     pub(super) fn is_observed_only(&self, wanted: &[Object]) -> bool {

@@ -129,10 +129,8 @@ pub(crate) struct Simulation {
     tagged_as: Mutex<BTreeMap<String, String>>,
     /// Log groups that the simulated root does not own, and whom their tags name.
     groups: Mutex<groups::Groups>,
-    limits: Mutex<BTreeMap<&'static str, usize>>,
-    /// Whether the attributes of a new VPC take longer than everything that starts meanwhile.
-    pub(crate) slow_attributes: std::sync::atomic::AtomicBool,
-    without_dns: Mutex<BTreeSet<Key>>,
+    /// What AWS allows only up to a number, or only later.
+    pub(crate) limits: limits::Limits,
 }
 
 impl Simulation {
@@ -501,9 +499,7 @@ impl Cloud for Simulation {
             tokio::time::sleep(LONG).await;
             self.blackholes.lock().unwrap().extend(self.current_blackholes());
         }
-        if matches!(object.spec, Spec::Vpc(_)) && self.slow_attributes.load(Ordering::Relaxed) {
-            tokio::time::sleep(limits::ATTRIBUTES).await;
-        }
+        self.limits.set_attributes(object).await;
         self.yield_some().await;
         Ok(())
     }
@@ -652,13 +648,7 @@ impl Cloud for Simulation {
         within: DependentScope<'_>,
         known: &[Entry],
     ) -> Dependents {
-        let mut found = self.users_within(owner, within);
-        if owner == TopologyKind::HttpGateway && matches!(within, DependentScope::Root) {
-            let groups = known.iter().filter(|it| LogGroup::of(&it.applied).is_some() && !it.stays_when_deleted());
-            let groups: Vec<&str> = groups.map(|entry| entry.id.as_str()).collect();
-            found.objects.extend(self.filters_of_others(&groups));
-        }
-        found
+        self.users_within(owner, within, known)
     }
 
     async fn roots(&self, _: TopologyKind) -> Result<Vec<Root>, Failure> {

@@ -163,14 +163,19 @@ impl<P: Topology> Terraform<P> {
         self.apply_plan(attributes, plan).await
     }
 
+    /// Plans the create in a replacement as core does: without the state, and with this private state.
+    async fn plan_successor(&mut self, attributes: &Value, private: Vec<u8>) -> PlanResponse {
+        let old = (std::mem::replace(&mut self.state, Value::Null), std::mem::replace(&mut self.private, private));
+        let plan = self.plan(attributes).await;
+        (self.state, self.private) = old;
+        plan
+    }
+
     /// Replaces the resource as core does: plans a create without prior state and with this private state, passes the
     /// private state of that plan to the destroy of the old object, and then creates.
     async fn replace(&mut self, attributes: &Value, private: Vec<u8>) -> Diagnostics {
-        let old = std::mem::replace(&mut self.state, Value::Null);
-        self.private = private;
-        let plan = self.plan(attributes).await;
+        let plan = self.plan_successor(attributes, private).await;
         assert!(!plan.diagnostics.has_errors(), "{:?}", plan.diagnostics);
-        self.state = old;
         self.private = plan.private;
         let destroyed = self.destroy().await;
         if destroyed.has_errors() {

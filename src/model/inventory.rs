@@ -202,6 +202,11 @@ impl Entry {
         self.is_used() || self.applied.stays_when_deleted()
     }
 
+    /// Whether its deletion also deletes the unmanaged subscription filters of it.
+    pub fn takes_filters_along(&self) -> bool {
+        self.applied.holds_subscription_filters() && !self.stays_when_deleted()
+    }
+
     /// Records the required spec of a used object, with the tags that it has. If its owner has changed it since, the
     /// spec that it had remains the applied one.
     pub fn take_required(&mut self, wanted: &Spec) {

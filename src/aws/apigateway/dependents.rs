@@ -10,7 +10,7 @@ use super::{api_mapping, authorizer, domain_name, link_users, route, stage, text
 use crate::aws::Session;
 use crate::aws::logs::subscription;
 use crate::cloud::{Cause, Dependent, DependentScope, Dependents, Failure};
-use crate::model::{Entry, LogGroup, Spec};
+use crate::model::{Entry, Spec};
 
 /// Finds the unmanaged routes, stages and authorizers of an API, the unmanaged mappings of its domain, and the
 /// unmanaged filters of a log group that is deleted. All of them are deleted with the API, domain or group, except
@@ -59,8 +59,7 @@ pub(crate) async fn dependents(
             guardduty: Vec::new(),
         })
     };
-    let is_deleted = |entry: &&Entry| LogGroup::of(&entry.applied).is_some() && entry.is_present();
-    let groups = known.iter().filter(is_deleted).filter(|entry| !entry.stays_when_deleted());
+    let groups = known.iter().filter(|entry| entry.is_present() && entry.takes_filters_along());
     let groups = groups.map(|entry| entry.id.as_str());
     let (routes, stages, authorizers, paths, elsewhere, filters) = tokio::join!(
         route::list(session, api_id),

@@ -22,7 +22,7 @@ use crate::composite::{adoption, dependents, diagnostics, facts, import, outside
 use crate::model::{Drift, Entry, Facts, GuardDutyObjects, Inventory, Key, Object, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Severity, Value};
 use crate::reconcile::{Outcome, Plan};
-use crate::topology::{ProtectedObjects, Topology};
+use crate::topology::Topology;
 
 /// The time that an update waits for the dependents of an object that it deletes. It is short because Terraform updates
 /// the dependents only after this resource.
@@ -123,11 +123,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
             diagnostics::unreadable_plan::<P>(diagnostics);
             return None;
         };
-        private.of_create = false;
-        private.protected = ProtectedObjects::default();
-        private.successors = None;
-        private.withheld.clear();
-        private.managed_roots.clear();
+        private.forget_replacement();
         if !request.prior.is_null() && private.inventory.at(P::KIND.root()).is_none() {
             diagnostics::root_not_in_plan::<P>(diagnostics);
             return None;

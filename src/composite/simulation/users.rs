@@ -70,7 +70,7 @@ impl Simulation {
 
     /// Returns a network interface for each slot in use, for a stage a mapping, and for another object of a gateway a
     /// route of another API. A limited search reads 20 APIs, and that one last.
-    pub(super) fn users_within(&self, owner: TopologyKind, within: DependentScope<'_>) -> Dependents {
+    pub(super) fn users_within(&self, owner: TopologyKind, within: DependentScope<'_>, known: &[Entry]) -> Dependents {
         let is_of_gateway = owner == TopologyKind::HttpGateway;
         if matches!(within, DependentScope::Domains(_)) {
             return Dependents::default();
@@ -79,10 +79,16 @@ impl Simulation {
             return Dependents { objects: self.filters_of_others(groups), unseen: Vec::new() };
         }
         let DependentScope::Objects(entries, extent) = within else {
-            if is_of_gateway {
-                return self.unmanaged_dependents();
+            if !is_of_gateway {
+                return self.users_in_network(within);
             }
-            return self.users_in_network(within);
+            let mut found = self.unmanaged_dependents();
+            if matches!(within, DependentScope::Root) {
+                let groups = known.iter().filter(|entry| entry.takes_filters_along());
+                let groups: Vec<&str> = groups.map(|entry| entry.id.as_str()).collect();
+                found.objects.extend(self.filters_of_others(&groups));
+            }
+            return found;
         };
         self.looked_for.lock().unwrap().extend(entries.iter().map(|entry| entry.key.slot.clone()));
         if !is_of_gateway {

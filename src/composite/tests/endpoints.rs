@@ -11,7 +11,7 @@ fn with_endpoint(pairs: &[(&str, Value)]) -> Value {
 #[tokio::test(start_paused = true)]
 async fn endpoints_with_names_wait_for_both_dns_attributes() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
-    terraform.account.slow_attributes.store(true, std::sync::atomic::Ordering::Relaxed);
+    terraform.account.limits.slow_attributes.store(true, std::sync::atomic::Ordering::Relaxed);
     terraform.assert_applies(&with_endpoint(&[])).await;
     let calls = terraform.account.take_calls();
     assert!(calls.iter().any(|call| call == "create interface_endpoint.kms"), "{calls:?}");

@@ -48,11 +48,7 @@ impl<P: Topology> Terraform<P> {
     pub(super) async fn plan_requested_replacement(&mut self, attributes: &Value) -> PlanResponse {
         let update = self.plan(attributes).await;
         assert!(!update.diagnostics.has_errors(), "{:?}", update.diagnostics);
-        let (state, private) = (std::mem::replace(&mut self.state, Value::Null), self.private.clone());
-        self.private = update.private;
-        let plan = self.plan(attributes).await;
-        (self.state, self.private) = (state, private);
-        plan
+        self.plan_successor(attributes, update.private).await
     }
 
     fn object(&self, key: &str) -> String {

@@ -147,11 +147,9 @@ async fn an_undecided_replacement_keeps_only_what_is_expressed() {
                 config.set(unknown, Value::Unknown);
                 terraform.account.take_calls();
                 let update = if is_tainted { Vec::new() } else { terraform.plan(&config).await.private };
-                let (old, private) = (terraform.state.clone(), terraform.private.clone());
-                (terraform.state, terraform.private) = (Value::Null, update);
-                let create = terraform.plan(&config).await;
+                let private = terraform.private.clone();
+                let create = terraform.plan_successor(&config, update).await;
                 let mut error = error_of(&create.diagnostics);
-                (terraform.state, terraform.private) = (old, private.clone());
                 if error.is_empty() {
                     terraform.private = create.private;
                     error = error_of(&terraform.destroy().await);

@@ -319,11 +319,9 @@ async fn changed_with_the_replacement<P: Logging>() {
     terraform.refresh().await;
     // The destroy keeps the group, and the new root could not use it.
     for config in [P::config(30, false, &[]), P::config(14, true, &[])] {
-        let (state, private) = (terraform.state.clone(), terraform.private.clone());
-        terraform.state = Value::Null;
-        let plan = terraform.plan(&config).await;
+        let private = terraform.private.clone();
+        let plan = terraform.plan_successor(&config, private).await;
         assert!(plan.diagnostics.has_errors(), "{}", texts(&plan.diagnostics));
-        (terraform.state, terraform.private) = (state, private);
     }
     assert_eq!(terraform.account.deleted_groups(), Vec::<String>::new());
 }
@@ -420,8 +418,7 @@ async fn settings_of_a_kept_group<P: Logging>() {
         // If it is tainted, its destroy checks it.
         let old = Private::decode(&terraform.private).expect("it is that of a state");
         let id = terraform.state.get("id").as_str().expect("it exists").to_string();
-        (terraform.state, terraform.private) = (Value::Null, Vec::new());
-        let create = terraform.plan(&config).await;
+        let create = terraform.plan_successor(&config, Vec::new()).await;
         let mut diagnostics = create.diagnostics;
         assert!(!diagnostics.has_errors(), "used {is_used}: {}", texts(&diagnostics));
         let is_refused =
@@ -440,8 +437,7 @@ async fn a_group_that_goes_with_its_protection_stops_a_replacement() {
         find_settings(&mut terraform);
         let config = with_key(key, FourTierVpc::config(30, keeps, &[("tenancy", "dedicated".into())]));
         let update = terraform.plan(&config).await;
-        (terraform.state, terraform.private) = (Value::Null, update.private);
-        let create = terraform.plan(&config).await;
+        let create = terraform.plan_successor(&config, update.private).await;
         let is_refused = update.diagnostics.has_errors() || create.diagnostics.has_errors();
         let text = texts(&update.diagnostics) + &texts(&create.diagnostics);
         assert_eq!(is_refused, !keeps, "keeps {keeps}, key {key}: {text}");

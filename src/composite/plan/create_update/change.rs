@@ -1,5 +1,6 @@
 //! The plan of a create, of an update of a managed root, or of its replacement.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::effects::check_effects;
@@ -201,8 +202,10 @@ impl<P: Topology> PreparedPlan<'_, P> {
             self.check_withheld((cloud, facts), old, private, decision, diagnostics).await?;
         }
         let Some(old) = old else { return Some(()) };
-        let new = decision.map(|decision| decision.objects.clone());
-        let new = new.unwrap_or_else(|| replaced::as_applied(old, private.may_lose_protection));
+        let new = match decision {
+            Some(decision) => Cow::Borrowed(&decision.objects),
+            None => Cow::Owned(replaced::as_applied(old, private.may_lose_protection)),
+        };
         (!replaced::check_replacement::<P>(&self.name(), old, &new, diagnostics)).then_some(())
     }
 }

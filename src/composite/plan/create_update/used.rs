@@ -64,9 +64,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
         let is_used = |slot: &str| entries.iter().any(|entry| entry.key.slot == slot);
         private.inventory.entries.retain(|entry| !(entry.is_missing() && is_used(&entry.key.slot)));
         private.inventory.entries.extend(entries);
-        // The first decision has reported the warnings.
-        let decided = basis.decide(&mut private.inventory, &mut Diagnostics::default());
-        decided.ok().flatten()
+        decide_again(basis, private)
     }
 
     /// Keeps the objects that an update would delete and that other roots use, and decides again.
@@ -89,8 +87,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
             diagnostics::warn_of_kept_for_users::<P>(&self.name(), &users, diagnostics);
         }
         roots.managed.keep_used(&users, &mut private.inventory);
-        let decided = basis.decide(&mut private.inventory, &mut Diagnostics::default());
-        decided.ok().flatten()
+        decide_again(basis, private)
     }
 
     /// Refuses a replacement if its create may not use what the old root uses, because another root owns it and exists.
@@ -144,6 +141,11 @@ impl<P: Topology> PreparedPlan<'_, P> {
             diagnostics::warn_of_existing::<P>(&self.name(), notice, diagnostics);
         }
     }
+}
+
+/// The decision with a changed inventory. The first one has reported the warnings.
+fn decide_again<P: Topology>(basis: &Basis<'_, P>, private: &mut Private) -> Option<Decision> {
+    basis.decide(&mut private.inventory, &mut Diagnostics::default()).ok().flatten()
 }
 
 /// The existing object that a create would find, if the plan has looked it up.

@@ -78,17 +78,12 @@ async fn owner_replaced<P: Logging>() {
             let terraform = &mut two.terraform;
             let config = P::config(30, keeps, &[allowing()]);
             if !keeps {
-                let text = match how {
-                    Replaced::Requested => texts(&terraform.plan_requested_replacement(&config).await.diagnostics),
-                    _ => {
-                        let tainted = std::mem::replace(&mut terraform.state, Value::Null);
-                        terraform.private = Vec::new();
-                        let plan = terraform.plan(&config).await;
-                        assert!(plan.diagnostics.has_errors());
-                        terraform.state = tainted;
-                        texts(&plan.diagnostics)
-                    }
+                let plan = match how {
+                    Replaced::Requested => terraform.plan_requested_replacement(&config).await,
+                    _ => terraform.plan_successor(&config, Vec::new()).await,
                 };
+                let text = texts(&plan.diagnostics);
+                assert!(plan.diagnostics.has_errors(), "{text}");
                 let user = two.user.0.get("id").as_str().expect("it exists");
                 assert!(text.contains(&format!("because {user} uses it")) && text.contains(P::SETTING), "{text}");
             }
