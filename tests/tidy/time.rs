@@ -19,6 +19,7 @@ const SHORTEST: Duration = Duration::from_secs(30);
 const ALLOWED: &[(&str, &str)] = &[
     ("src/aws/recorded.rs", "delays a response for a test, and sets the deadline of an operation"),
     ("src/composite/simulation.rs", "calls take time on the paused clock of its tests"),
+    ("src/composite/simulation/limits.rs", "calls take time on the paused clock of its tests"),
     ("tests/suite/gateway/authorization.rs", "sends 20 requests a second"),
     ("tests/suite/gateway/deployments.rs", "sends 20 requests a second"),
     ("tests/suite/gateway/stages.rs", "sends 20 requests a second"),
