@@ -1,17 +1,15 @@
 //! Deletions that make room at a quota.
 
 use std::collections::BTreeSet;
-use std::mem::Discriminant;
 
 use super::plan::{Action, Op, Phase, Plan};
 use super::suspend::suspensions;
 use crate::model::{Entry, Inventory, OnDelete, Ref, Spec};
 
 impl Plan {
-    /// The deletions of objects of the same kinds as these operations that no other object refers to. A quota that
-    /// prevents the operations may leave room for them after these deletions. Before that of a route, the stages are
-    /// suspended. `existing` are the current objects.
-    pub fn freeing(&self, failed: &[Discriminant<Spec>], existing: &Inventory) -> Plan {
+    /// The deletions of objects that no other object refers to, and that count towards a quota that `failed` exceed.
+    /// Before the deletion of a route, the stages are suspended. `existing` are the current objects.
+    pub fn freeing(&self, failed: &[&Spec], existing: &Inventory) -> Plan {
         let is_used = |entry: &Entry| {
             let uses = |other: &Entry| {
                 let mut needs = other.spec().needs().into_iter();
@@ -23,7 +21,7 @@ impl Plan {
         let deletes_unused = |action: &Action| matches!(action, Action::Delete { entry, .. } if !is_used(entry));
         let free = self.ops.iter().enumerate().filter(|(position, _)| !self.held.contains(position));
         let freeing =
-            free.map(|(_, op)| op).filter(|op| op.action.deletes_any_of(failed) && deletes_unused(&op.action));
+            free.map(|(_, op)| op).filter(|op| op.action.makes_room_for(failed) && deletes_unused(&op.action));
         let freeing: Vec<&Op> = freeing.collect();
         let serve = freeing.iter().any(|op| op.action.spec().answers_requests());
         let first = if serve { suspensions(existing) } else { Vec::new() };

@@ -1,7 +1,7 @@
 //! Plans: operations and their dependencies.
 
 use std::collections::BTreeSet;
-use std::mem::Discriminant;
+use std::mem::discriminant;
 
 use crate::model::{Entry, Key, Object, Spec};
 
@@ -223,9 +223,13 @@ pub(super) fn transitive_dependents(ops: &[Op], mut found: BTreeSet<usize>) -> B
 }
 
 impl Action {
-    /// Whether it deletes an object of one of these kinds.
-    pub fn deletes_any_of(&self, kinds: &[Discriminant<Spec>]) -> bool {
-        matches!(self, Action::Delete { entry, .. } if kinds.contains(&std::mem::discriminant(&entry.applied)))
+    /// Whether it deletes an object that can make room for one of these at a quota.
+    pub fn makes_room_for(&self, failed: &[&Spec]) -> bool {
+        let Action::Delete { entry, .. } = self else { return false };
+        let deleted = &entry.applied;
+        let has_room_for =
+            |spec: &&Spec| discriminant(deleted) == discriminant(*spec) && deleted.shares_quota_with(spec.as_kind());
+        failed.iter().any(has_room_for)
     }
 
     /// The key of the object.

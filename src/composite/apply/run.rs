@@ -18,7 +18,7 @@ use crate::composite::decision::Decision;
 use crate::composite::diagnostics::Operation;
 use crate::composite::managed_roots::ManagedRoots;
 use crate::composite::{dependents, diagnostics};
-use crate::model::{GuardDutyObjects, Inventory, Timeouts};
+use crate::model::{GuardDutyObjects, Inventory, Spec, Timeouts};
 use crate::plugin::{ApplyRequest, Diagnostics};
 use crate::reconcile::{self, Execution, Op, Outcome, Plan, Progress};
 use crate::topology::Topology;
@@ -217,23 +217,21 @@ impl<'a, P: Topology> Run<'a, P> {
         }
     }
 
-    /// After an execution that failed only because of quotas, deletes the objects of the same kinds that are no longer
-    /// used. Returns whether one of them was deleted, so that the rest may be tried again.
+    /// After an execution that failed only because of quotas, deletes the objects that these count and that nothing
+    /// uses. Returns whether one of them was deleted, so that the rest may be tried again.
     async fn free_quota(&self, decision: &Decision, outcome: &Outcome) -> bool {
         let errors = || outcome.failed.iter().filter(|(_, failure)| failure.cause != Cause::NotAttached);
         let is_quota = |(_, failure): &(usize, Failure)| failure.cause == Cause::QuotaExceeded;
         if errors().next().is_none() || outcome.stopped || !errors().all(is_quota) {
             return false;
         }
-        let kind =
-            |(position, _): &(usize, Failure)| std::mem::discriminant(decision.plan.ops[*position].action.spec());
-        let kinds: Vec<_> = errors().map(kind).collect();
+        let failed: Vec<&Spec> = errors().map(|(position, _)| decision.plan.ops[*position].action.spec()).collect();
         let inventory = self.inventory();
         let Ok(rest) = reconcile::plan(&inventory, &decision.objects) else { return false };
-        let freeing = rest.freeing(&kinds, &inventory);
+        let freeing = rest.freeing(&failed, &inventory);
         // The execution itself may have deleted some after it had failed to create others.
         let undone: BTreeSet<usize> = outcome.undone().collect();
-        let is_freed = |(position, op): (usize, &Op)| op.action.deletes_any_of(&kinds) && !undone.contains(&position);
+        let is_freed = |(position, op): (usize, &Op)| op.action.makes_room_for(&failed) && !undone.contains(&position);
         let has_room = decision.plan.ops.iter().enumerate().any(is_freed);
         // A deletion that failed is repeated after the second attempt, and reported then.
         self.execute(&freeing).await.undone().count() < freeing.ops.len() || has_room

@@ -127,6 +127,11 @@ pub trait Kind: Any {
         None
     }
 
+    /// Whether one quota counts this object and another one of the same kind.
+    fn shares_quota_with(&self, other: &dyn Kind) -> bool {
+        self.parent() == other.parent()
+    }
+
     /// The claims of this object, which no other object can have while it exists.
     fn claims(&self) -> Vec<Claim> {
         Vec::new()

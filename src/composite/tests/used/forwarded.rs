@@ -67,6 +67,25 @@ async fn a_group_has_no_third_filter() {
     assert_eq!(filters(&terraform), names(["/shop|one", "/shop|two"]));
 }
 
+/// The filter that the change deletes makes no room in another group.
+#[tokio::test(start_paused = true)]
+async fn a_filter_stays_if_another_group_has_no_room() {
+    let mut terraform = Terraform::<HttpGateway>::new(1);
+    terraform.assert_applies(&forwarding(true, "", &[])).await;
+    let before = filters(&terraform);
+    let other = "/other";
+    let retention_in_days = Input::Known(Some(30));
+    let spec = LogGroup { name: other.to_string().into(), retention_in_days, ..LogGroup::test() };
+    terraform.account.create_group(gateway_keys::log_group(&other.to_string().into()), spec, None);
+    for name in ["one", "two"] {
+        terraform.account.create_filter(other, name);
+    }
+    let config = forwarding(true, "", &[("access_log_logservice_group_name", other.into())]);
+    let refused = terraform.apply(&config).await;
+    assert!(texts(&refused).contains("Resource limit exceeded"), "{}", texts(&refused));
+    assert!(filters(&terraform).is_superset(&before), "{:?}", filters(&terraform));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_destroy_deletes_its_own_filter_alone() {
     for has_private_state in [true, false] {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::{DeleteAfter, NoAction};
 use crate::model::keys::gateway;
-use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse};
+use crate::model::spec::kind::{Counterpart, Identity, Kind, WhenInUse, of};
 use crate::model::{Caller, Claim, Key, Learned, LeftBehind, Need};
 use crate::plugin::Input;
 
@@ -96,6 +96,12 @@ impl Kind for LambdaPermission {
         needs
     }
 
+    /// AWS limits the size of a policy.
+    fn shares_quota_with(&self, other: &dyn Kind) -> bool {
+        let policy = |it: &LambdaPermission| (it.function_arn.clone(), it.qualifier.clone());
+        of::<LambdaPermission>(other).is_some_and(|other| policy(self) == policy(other))
+    }
+
     fn claims(&self) -> Vec<Claim> {
         vec![Claim::Statement {
             function_arn: self.function_arn.clone(),
@@ -110,5 +116,24 @@ impl Kind for LambdaPermission {
 
     fn is_part_of_unmanaged_object(&self) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_policy_has_a_size_of_its_own() {
+        let of = |function: &str, qualifier: Option<&str>| LambdaPermission {
+            api: gateway::api(),
+            function_arn: Input::Known(function.into()),
+            qualifier: Input::Known(qualifier.map(str::to_string)),
+            caller: Caller::Routes,
+        };
+        let permission = of("a", None);
+        for (other, shares) in [(of("a", None), true), (of("b", None), false), (of("a", Some("live")), false)] {
+            assert_eq!(permission.shares_quota_with(&other), shares, "{other:?}");
+        }
     }
 }
