@@ -216,9 +216,15 @@ fn excluded(range: &Ipv4Net, context: &Context<'_, Config>) -> Vec<Problem> {
     let existing = context.existing.present().filter_map(|entry| Some((entry, VpcCidrBlock::of(&entry.applied)?)));
     for (entry, other) in existing.filter(|(_, it)| it.cidr_block.parse().is_ok_and(|other| overlap(range, &other))) {
         let other = &other.cidr_block;
-        let message =
-            format!("{range} overlaps {other} ({}), which the VPC has until the end of this apply.", entry.id);
-        let hint = format!("Remove {other} in one apply, and add {range} in the next one.");
+        let id = &entry.id;
+        let (until, hint) = match entry.pending_deletion {
+            true => ("until its pending deletion ends", format!("Apply without {range} until {other} is deleted.")),
+            false => (
+                "until the end of this apply",
+                format!("Remove {other} in one apply, and add {range} in the next one."),
+            ),
+        };
+        let message = format!("{range} overlaps {other} ({id}), which the VPC has {until}.");
         problems.push(Problem::new(path(), message, hint));
     }
     for (other, id) in occupied.ranges.iter().filter(|(other, _)| overlap(range, other)) {
