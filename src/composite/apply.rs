@@ -8,6 +8,7 @@ mod names;
 mod new_inputs;
 mod pending_deletion;
 mod run;
+mod since_plan;
 mod unknown_outcomes;
 mod users;
 

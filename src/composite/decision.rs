@@ -76,7 +76,7 @@ impl<P: Topology> Basis<'_, P> {
             Ok(plan) if self.protection.refuse_update::<P>(&name, &plan, diagnostics) => Err(()),
             Ok(_) if self.refuse_changes_of_used(inventory, &objects, diagnostics) => Err(()),
             Ok(plan) if undeletable::refuse_update::<P>(&name, &plan, diagnostics) => Err(()),
-            Ok(plan) if replaced::refuse_update::<P>(&name, &plan, &ignored, diagnostics) => Err(()),
+            Ok(plan) if replaced::refuse_update::<P>(&name, &plan, plan.deleted(), &ignored, diagnostics) => Err(()),
             Ok(plan) => Ok(Some(Decision { objects, plan, missing, renamed })),
             Err(cycle) => {
                 diagnostics::not_in_one_step::<P>(&name, &cycle, diagnostics);

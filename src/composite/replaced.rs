@@ -10,29 +10,40 @@ use crate::plugin::{Diagnostics, PlanRequest};
 use crate::reconcile::{Action, Plan};
 use crate::topology::{IgnoredDrift, Topology};
 
-/// The settings that an update loses. `ignored` is its own: the plan has ended ignoring the drift of what it deletes.
-pub(super) fn in_update(plan: &Plan, ignored: &IgnoredDrift) -> Vec<Left> {
-    let created = |slot: &str| {
-        plan.ops.iter().find_map(|op| match &op.action {
-            Action::Create(object) if object.key.slot == slot => Some(&object.spec),
-            _ => None,
-        })
-    };
-    let left = |entry: &Entry| {
-        let new = created(&entry.key.slot)?;
-        Some(left(entry, new, ignored.covers(&entry.key.slot)))
-    };
-    plan.deleted().filter_map(left).flatten().collect()
+/// The settings that an update loses. `deleted` are the objects that it deletes. `ignored` is its own: the plan has
+/// ended ignoring the drift of what it deletes.
+pub(super) fn in_update<'a>(
+    plan: &Plan,
+    deleted: impl Iterator<Item = &'a Entry>,
+    ignored: &IgnoredDrift,
+) -> Vec<Left> {
+    let left = |entry: &Entry| Some(left(entry, successor(plan, entry)?, ignored.covers(&entry.key.slot)));
+    deleted.filter_map(left).flatten().collect()
 }
 
-/// Adds an error if new objects of an update serve at once with less protection. Returns whether they do.
-pub(super) fn refuse_update<P: Topology>(
+/// Whether an update replaces an object that settings can protect.
+pub(super) fn replaces_protected(plan: &Plan) -> bool {
+    plan.deleted().any(|entry| entry.spec().is_protected_by_settings() && successor(plan, entry).is_some())
+}
+
+/// The new object in the place of one that a plan deletes.
+fn successor<'a>(plan: &'a Plan, deleted: &Entry) -> Option<&'a Spec> {
+    plan.ops.iter().find_map(|op| match &op.action {
+        Action::Create(object) if object.key.slot == deleted.key.slot => Some(&object.spec),
+        _ => None,
+    })
+}
+
+/// Adds an error if new objects of an update serve at once with less protection than the deleted ones. Returns whether
+/// they do.
+pub(super) fn refuse_update<'a, P: Topology>(
     name: &str,
     plan: &Plan,
+    deleted: impl Iterator<Item = &'a Entry>,
     ignored: &IgnoredDrift,
     diagnostics: &mut Diagnostics,
 ) -> bool {
-    diagnostics::refuse_weaker_objects::<P>(name, &in_update(plan, ignored), diagnostics)
+    diagnostics::refuse_weaker_objects::<P>(name, &in_update(plan, deleted, ignored), diagnostics)
 }
 
 /// The private state of the root that a plan replaces. `private` contains the existing objects, and `replacing` is

@@ -10,6 +10,7 @@ use super::inventory::{keep, kept, normalize_inventory, pending};
 use super::names::Claim;
 use super::pending_deletion::{Found, cancel_pending_deletion, defer_deletes, defer_unstarted, take_not_attached};
 use super::run::{Run, Setup, Shared, SharedInventory};
+use super::since_plan;
 use crate::cloud::retries::RetryLimits;
 use crate::cloud::{Cause, Cloud, Failure, RootState};
 use crate::composite::decision::{Basis, Decision};
@@ -18,7 +19,7 @@ use crate::composite::managed_roots::{BegunCreate, Found as FoundRoots};
 use crate::composite::observe::unmanaged_objects;
 use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
-use crate::composite::{adoption, dependents, diagnostics, facts, import, outside, state, takeover};
+use crate::composite::{adoption, diagnostics, facts, import, outside, state, takeover};
 use crate::model::{Drift, Entry, Facts, GuardDutyObjects, Inventory, Key, Object, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Severity, Value};
 use crate::reconcile::{Outcome, Plan};
@@ -56,7 +57,8 @@ async fn change<P: Topology>(
     let facts = limits().scope(change.look_up(diagnostics)).await?;
     limits().scope(change.find_lost_parts(&facts, diagnostics)).await?;
     let decision = change.decide(&facts, diagnostics)?;
-    limits().scope(change.refuse_shared_domains(&decision, diagnostics)).await?;
+    let plan = (&change.private.inventory, &decision.plan);
+    limits().scope(since_plan::refuse_changes::<P>(cloud, &change.name, &change.config, plan, diagnostics)).await?;
     // The existing objects may belong to a root that a killed create has left. The way out is to import that one.
     let begun = match change.creating() {
         true => Some(limits().scope(change.begin_create(diagnostics)).await?),
@@ -220,16 +222,6 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         let inventory = &self.private.inventory;
         // The plan has made the same check.
         adoption::check_changes::<P>(inventory, &decision, |_| Vec::new(), diagnostics).then_some(decision)
-    }
-
-    /// Stops the apply if others have mapped their APIs to a domain that it deletes. A plan refuses that, so this
-    /// happened afterwards.
-    async fn refuse_shared_domains(&self, decision: &Decision, diagnostics: &mut Diagnostics) -> Option<()> {
-        let (inventory, plan) = (&self.private.inventory, &decision.plan);
-        let root_id = inventory.at(P::KIND.root()).map_or("", |root| &root.id);
-        let found = dependents::in_deleted_domains::<P>(self.cloud, root_id, inventory, plan).await;
-        let refused = diagnostics::refuse_shared_domain_in_update::<P>(&self.name, &found, diagnostics);
-        (!refused).then_some(())
     }
 
     /// Looks up the existing objects with the names of new ones. One that the plan wanted to use and that was deleted

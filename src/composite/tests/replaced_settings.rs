@@ -101,6 +101,45 @@ async fn a_renamed_domain_never_loses_mutual_tls() {
     assert_eq!(in_aws(&terraform), MutualTls::off());
 }
 
+/// A new domain would trust the certificates of the current version.
+#[tokio::test(start_paused = true)]
+async fn a_renamed_domain_keeps_the_version_of_its_trust_store() {
+    let mut terraform = Terraform::<HttpGateway>::new(1);
+    terraform.assert_applies(&at("a.example.com", &[trusting(URI)])).await;
+    let pinned = MutualTls { truststore_version: Some("7".into()), ..on() };
+    terraform.account.change_outside("domain", trusts(pinned.clone()));
+    terraform.refresh().await;
+    terraform.assert_quiet(&at("a.example.com", &[trusting(URI)])).await;
+    let plan = terraform.plan(&at("b.example.com", &[trusting(URI)])).await;
+    let error = error_of(&plan.diagnostics);
+    let remedy = format!("Set mutual_tls_authentication = {pinned}.");
+    assert!(error.contains(LESS_PROTECTED) && error.contains(&remedy), "{error}");
+    let setting = ("mutual_tls_authentication", MutualTlsConfig::of(&pinned).encode());
+    terraform.assert_applies(&at("b.example.com", &[setting])).await;
+    assert_eq!(in_aws(&terraform), pinned);
+    // Another trust store is a decision of the configuration.
+    terraform.assert_applies(&at("c.example.com", &[trusting("s3://trust/other.pem")])).await;
+}
+
+/// The plan did not know the setting.
+#[tokio::test(start_paused = true)]
+async fn mutual_tls_that_is_turned_on_after_the_plan_stops_the_apply() {
+    for is_on in [false, true] {
+        let mut terraform = Terraform::<HttpGateway>::new(1);
+        terraform.assert_applies(&at("a.example.com", &[])).await;
+        let renamed = at("b.example.com", &[]);
+        let plan = terraform.plan(&renamed).await;
+        if is_on {
+            terraform.account.change_outside("domain", trusts(on()));
+        }
+        terraform.account.take_calls();
+        let error = error_of(&terraform.apply_plan(&renamed, plan).await);
+        assert_eq!(error.contains(LESS_PROTECTED), is_on, "{error}");
+        assert_eq!(terraform.account.take_calls().is_empty(), is_on);
+        assert_eq!(in_aws(&terraform), if is_on { on() } else { MutualTls::off() });
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_domain_that_goes_with_its_mutual_tls_is_no_replacement() {
     let mut terraform = with_mutual_tls_of_a_person(&[]).await;

@@ -40,7 +40,7 @@ pub(super) async fn check_effects<P: Topology>(
     diagnostics::warn_of_mapped_stages::<P>(name, &of_stages, diagnostics);
     let of_groups = dependents::of_deleted_groups::<P>(cloud, inventory, plan).await;
     diagnostics::warn_of_deleted_filters::<P>(name, &of_groups, diagnostics);
-    diagnostics::warn_of_left_settings::<P>(name, &replaced::in_update(plan, ignored), diagnostics);
+    diagnostics::warn_of_left_settings::<P>(name, &replaced::in_update(plan, plan.deleted(), ignored), diagnostics);
     diagnostics::warn_of_outages::<P>(name, plan, diagnostics);
     diagnostics::warn_of_moves::<P>(name, plan, diagnostics);
     diagnostics::warn_of_users::<P>(name, (inventory, plan), diagnostics);

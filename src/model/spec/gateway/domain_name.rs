@@ -56,6 +56,13 @@ impl MutualTls {
         !self.truststore_uri.is_empty()
     }
 
+    /// Whether the found setting, as text, is this one with a version of the trust store. With the same URI and no
+    /// version, AWS takes the current one, and thus other certificates.
+    fn is_without_version_of(&self, found: &str) -> bool {
+        let text = self.to_string();
+        self.is_on() && found != text && found.starts_with(text.trim_end_matches(" }"))
+    }
+
     /// This setting as found in AWS, without a version that `wanted` does not manage.
     #[must_use]
     pub fn managed_by(self, wanted: &MutualTls) -> MutualTls {
@@ -109,9 +116,12 @@ impl Kind for DomainName {
     fn left_behind(&self, learned: &Learned, new: &dyn Kind) -> Vec<LeftBehind> {
         let mut others = learned.clone();
         let found = others.unexpressed.remove(DomainName::MUTUAL_TLS);
-        let is_expressed = |new: &DomainName| matches!(new.mutual_tls, Input::Known(Some(_)));
-        let is_expressed = of::<DomainName>(new).is_none_or(is_expressed);
-        let found = found.filter(|_| !is_expressed);
+        let new = of::<DomainName>(new).map(|new| &new.mutual_tls);
+        let is_left = |found: &String| match new {
+            Some(Input::Known(Some(new))) => new.is_without_version_of(found),
+            new => new.is_some(),
+        };
+        let found = found.filter(is_left);
         let protection = found.map(|found| {
             let remedy = format!("Set {} = {found}.", DomainName::MUTUAL_TLS);
             LeftBehind::protecting(format!("{} {found}", DomainName::MUTUAL_TLS), remedy)
