@@ -10,7 +10,7 @@ use crate::plugin::{AttributePath, Input};
 pub(super) fn references(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
     let mut all = functions(config, scope);
     all.extend(given_links(config).map(|(id, path)| Reference::new(Outside::VpcLink(id.clone()), path)));
-    all.extend(of_logs(config));
+    all.extend(of_logs(config, scope));
     all.extend(of_domain(config, scope));
     all
 }
@@ -45,7 +45,7 @@ fn has_logs(config: &GatewayConfig) -> bool {
     config.access_log_logservice_group_name != Input::Known(None)
 }
 
-fn of_logs(config: &GatewayConfig) -> Vec<Reference> {
+fn of_logs(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
     let mut all = Vec::new();
     if let Input::Known(Some(name)) = &config.access_log_logservice_group_name {
         let path = AttributePath::new("access_log_logservice_group_name");
@@ -54,10 +54,16 @@ fn of_logs(config: &GatewayConfig) -> Vec<Reference> {
     // A key ID or an alias is looked up for its ARN.
     if let (true, Input::Known(Some(key))) = (has_logs(config), &config.access_log_logservice_group_kms_key_id)
         && let Ok(KmsKey::Arn(arn)) = KmsKey::parse(key)
+        && is_in(&arn, scope, Needs::REGION)
     {
         all.push(Reference::new(Outside::KmsKey(arn), AttributePath::new("access_log_logservice_group_kms_key_id")));
     }
     all
+}
+
+/// Whether AWS accepts an object where it is. Otherwise, the plan refuses it, and it is not looked up.
+fn is_in(arn: &str, scope: &Scope, needs: Needs) -> bool {
+    Arn::parse(arn).is_ok_and(|arn| arn.place_in(scope, needs).is_ok())
 }
 
 fn of_domain(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
@@ -68,9 +74,8 @@ fn of_domain(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
         let mapping = Outside::Mapping { domain: name.clone(), path: String::new(), stage: stage.clone() };
         all.push(Reference::new(mapping, path.clone()));
     }
-    let is_ours = |arn: &str| Arn::parse(arn).is_ok_and(|arn| arn.place_in(scope, Needs::ACCOUNT).is_ok());
     if let Input::Known(Some(arn)) = &config.certificate_arn
-        && is_ours(arn)
+        && is_in(arn, scope, Needs::ACCOUNT)
     {
         all.push(Reference::new(Outside::Certificate(arn.clone()), AttributePath::new("certificate_arn")));
     }

@@ -31,16 +31,6 @@ fn refused(gateway: Json, existing: &Inventory) -> Vec<String> {
 }
 
 #[test]
-fn a_private_target_is_in_the_region_of_the_gateway() {
-    let mut gateway = managed();
-    assert_eq!(refused(gateway.clone(), &Inventory::default()), [""; 0]);
-    gateway["route_config"]["GET /a"]["integration_uri"] = listener("eu-west-1");
-    let expected = "route_config[\"GET /a\"].integration_uri: The private target is in Region \"eu-west-1\", but the \
-                    gateway is in \"eu-central-1\".";
-    assert_eq!(refused(gateway, &Inventory::default()), [expected]);
-}
-
-#[test]
 fn a_link_is_named_either_by_its_key_or_by_its_id() {
     let before = existing(&objects(&config(managed())));
     let link = before.entries.iter().find(|entry| VpcLink::of(&entry.applied).is_some()).unwrap();
