@@ -2,6 +2,7 @@
 
 use super::blueprint::{authorizer_uri, given_links};
 use super::config::GatewayConfig;
+use super::vpc_links::ENTRIES;
 use crate::model::keys::gateway::LOG_GROUP;
 use crate::model::{Api, Arn, Destination, DnsRecord, FunctionArn, KmsKey, Needs, Outside, Reference, Scope};
 use crate::plugin::{AttributePath, Input};
@@ -10,6 +11,7 @@ use crate::plugin::{AttributePath, Input};
 pub(super) fn references(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
     let mut all = functions(config, scope);
     all.extend(given_links(config).map(|(id, path)| Reference::new(Outside::VpcLink(id.clone()), path)));
+    all.extend(subnets(config));
     all.extend(of_logs(config, scope));
     all.extend(of_domain(config, scope));
     all
@@ -39,6 +41,15 @@ fn functions(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
     let is_ours = |arn: &FunctionArn| scope.account.as_ref().is_none_or(|account| *account == arn.account);
     let ours = all.into_iter().filter(|(arn, _)| is_ours(arn) && arn.partition == scope.partition);
     ours.map(|(arn, path)| Reference::new(Outside::Function(arn), path)).collect()
+}
+
+/// The subnets of the VPC links.
+fn subnets(config: &GatewayConfig) -> impl Iterator<Item = Reference> {
+    config.vpc_links.known().into_iter().flatten().flat_map(|(name, entry)| {
+        let ids = entry.known().and_then(|entry| entry.subnet_ids.known()).into_iter().flatten();
+        let path = ENTRIES.path(name).attribute("subnet_ids");
+        ids.filter_map(Input::known).map(move |id| Reference::new(Outside::Subnet(id.clone()), path.clone()))
+    })
 }
 
 fn has_logs(config: &GatewayConfig) -> bool {

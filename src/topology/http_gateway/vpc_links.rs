@@ -24,7 +24,7 @@ crate::attributes! {
         /// Name in AWS. Defaults to the key of the entry.
         name: Input<Option<String>> = optional().check(Check::length(1, 128)).in_place(),
         /// IDs of 1 to 10 subnets, of which each gets a network interface; one per AZ is enough. API Gateway has no
-        /// links in some AZs.
+        /// links in some AZs; the plan warns of those that AWS's documentation leaves out.
         subnet_ids: Input<BTreeSet<Input<String>>>
             = required().check(ids("subnet-", 1, MOST_SUBNETS)).change(PlanEffect::PartialReplace(REPLACED)),
         /// IDs of the security groups of the network interfaces, which the groups of the private endpoints must admit.

@@ -166,6 +166,31 @@ fn a_link_of_an_interrupted_run_is_taken_over_or_named() {
 }
 
 #[test]
+fn the_zones_of_the_subnets_of_a_link_are_checked() {
+    let env = TestEnv::new();
+    env.proxy.has_policies_of_configurations();
+    let config = |subnet: &str| env.linked(&link(&["subnet-1", subnet], &json!({})));
+    env.config(&config("subnet-3"));
+    let plan = env.workspace.plan(&[]);
+    assert_eq!(plan.code, 2, "{plan}");
+    for text in ["subnet-3 is in the AZ use1-az3", "AWS documents no VPC links there", "Use a subnet of another AZ."] {
+        assert!(plan.says(text), "{text}: {plan}");
+    }
+    env.workspace.apply(&[]).failed_with("Subnet 'subnet-3' is in Availability Zone 'use1-az3'");
+    env.config(&config("subnet-9"));
+    let plan = env.workspace.plan(&[]);
+    plan.failed_with(
+        "The subnet subnet-9 of subnet_ids of \"main\" does not exist in this account and Region (us-east-1).",
+    );
+    env.apply(&config("subnet-2"));
+    env.proxy.clear_calls();
+    env.config(&config("subnet-2"));
+    env.workspace.plan(&[]);
+    assert_eq!(env.proxy.count("DescribeSubnets"), 0, "only new subnets are looked up");
+    env.destroy();
+}
+
+#[test]
 fn a_listener_of_another_account_is_refused() {
     let env = TestEnv::new();
     let link = env.foreign_link("theirs");
