@@ -16,6 +16,8 @@ pub enum Outside {
     PrefixList(String),
     /// A security group of this account, by its ID.
     SecurityGroup(String),
+    /// A subnet that this account may use, by its ID.
+    Subnet(String),
     /// An IPAM pool, by its ID.
     IpamPool(String),
     /// A function, alias or version.
@@ -80,7 +82,7 @@ pub enum Finding {
         owner: Option<String>,
         /// Of a zone its name, of a domain the DNS name of its target, of a record its type and its target, of a
         /// mapping its ID and its target, such as `m1 api1/prod`, of a prefix list its weight in rules and its family,
-        /// such as `55 IPv4`, of a VPC link its status.
+        /// such as `55 IPv4`, of a VPC link its status, of a subnet the ID of its AZ.
         detail: String,
     },
     /// It exists, and a create may use it.
@@ -142,6 +144,7 @@ impl Outside {
             | Outside::VpnGateway(id)
             | Outside::PrefixList(id)
             | Outside::SecurityGroup(id)
+            | Outside::Subnet(id)
             | Outside::IpamPool(id)
             | Outside::Certificate(id)
             | Outside::KmsKey(id)
@@ -199,6 +202,7 @@ impl Outside {
             (Outside::SecurityGroup(id), Spec::DefaultSecurityGroup(it)) => {
                 has_source(it, &RuleSource::SecurityGroup(id.clone()))
             }
+            (Outside::Subnet(id), Spec::VpcLink(it)) => it.subnet_ids.known().is_some_and(|ids| ids.contains(id)),
             (Outside::IpamPool(id), Spec::Vpc(it)) => is(&it.ipv4_ipam_pool_id, id),
             (Outside::IpamPool(id), Spec::VpcIpv6Block(it)) => match &it.source {
                 super::Ipv6Source::Pool { pool_id, .. } => is(pool_id, id),
@@ -249,6 +253,7 @@ impl fmt::Display for Outside {
             Outside::VpnGateway(id) => write!(f, "virtual private gateway {id}"),
             Outside::PrefixList(id) => write!(f, "prefix list {id}"),
             Outside::SecurityGroup(id) => write!(f, "security group {id}"),
+            Outside::Subnet(id) => write!(f, "subnet {id}"),
             Outside::IpamPool(id) => write!(f, "IPAM pool {id}"),
             Outside::Function(arn) => match &arn.qualifier {
                 None => write!(f, "function {:?}", arn.name),

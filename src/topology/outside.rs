@@ -4,7 +4,7 @@ mod usable;
 
 use std::collections::BTreeMap;
 
-use crate::model::{DnsRecord, Finding, Outside, Reference, Scope, Spec};
+use crate::model::{DnsRecord, Finding, Outside, Reference, Scope, Spec, VpcLink};
 use crate::plugin::{AttributePath, Problem, Severity, Step};
 
 pub use usable::{OwnerInPlan, Use, UseContext, cannot_change, use_in_apply, use_in_plan, withheld};
@@ -69,6 +69,9 @@ pub fn problems(
             Some(mapped(to, (domain, id, target), is_equal, paths[0]))
         }
         (Finding::Exists { detail: status, .. }, Outside::VpcLink(id)) => unavailable(id, status, paths[0]),
+        (Finding::Exists { detail: zone, .. }, Outside::Subnet(id)) if !VpcLink::may_be_in(zone) => {
+            Some((Severity::Warning, without_links(id, zone, paths[0])))
+        }
         (Finding::Exists { owner: Some(owner), .. }, _) if to.must_be_free() => {
             (!(circumstances.is_managed)(owner)).then(|| (Severity::Warning, of_another(to, owner, paths[0])))
         }
@@ -154,6 +157,19 @@ fn unavailable(id: &str, status: &str, path: &AttributePath) -> Option<(Severity
     };
     let message = format!("The VPC link {id} of {} has the status {status}: {meaning}.", argument(path));
     Some((severity, Problem::new(path.clone(), message, hint)))
+}
+
+/// A subnet of a VPC link in an AZ that may have none.
+fn without_links(id: &str, zone: &str, path: &AttributePath) -> Problem {
+    let message = format!(
+        "The subnet {id} is in the AZ {zone}. AWS documents no VPC links there, so API Gateway may reject the link of {}.",
+        argument(path)
+    );
+    Problem::new(
+        path.clone(),
+        message,
+        "Use a subnet of another AZ. It reaches the private endpoints in all AZs of the VPC.",
+    )
 }
 
 /// A record that already points to the domain. Nothing tells whether an interrupted run or a user created it.
@@ -323,6 +339,22 @@ mod tests {
         for part in ["There is no function \"ordres\" in us-east-1.", "correct faas_function_arn of \"GET /a\""] {
             assert!(text.contains(part), "{part}: {text}");
         }
+    }
+
+    #[test]
+    fn a_zone_without_vpc_links_is_a_warning() {
+        let (to, path) = (Outside::Subnet("subnet-1".into()), AttributePath::new("vpc_links").key("main"));
+        let found = |finding: Finding| found(&to, path.attribute("subnet_ids"), finding);
+        for zone in ["use1-az3", "euw3-az2", "cac1-az4"] {
+            let [(Severity::Warning, text)] = &found(exists(None, zone))[..] else { panic!("{zone}") };
+            let begin = format!("The subnet subnet-1 is in the AZ {zone}. AWS documents no VPC links there,");
+            assert!(text.starts_with(&begin) && text.contains("link of subnet_ids of \"main\""), "{text}");
+        }
+        for zone in ["use1-az1", "use1-az9", "mxc1-az1", ""] {
+            assert_eq!(found(exists(None, zone)), [], "{zone}");
+        }
+        let [(Severity::Error, text)] = &found(Finding::Missing(None))[..] else { panic!("a missing subnet") };
+        assert!(text.starts_with("The subnet subnet-1 of subnet_ids of \"main\" does not exist in"), "{text}");
     }
 
     #[test]

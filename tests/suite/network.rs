@@ -196,7 +196,7 @@ impl TestEnv {
 
     /// A text with the account of the test.
     fn of_account(&self, text: &str) -> String {
-        text.replace("123456789012", &self.proxy.account().id)
+        self.proxy.account().fill_in(text)
     }
 
     /// Applies a configuration and returns the effect.

@@ -73,6 +73,7 @@ async fn other(session: &Session, outside: &Outside) -> Result<Option<Finding>, 
         | Outside::VpnGateway(_)
         | Outside::PrefixList(_)
         | Outside::SecurityGroup(_)
+        | Outside::Subnet(_)
         | Outside::IpamPool(_) => return Ok(None),
     }))
 }
