@@ -190,6 +190,10 @@ impl Topology for FourTierVpc {
         blueprint::blueprint(context)
     }
 
+    fn findable(context: &Context<'_, Config>) -> Vec<Object> {
+        blueprint::findable(context)
+    }
+
     fn alternatives(context: &Context<'_, Config>) -> Vec<Config> {
         alternatives::alternatives(context)
     }

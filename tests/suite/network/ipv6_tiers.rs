@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::adoption::assert_is_adopted;
 use super::drift_matrix::fixes;
+use super::interruptions::apply_killed_after;
 use super::{THIS, TestEnv, assert_unchanged, text};
 use crate::support::adoption::{generate, without_adopt};
 use crate::support::foreign::network::{ForeignNetwork, Objects};
@@ -279,6 +280,40 @@ fn a_gateway_of_an_interrupted_run_is_taken_over() {
     assert!(!on.calls.contains("CreateEgressOnlyInternetGateway"), "{on:#?}");
     assert_eq!(json!(gateway(&env)), created["EgressOnlyInternetGateway"]["EgressOnlyInternetGatewayId"]);
     env.destroy();
+}
+
+/// Whether AWS has created a default route for IPv6.
+fn makes_an_ipv6_route(record: &Record) -> bool {
+    let call = &record.call;
+    call.action == "CreateRoute" && call.param("DestinationIpv6CidrBlock") == "::/0" && record.worked.is_some()
+}
+
+/// Terraform has the state from before: the run was killed after its routes, or the state that it wrote is lost.
+#[test]
+fn a_lost_switch_of_ipv6_goes_on_with_and_without_refresh() {
+    for (is_killed, flags) in [(true, &[][..]), (true, &["-refresh=false"]), (false, &[]), (false, &["-refresh=false"])]
+    {
+        let env = TestEnv::with_terraform();
+        env.change(PLAIN);
+        let state = env.workspace.path().join("terraform.tfstate");
+        let before = std::fs::read(&state).expect("there is a state");
+        env.config(&everywhere());
+        env.proxy.clear_calls();
+        if is_killed {
+            apply_killed_after(&env, 2, makes_an_ipv6_route);
+        } else {
+            env.workspace.apply(&[]).succeeded();
+        }
+        std::fs::write(&state, before).expect("the state is ours");
+        env.proxy.clear_calls();
+        env.workspace.apply(flags).succeeded();
+        assert!(!env.calls().contains("CreateEgressOnlyInternetGateway"), "{flags:?}: {}", env.calls());
+        assert!(!env.calls().contains("Delete"), "{flags:?}: {}", env.calls());
+        assert_eq!(env.proxy.account().list_of("egress_only_internet_gateways").len(), 1);
+        env.workspace.assert_nothing_to_do();
+        env.assert_state_matches_aws();
+        env.destroy();
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::composite::plan::Roots;
 use crate::composite::private_state::Private;
 use crate::composite::refresh::Foreign;
 use crate::composite::{adoption, dependents, diagnostics, refresh, takeover};
-use crate::model::{Inventory, Key};
+use crate::model::{Entry, Inventory, Key, Object};
 use crate::plugin::Diagnostics;
 use crate::reconcile::Action;
 use crate::topology::Topology;
@@ -29,7 +29,8 @@ impl<P: Topology> PreparedPlan<'_, P> {
         diagnostics: &mut Diagnostics,
     ) -> Option<(Option<Decision>, BTreeMap<Key, String>)> {
         let (root_id, named) = (self.request.prior.get("id").as_str(), &consent.unread(&private.inventory));
-        let (mut is_current, mut is_searched) = (root_id.is_none_or(|id| roots.read.contains(id)), false);
+        let mut is_current = root_id.is_none_or(|id| roots.read.contains(id));
+        let (mut is_searched, mut is_searched_for_blueprint) = (false, false);
         let mut before = private.clone();
         if !named.is_empty() {
             // A refresh does not return them.
@@ -50,10 +51,16 @@ impl<P: Topology> PreparedPlan<'_, P> {
                 private.clone_from(&before);
                 continue;
             }
-            if let (false, Ok((Some(decision), _))) = (is_searched, &decided) {
-                is_searched = true;
-                let found = leftovers::<P>(cloud, &before.inventory, decision).await;
-                let found = found.or_report::<P>(diagnostics)?;
+            let searched = match &decided {
+                Ok((Some(decision), _)) if !std::mem::replace(&mut is_searched, true) => created(decision),
+                // An interrupted run may have created what this configuration seems to collide with.
+                Err(()) if !std::mem::replace(&mut is_searched_for_blueprint, true) => {
+                    P::findable(&basis.context(&private.inventory))
+                }
+                _ => Vec::new(),
+            };
+            if !searched.is_empty() {
+                let found = leftovers::<P>(cloud, &before, &searched).await.or_report::<P>(diagnostics)?;
                 if !found.is_empty() {
                     takeover::add(&mut before, found, &basis.scope.ignore_tags);
                     private.clone_from(&before);
@@ -126,23 +133,29 @@ fn without_named(
     others.map(|(key, id)| (key.clone(), id.clone())).collect()
 }
 
-/// Returns the objects of an interrupted run that a plan would create again and that no read finds. An object that
-/// exists in place of a missing one of the inventory is not among them, because it may be that of someone else.
-async fn leftovers<P: Topology>(
-    cloud: &dyn Cloud,
-    inventory: &Inventory,
-    decision: &Decision,
-) -> Result<Vec<Observed>, Failure> {
-    let Some(root) = inventory.at(P::KIND.root()) else { return Ok(Vec::new()) };
-    let is_known = |key: &Key| inventory.entries.iter().any(|entry| entry.key == *key);
+/// The objects that a plan creates.
+fn created(decision: &Decision) -> Vec<Object> {
     let created = decision.plan.ops.iter().filter_map(|op| match &op.action {
-        Action::Create(object) if !is_known(&object.key) => Some(object),
+        Action::Create(object) => Some(object.clone()),
         _ => None,
     });
-    let mut found = cloud.leftovers(P::KIND, &root.id, &created.collect::<Vec<_>>()).await?;
-    let is_of_inventory = |it: &Observed| {
-        inventory.entries.iter().any(|entry| entry.kind_and_id() == (discriminant(&it.spec), it.id.as_str()))
-    };
-    found.retain(|it| !is_of_inventory(it));
+    created.collect()
+}
+
+/// Returns those of `objects`, which a plan would create again, that an interrupted run has created and that no read
+/// finds. An object that exists in place of a missing one of the inventory is not among them, because it may be that of
+/// someone else.
+async fn leftovers<P: Topology>(
+    cloud: &dyn Cloud,
+    private: &Private,
+    objects: &[Object],
+) -> Result<Vec<Observed>, Failure> {
+    let Private { inventory, candidates, .. } = private;
+    let Some(root) = inventory.at(P::KIND.root()) else { return Ok(Vec::new()) };
+    let is_known = |key: &Key| inventory.entries.iter().any(|entry| entry.key == *key);
+    let created: Vec<&Object> = objects.iter().filter(|object| !is_known(&object.key)).collect();
+    let mut found = cloud.leftovers(P::KIND, &root.id, &created).await?;
+    let known: Vec<&Entry> = inventory.entries.iter().chain(candidates.iter().map(|it| &it.entry)).collect();
+    found.retain(|it| !known.iter().any(|entry| entry.kind_and_id() == (discriminant(&it.spec), it.id.as_str())));
     Ok(found)
 }
