@@ -18,6 +18,7 @@ mod nat_gateway_addresses;
 mod network;
 mod network_acl_rules;
 mod observed;
+mod obstacles;
 mod conflicts;
 mod pollers;
 mod read;
@@ -48,6 +49,7 @@ use crate::cloud::{Failure, Observed};
 use crate::model::{Object, TopologyKind};
 
 pub(crate) use dependents::dependents;
+pub(crate) use obstacles::obstacles;
 pub(crate) use pollers::Pollers;
 pub(crate) use read::{discover, read};
 pub(crate) use vpc::{mark_root, namesakes, roots};

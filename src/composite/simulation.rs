@@ -7,6 +7,7 @@ mod effects;
 mod groups;
 mod kills;
 mod limits;
+mod obstacles;
 mod outside;
 mod people;
 mod renamed;
@@ -15,6 +16,7 @@ mod shapes;
 mod unlisted;
 mod unmanaged;
 mod users;
+mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -25,8 +27,8 @@ use async_trait::async_trait;
 
 use crate::cloud::retries::RetryLimits;
 use crate::cloud::{
-    Cause, Cloud, Deadlines, DependentScope, Dependents, Discovery, Failure, Known, Namesake, Observed, OpContext,
-    Recorder, Root, RootState, Seen, Unmanaged,
+    Begun, Cause, Cloud, Deadlines, DependentScope, Dependents, Discovery, Failure, Known, Namesake, Observed,
+    Obstacle, OpContext, Recorder, Root, RootState, Seen, Unmanaged,
 };
 use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope, TopologyKind};
 use crate::model::{Claim, Entry, Inventory, Key, Learned, LogGroup, Object, OnDelete, Ref, RouteTable, Spec};
@@ -158,27 +160,6 @@ impl Simulation {
     pub(crate) fn add_zone(&self) {
         let (name, id, state) = ("us-east-1z".into(), "use1-az26".into(), "available".into());
         self.zones.lock().unwrap().push(AvailabilityZone { name, id, state });
-    }
-
-    /// The slots of all existing objects, sorted.
-    pub(crate) fn slots(&self) -> Vec<String> {
-        let groups = self.groups.lock().unwrap();
-        let objects = self.objects();
-        let managed = objects.iter().filter(|object| !groups.has(&object.key));
-        let mut slots: Vec<String> = managed.map(|object| object.key.slot.clone()).collect();
-        slots.sort();
-        slots
-    }
-
-    pub(crate) fn take_calls(&self) -> Vec<String> {
-        std::mem::take(&mut self.calls.lock().unwrap())
-    }
-
-    /// The ids of the existing objects whose slots start with `prefix`.
-    pub(crate) fn ids_of(&self, prefix: &str) -> BTreeSet<String> {
-        let ids = self.ids.lock().unwrap();
-        let keys = |object: &Object| object.key.slot.starts_with(prefix).then(|| ids[&object.key].clone());
-        self.objects().iter().filter_map(keys).collect()
     }
 
     /// The id of an object's target if the target does not exist.
@@ -393,6 +374,16 @@ impl Cloud for Simulation {
         Ok(self.left_by_interrupted_runs(root_id, objects))
     }
 
+    async fn obstacles(
+        &self,
+        _: TopologyKind,
+        _: &str,
+        begun: &[Begun<'_>],
+        existing: &[Entry],
+    ) -> Result<Vec<Obstacle>, Failure> {
+        Ok(self.obstacles_to(begun, existing))
+    }
+
     async fn lost_parts(&self, _: TopologyKind, _: &str, parts: &[Entry]) -> Result<BTreeSet<Key>, Failure> {
         self.part_reads.lock().unwrap().extend(parts.iter().map(|entry| entry.key.slot.clone()));
         let exists = |key: &Key| self.objects().iter().any(|object| object.key == *key);
@@ -408,6 +399,7 @@ impl Cloud for Simulation {
         self.refuse_beyond_limit(object)?;
         let equal = self.take_equal_route(work, &object.spec).or_else(|| self.take_unlisted(work, &object.spec));
         self.refuse_for_unmanaged(object)?;
+        self.refuse_for_further(object)?;
         for (id, block) in self.unmanaged_subnets.lock().unwrap().iter() {
             let theirs = Claim::Addresses(block.parse().expect("the test sets valid blocks"));
             let collides = object.spec.claims().iter().any(|claim| claim.collides(&theirs));

@@ -149,6 +149,12 @@ pub trait Topology: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// The input that requires an object, for a problem with it.
+    fn input_of(key: &Key) -> AttributePath {
+        let _ = key;
+        AttributePath::new("adopt")
+    }
+
     /// Configurations with known values for the unknown inputs that decide which objects exist. An output depends on
     /// these inputs only if it is not the same for all of these configurations. Empty if there are too many.
     fn alternatives(context: &Context<'_, Self::Config>) -> Vec<Self::Config>;

@@ -1,11 +1,94 @@
-//! The unmanaged objects because of which AWS rejects a create, and what to do. They are read only after the rejection.
+//! The unmanaged objects because of which AWS rejects a create, and what to do. A plan says the same as a rejection.
 
 use aws_sdk_ec2::types::VpcEndpoint;
 
-use super::filter;
+use super::{filter, guardduty};
 use crate::aws::Session;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::Failure;
+
+/// What an unmanaged object has, and what to do: each one or more sentences.
+pub(super) type Text = (String, String);
+
+/// The failure of a call with the reason that was found.
+pub(super) fn explained_by(failure: Failure, (message, hint): Text) -> Failure {
+    let message = format!("{}. {message} {}", failure.message.trim_end_matches('.'), hint.trim_end_matches('.'));
+    Failure { message, ..failure }
+}
+
+/// The other endpoints of a VPC, after a rejection.
+async fn other_endpoints(session: &Session, vpc_id: &str, own: Option<&str>) -> Vec<VpcEndpoint> {
+    let call = session.ec2.describe_vpc_endpoints().filters(filter("vpc-id", vpc_id));
+    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+    let mut found = found.unwrap_or_else(|error| {
+        let failure = error.failure("DescribeVpcEndpoints");
+        tracing::warn!("The other endpoints in {vpc_id} are unknown: {failure}");
+        Vec::new()
+    });
+    found.retain(|it| it.vpc_endpoint_id() != own);
+    found
+}
+
+fn is_of_service(it: &VpcEndpoint, service_name: &str) -> bool {
+    let state = it.state().map(|state| state.as_str().to_ascii_lowercase());
+    it.service_name() == Some(service_name) && !matches!(state.as_deref(), Some("deleted" | "deleting"))
+}
+
+/// Whether an endpoint has the private DNS names of a service.
+pub(super) fn has_names(it: &VpcEndpoint, service_name: &str) -> bool {
+    is_of_service(it, service_name) && it.private_dns_enabled() == Some(true)
+}
+
+/// An endpoint that has the private DNS names of a service already.
+pub(super) fn private_names(slot: &str, other: &VpcEndpoint, service_name: &str) -> Text {
+    let id = other.vpc_endpoint_id().unwrap_or("Another endpoint");
+    let message = format!("{id} has the private DNS names of {service_name} in this VPC.");
+    let otherwise = "set private_dns_enabled to false, or delete that endpoint.";
+    let is_of_user = other.requester_managed() != Some(true) && guardduty::Endpoint::of(other).is_none();
+    let hint = match is_of_user {
+        true => format!("To take it over, set {slot:?} = {id:?} in adopt. Otherwise {otherwise}"),
+        false => format!("A service of AWS has created it. Remove the entry, {otherwise}"),
+    };
+    (message, hint)
+}
+
+/// The failure to create private DNS names that something else has, with the endpoint that has them, if it is in this
+/// VPC, and what to do. `own` is the endpoint itself, if it exists, and the name of the service.
+pub(super) async fn with_other_names(
+    operation: &Operation<'_>,
+    failure: Failure,
+    vpc_id: &str,
+    (own, service_name): (Option<&str>, &str),
+) -> Failure {
+    let found = other_endpoints(operation.session, vpc_id, own).await;
+    let text = match found.iter().find(|it| has_names(it, service_name)) {
+        Some(other) => private_names(&operation.key.slot, other, service_name),
+        None => {
+            let message = "A private hosted zone that is associated with this VPC may have the same name.";
+            (message.to_string(), "Delete it, or set private_dns_enabled to false.".to_string())
+        }
+    };
+    explained_by(failure, text)
+}
+
+/// Whether an endpoint routes to a service in one of these tables. Only gateway endpoints have route tables.
+pub(super) fn has_routes(it: &VpcEndpoint, service_name: &str, tables: &[String]) -> bool {
+    is_of_service(it, service_name) && it.route_table_ids().iter().any(|table| tables.contains(table))
+}
+
+/// An endpoint that routes to a service already.
+pub(super) fn routes(other: &VpcEndpoint, service_name: &str, tables: &[String]) -> Text {
+    let shared: Vec<&str> =
+        other.route_table_ids().iter().filter(|it| tables.contains(it)).map(String::as_str).collect();
+    let message = format!(
+        "{}, which this resource does not manage, routes to {service_name} in {}.",
+        other.vpc_endpoint_id().unwrap_or("Another endpoint"),
+        shared.join(", ")
+    );
+    let hint = "To keep it, set create_vpc_endpoints to false. Otherwise delete it, or remove these route tables from it. \
+                Then run Terraform again.";
+    (message, hint.to_string())
+}
 
 /// The failure to route to a service to which another endpoint routes already, with the ID of that endpoint and what to
 /// do. `own` is the endpoint itself, if it exists, and the name of the service.
@@ -16,36 +99,11 @@ pub(super) async fn with_other_endpoint(
     (own, service_name): (Option<&str>, &str),
     tables: &[String],
 ) -> Failure {
-    let call = session.ec2.describe_vpc_endpoints().filters(filter("vpc-id", vpc_id));
-    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    let found = found.unwrap_or_else(|error| {
-        let failure = error.failure("DescribeVpcEndpoints");
-        tracing::warn!("The other endpoint for {service_name} in {vpc_id} is unknown: {failure}");
-        Vec::new()
-    });
-    let is_deleted = |it: &VpcEndpoint| {
-        let state = it.state().map(|state| state.as_str().to_ascii_lowercase());
-        matches!(state.as_deref(), Some("deleted" | "deleting"))
-    };
-    // Only gateway endpoints have route tables.
-    let blocks = |it: &&VpcEndpoint| {
-        !is_deleted(it)
-            && it.service_name() == Some(service_name)
-            && it.vpc_endpoint_id() != own
-            && it.route_table_ids().iter().any(|table| tables.contains(table))
-    };
-    let Some(other) = found.iter().find(blocks) else { return failure };
-    let shared: Vec<&str> =
-        other.route_table_ids().iter().filter(|it| tables.contains(it)).map(String::as_str).collect();
-    let message = format!(
-        "{}. {}, which this resource does not manage, routes to {service_name} in {}. To keep it, set \
-         create_vpc_endpoints to false. Otherwise delete it, or remove these route tables from it. Then run Terraform \
-         again",
-        failure.message.trim_end_matches('.'),
-        other.vpc_endpoint_id().unwrap_or("Another endpoint"),
-        shared.join(", ")
-    );
-    Failure { message, ..failure }
+    let found = other_endpoints(session, vpc_id, own).await;
+    match found.iter().find(|it| has_routes(it, service_name, tables)) {
+        Some(other) => explained_by(failure, routes(other, service_name, tables)),
+        None => failure,
+    }
 }
 
 /// The failure of a NAT gateway whose address something else uses, with the user of the address and what to do.

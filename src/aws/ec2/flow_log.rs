@@ -10,6 +10,7 @@ use aws_sdk_ec2::types::{
 use futures::future::join_all;
 
 use super::claims::{Claims, Evidence, Ours};
+use super::conflicts::{Text, explained_by};
 use super::network::Network;
 use super::{client_token, filter_any, tags};
 use crate::aws::Session;
@@ -276,20 +277,26 @@ async fn occupied(operation: &Operation<'_>, failure: Failure, spec: &FlowLog) -
         Vec::new()
     });
     let to = spec.destination.known().map(String::as_str).unwrap_or_default();
-    let is_equal = |log: &&&Log| in_vpc(log, spec.vpc.clone()).fixed() == spec.fixed();
-    let others: Vec<&Log> = found.iter().filter(|log| destination(log).as_deref() == Some(to)).collect();
-    let other = others.iter().find(is_equal).or(others.first());
+    let other = equal(&found, spec).or_else(|| found.iter().find(|log| destination(log).as_deref() == Some(to)));
     let Some(id) = other.and_then(|log| log.flow_log_id()) else { return failure };
-    let (message, slot) = (failure.message.trim_end_matches('.'), &operation.key.slot);
+    let message = failure.message.trim_end_matches('.');
     if operation.work.known.contains(id) {
         let message = format!("{message}. {id} of this network delivers to {to} already. Use another destination");
         return Failure { message, cause: Cause::QuotaExceeded, ..failure };
     }
-    let message = format!(
-        "{message}. {id} delivers to {to} already. To take it over, set {slot:?} = {id:?} in adopt; or use another \
-         destination, or delete it"
-    );
-    Failure { message, ..failure }
+    explained_by(failure, taken(&operation.key.slot, id, spec))
+}
+
+/// The log with an equal configuration. AWS accepts no second one.
+pub(super) fn equal<'a>(found: &'a [Log], spec: &FlowLog) -> Option<&'a Log> {
+    found.iter().find(|log| in_vpc(log, spec.vpc.clone()).fixed() == spec.fixed())
+}
+
+/// The log that has the configuration of the one in a slot already.
+pub(super) fn taken(slot: &str, id: &str, spec: &FlowLog) -> Text {
+    let to = spec.destination.known().map(String::as_str).unwrap_or_default();
+    let message = format!("{id} delivers to {to} already.");
+    (message, format!("To take it over, set {slot:?} = {id:?} in adopt; or use another destination, or delete it."))
 }
 
 fn with_quota_advice(failure: Failure) -> Failure {

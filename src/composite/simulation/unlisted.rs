@@ -71,10 +71,13 @@ impl Simulation {
     pub(super) fn left_by_interrupted_runs(&self, root_id: &str, wanted: &[&Object]) -> Vec<Observed> {
         let existing = self.objects().clone();
         let (ids, created_for) = (self.ids.lock().unwrap(), self.created_for.lock().unwrap());
+        let further = self.further.lock().unwrap();
         let is_left = |it: &&Object| {
             let is_looked_for =
                 matches!(it.spec, Spec::LogGroup(_) | Spec::FlowLog(_) | Spec::EgressOnlyInternetGateway(_));
+            let is_of_another = !matches!(it.spec, Spec::LogGroup(_)) && further.contains(&it.key.slot);
             is_looked_for
+                && !is_of_another
                 && wanted.iter().any(|object| object.key == it.key)
                 && created_for.get(&it.key).is_some_and(|root| root == root_id)
         };

@@ -17,7 +17,7 @@ use super::config::Config;
 use super::outputs::Output;
 use super::problems::Problems;
 use super::warnings::unused::{Unused, while_off};
-use crate::model::keys::network as keys;
+use crate::model::keys::{name_in, network as keys};
 use crate::model::{Inventory, Lookup, Reference, Scope, Spec};
 use crate::plugin::{AttributePath, Input, Problem, Value};
 use crate::topology::Context;
@@ -107,4 +107,20 @@ pub(super) trait Part: Sync {
     /// The end of the computed Name tag of the object in a slot; `None` if the part has no object with a Name tag
     /// there.
     fn name(&self, slot: &str) -> Option<String>;
+}
+
+/// The input that requires the object of a part in a slot.
+pub(super) fn input_of(slot: &str) -> AttributePath {
+    let of_entries = [
+        (keys::INTERFACE_ENDPOINT, "interface_endpoints"),
+        (keys::ENDPOINT_GROUP, "interface_endpoints"),
+        (keys::FLOW_LOG, "flow_logs"),
+    ];
+    let entry = of_entries.iter().find_map(|(slots, input)| Some((input, name_in(slot, slots)?)));
+    match (entry, slot) {
+        (Some((input, name)), _) => AttributePath::new(input).key(name),
+        (None, keys::ENDPOINTS_GROUP) => AttributePath::new("interface_endpoints"),
+        (None, keys::EGRESS_ONLY_INTERNET_GATEWAY) => AttributePath::new("create_egress_only_igw"),
+        (None, _) => AttributePath::new("create_vpc_endpoints"),
+    }
 }

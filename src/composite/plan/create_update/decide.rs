@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::mem::discriminant;
 
 use super::{OrReport, PreparedPlan};
-use crate::cloud::{Cloud, Failure, Observed};
+use crate::cloud::{Begun, Cloud, Failure, Observed, Obstacle};
 use crate::composite::adoption::Consent;
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::plan::Roots;
@@ -12,7 +12,7 @@ use crate::composite::private_state::Private;
 use crate::composite::refresh::Foreign;
 use crate::composite::{adoption, dependents, diagnostics, refresh, takeover};
 use crate::model::{Entry, Inventory, Key, Object};
-use crate::plugin::Diagnostics;
+use crate::plugin::{Diagnostics, Problem};
 use crate::reconcile::Action;
 use crate::topology::Topology;
 
@@ -73,6 +73,11 @@ impl<P: Topology> PreparedPlan<'_, P> {
             if used.is_empty() {
                 diagnostics.0.extend(reported.0);
                 let (decision, taken) = decided.ok()?;
+                if let Some(decision) = &decision
+                    && self.is_obstructed(cloud, &private.inventory, decision, diagnostics).await?
+                {
+                    return None;
+                }
                 diagnostics::warn_of_takeover::<P>(&self.name(), &unnamed, diagnostics);
                 return Some((decision, taken));
             }
@@ -80,6 +85,31 @@ impl<P: Topology> PreparedPlan<'_, P> {
             takeover::refuse(&mut before, &used);
             private.clone_from(&before);
         }
+    }
+
+    /// Reports the unmanaged objects because of which AWS would reject this decision, unless `adopt` names them. Returns
+    /// whether there are any. A plan that repeats the shown one does not look for them again.
+    async fn is_obstructed(
+        &self,
+        cloud: &dyn Cloud,
+        inventory: &Inventory,
+        decision: &Decision,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<bool> {
+        let Some(root) = inventory.at(P::KIND.root()).filter(|_| self.shown.is_none()) else { return Some(false) };
+        let begun = decision.plan.ops.iter().filter_map(|op| match &op.action {
+            Action::Create(object) => Some(Begun { key: &object.key, before: None, spec: &object.spec }),
+            Action::Update { before, to, .. } => Some(Begun { key: &to.key, before: Some(before), spec: &to.spec }),
+            Action::Delete { .. } => None,
+        });
+        let begun: Vec<Begun<'_>> = begun.collect();
+        let found = cloud.obstacles(P::KIND, &root.id, &begun, &inventory.entries).await;
+        let mut found = found.or_report::<P>(diagnostics)?;
+        let adopted = P::adopt(&self.config).known().cloned().unwrap_or_default();
+        found.retain(|it| !adopted.values().any(|id| id.known() == Some(&it.id)));
+        let problem = |it: &Obstacle| Problem::new(P::input_of(&it.key), it.message.clone(), it.hint.clone());
+        diagnostics.problems(found.iter().map(problem));
+        Some(!found.is_empty())
     }
 
     /// Reads a root that is not adopted again, with the objects that `adopt` names although no import proposes them. If
