@@ -64,8 +64,7 @@ async fn of_endpoints(
     existing: &[Entry],
 ) -> Result<Vec<Obstacle>, Failure> {
     let has_names = |it: &InterfaceEndpoint| it.private_dns_enabled == Input::Known(true);
-    let gains_names =
-        |it: &&Begun<'_>| !it.before.and_then(InterfaceEndpoint::of).is_some_and(has_names) && !it.key.has_failed;
+    let gains_names = |it: &&Begun<'_>| !it.before.and_then(InterfaceEndpoint::of).is_some_and(has_names);
     let named = begun.iter().filter(gains_names);
     let named = named.filter_map(|it| Some((it.key, InterfaceEndpoint::of(it.spec).filter(|it| has_names(it))?)));
     let named: Vec<(&Key, &String)> = named.filter_map(|(key, it)| Some((key, it.service_name.known()?))).collect();

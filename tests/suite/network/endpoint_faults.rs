@@ -117,6 +117,28 @@ fn each_way_out_of_a_conflict_of_private_names_works() {
     env.destroy();
 }
 
+#[test]
+fn a_gateway_endpoint_with_our_routes_is_named_in_the_plan() {
+    let env = TestEnv::new();
+    env.change(&alone());
+    let table = env.id("route_table.private_app.0");
+    let theirs = json!({
+        "VpcId": env.id("vpc"), "ServiceName": "com.amazonaws.us-east-1.s3", "RouteTableIds": [table],
+    });
+    let theirs = text(&env.proxy.boto("ec2", "create_vpc_endpoint", theirs)["VpcEndpoint"]["VpcEndpointId"]);
+    env.config(ALONE);
+    env.proxy.clear_calls();
+    let plan = env.workspace.plan(&[]);
+    plan.failed_with(&format!(
+        "{theirs}, which this resource does not manage, routes to com.amazonaws.us-east-1.s3 in"
+    ));
+    assert!(plan.says(&table) && plan.says("create_vpc_endpoints to false"), "{plan}");
+    assert_eq!(env.calls(), "");
+    delete(&env, &theirs);
+    env.change(ALONE);
+    env.destroy();
+}
+
 /// terraform-aws-modules/terraform-aws-vpc#785 and #462
 #[test]
 fn an_az_without_the_service_is_named_and_left_out() {

@@ -82,6 +82,7 @@ async fn only_an_equal_flow_log_is_an_obstacle() {
         log_destination_type: "s3".to_string().into(),
         traffic_type: "ALL".to_string().into(),
         max_aggregation_interval: 600.into(),
+        iam_role_arn: Input::default(),
         ..FlowLog::test().settings
     };
     let spec = FlowLog { destination: "arn:aws:s3:::logs".to_string().into(), settings, ..FlowLog::test() };

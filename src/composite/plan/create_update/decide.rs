@@ -47,7 +47,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
             let taken = decided.as_ref().map(|(_, taken)| taken.clone()).unwrap_or_default();
             if !is_current && !taken.is_empty() {
                 self.read_candidates(cloud, &mut before, named).await.or_report::<P>(diagnostics)?;
-                (is_current, is_searched) = (true, false);
+                (is_current, is_searched, is_searched_for_blueprint) = (true, false, false);
                 private.clone_from(&before);
                 continue;
             }
@@ -96,7 +96,9 @@ impl<P: Topology> PreparedPlan<'_, P> {
         decision: &Decision,
         diagnostics: &mut Diagnostics,
     ) -> Option<bool> {
-        let Some(root) = inventory.at(P::KIND.root()).filter(|_| self.shown.is_none()) else { return Some(false) };
+        // An adoption creates nothing: it asks for further entries in `adopt` instead.
+        let is_checked = |root: &&Entry| self.shown.is_none() && !root.is_foreign();
+        let Some(root) = inventory.at(P::KIND.root()).filter(is_checked) else { return Some(false) };
         let begun = decision.plan.ops.iter().filter_map(|op| match &op.action {
             Action::Create(object) => Some(Begun { key: &object.key, before: None, spec: &object.spec }),
             Action::Update { before, to, .. } => Some(Begun { key: &to.key, before: Some(before), spec: &to.spec }),
