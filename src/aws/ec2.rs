@@ -21,6 +21,7 @@ mod observed;
 mod obstacles;
 mod conflicts;
 mod pollers;
+mod private_names;
 mod read;
 pub(crate) mod route;
 pub(crate) mod route_table;

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_error_of_several_attributes_is_a_warning_of_the_validation() {
+    fn only_an_error_of_several_attributes_becomes_a_warning() {
         let attributes = [text("a"), text("b")];
         let found = |a: &str, b: &str| {
             let config = Value::map([("a", Value::from(a)), ("b", b.into())]);

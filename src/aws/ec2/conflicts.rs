@@ -2,7 +2,7 @@
 
 use aws_sdk_ec2::types::VpcEndpoint;
 
-use super::{filter, guardduty};
+use super::filter;
 use crate::aws::Session;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::Failure;
@@ -17,7 +17,7 @@ pub(super) fn explained_by(failure: Failure, (message, hint): Text) -> Failure {
 }
 
 /// The other endpoints of a VPC, after a rejection.
-async fn other_endpoints(session: &Session, vpc_id: &str, own: Option<&str>) -> Vec<VpcEndpoint> {
+pub(super) async fn other_endpoints(session: &Session, vpc_id: &str, own: Option<&str>) -> Vec<VpcEndpoint> {
     let call = session.ec2.describe_vpc_endpoints().filters(filter("vpc-id", vpc_id));
     let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
     let mut found = found.unwrap_or_else(|error| {
@@ -29,46 +29,10 @@ async fn other_endpoints(session: &Session, vpc_id: &str, own: Option<&str>) -> 
     found
 }
 
-fn is_of_service(it: &VpcEndpoint, service_name: &str) -> bool {
+/// Whether an endpoint exists and is one for a service.
+pub(super) fn is_of_service(it: &VpcEndpoint, service_name: &str) -> bool {
     let state = it.state().map(|state| state.as_str().to_ascii_lowercase());
     it.service_name() == Some(service_name) && !matches!(state.as_deref(), Some("deleted" | "deleting"))
-}
-
-/// Whether an endpoint has the private DNS names of a service.
-pub(super) fn has_names(it: &VpcEndpoint, service_name: &str) -> bool {
-    is_of_service(it, service_name) && it.private_dns_enabled() == Some(true)
-}
-
-/// An endpoint that has the private DNS names of a service already.
-pub(super) fn private_names(slot: &str, other: &VpcEndpoint, service_name: &str) -> Text {
-    let id = other.vpc_endpoint_id().unwrap_or("Another endpoint");
-    let message = format!("{id} has the private DNS names of {service_name} in this VPC.");
-    let otherwise = "set private_dns_enabled to false, or delete that endpoint.";
-    let is_of_user = other.requester_managed() != Some(true) && guardduty::Endpoint::of(other).is_none();
-    let hint = match is_of_user {
-        true => format!("To take it over, set {slot:?} = {id:?} in adopt. Otherwise {otherwise}"),
-        false => format!("A service of AWS has created it. Remove the entry, {otherwise}"),
-    };
-    (message, hint)
-}
-
-/// The failure to create private DNS names that something else has, with the endpoint that has them, if it is in this
-/// VPC, and what to do. `own` is the endpoint itself, if it exists, and the name of the service.
-pub(super) async fn with_other_names(
-    operation: &Operation<'_>,
-    failure: Failure,
-    vpc_id: &str,
-    (own, service_name): (Option<&str>, &str),
-) -> Failure {
-    let found = other_endpoints(operation.session, vpc_id, own).await;
-    let text = match found.iter().find(|it| has_names(it, service_name)) {
-        Some(other) => private_names(&operation.key.slot, other, service_name),
-        None => {
-            let message = "A private hosted zone that is associated with this VPC may have the same name.";
-            (message.to_string(), "Delete it, or set private_dns_enabled to false.".to_string())
-        }
-    };
-    explained_by(failure, text)
 }
 
 /// Whether an endpoint routes to a service in one of these tables. Only gateway endpoints have route tables.

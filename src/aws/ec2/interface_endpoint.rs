@@ -10,8 +10,8 @@ use aws_sdk_ec2::types::{
 };
 
 use super::claims::{Claims, Evidence, Ours};
-use super::conflicts::with_other_names;
 use super::observed::{Listed, Shown};
+use super::private_names::with_other_names;
 use super::vpc_endpoint::{self, MISSING, READY, acquire, last_error, resolve, state};
 use super::{client_token, guardduty, tags};
 use crate::aws::calls::codes;

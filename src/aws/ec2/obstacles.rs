@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use aws_sdk_ec2::types::VpcEndpoint as Endpoint;
 
 use super::conflicts::{self, Text};
-use super::{egress_only_internet_gateway, flow_log, security_group, vpc_endpoint};
+use super::{egress_only_internet_gateway, flow_log, private_names, security_group, vpc_endpoint};
 use crate::aws::Session;
 use crate::cloud::{Begun, Failure, Obstacle};
 use crate::model::{
@@ -86,8 +86,8 @@ async fn of_endpoints(
     let mut others = vpc_endpoint::in_vpc(session, vpc_id).await?;
     others.retain(|it| !existing.iter().any(|entry| Some(entry.id.as_str()) == it.vpc_endpoint_id()));
     for (key, service) in named {
-        let other = others.iter().find(|it| conflicts::has_names(it, service));
-        let text = |it: &'_ Endpoint| conflicts::private_names(&key.slot, it, service);
+        let other = others.iter().find(|it| private_names::has_names(it, service));
+        let text = |it: &'_ Endpoint| private_names::taken(&key.slot, it, service);
         add(&mut found, key, other.and_then(|it| Some((it.vpc_endpoint_id()?, text(it)))));
     }
     for (key, service, tables) in routed {

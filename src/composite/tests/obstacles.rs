@@ -41,7 +41,7 @@ fn kinds() -> Vec<(&'static str, Value, &'static str)> {
     ]
 }
 
-/// A network beside which something else has built the object in this slot. Returns its ID too.
+/// A network in which something else has built the object in this slot. Returns its ID too.
 async fn with_obstacle(slot: &str, config: &Value) -> (Terraform<FourTierVpc>, String) {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     terraform.assert_applies(&with(&[])).await;

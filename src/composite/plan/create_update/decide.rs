@@ -87,7 +87,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
         }
     }
 
-    /// Reports the unmanaged objects because of which AWS would reject this decision, unless `adopt` names them. Returns
+    /// Reports the unmanaged objects because of which AWS would reject this decision, unless `adopt` names them. Tells
     /// whether there are any. A plan that repeats the shown one does not look for them again.
     async fn is_obstructed(
         &self,
