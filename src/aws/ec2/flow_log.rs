@@ -74,27 +74,26 @@ pub(super) async fn lists(network: Network<'_>) -> Result<Vec<List>, Failure> {
     Ok(vec![groups.collect(), logs.into_iter().map(|log| Box::new(log) as Box<dyn Listed>).collect()])
 }
 
-/// The flow logs and their log groups among `objects` that exist with the tags of this network.
+/// The flow logs with the tags of this network, and the log groups of `objects` that exist with them. Since the
+/// interrupted run, their entries may have other keys.
 pub(super) async fn leftovers(
     session: &Session,
     owner: TopologyKind,
     root_id: &str,
     objects: &[&Object],
 ) -> Result<Vec<Observed>, Failure> {
-    let is_wanted = |it: &&&Object| matches!(it.spec, Spec::FlowLog(_) | Spec::LogGroup(_));
-    let wanted: Vec<&&Object> = objects.iter().filter(is_wanted).collect();
-    if wanted.is_empty() {
+    let groups = objects.iter().filter_map(|it| Some((LogGroup::of(&it.spec)?.name.known()?, &it.key.slot)));
+    let groups: BTreeMap<String, String> = groups.map(|(name, slot)| (name.clone(), slot.clone())).collect();
+    if groups.is_empty() && !objects.iter().any(|it| matches!(it.spec, Spec::FlowLog(_))) {
         return Ok(Vec::new());
     }
-    let groups = wanted.iter().filter_map(|it| Some((LogGroup::of(&it.spec)?.name.known()?, &it.key.slot)));
-    let groups: BTreeMap<String, String> = groups.map(|(name, slot)| (name.clone(), slot.clone())).collect();
     let network = Network { session, owner, root_id, known: &HashMap::new(), slots: None, consented: None };
     let lists = lists(Network { consented: Some(&groups), ..network }).await?;
     let mut shown = Shown::new(network, Key::new(keys::VPC), &[], &[]);
     shown.claim_lists(&lists);
     shown.add_lists(&lists);
     let found = shown.into_seen().objects.into_iter();
-    Ok(found.filter(|it| wanted.iter().any(|wanted| wanted.key == it.key)).collect())
+    Ok(found.filter(|it| FlowLog::of(&it.spec).is_some() || groups.contains_key(&it.id)).collect())
 }
 
 /// A log group, with its tags as EC2 returns them.

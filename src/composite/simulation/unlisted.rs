@@ -72,13 +72,19 @@ impl Simulation {
         let existing = self.objects().clone();
         let (ids, created_for) = (self.ids.lock().unwrap(), self.created_for.lock().unwrap());
         let further = self.further.lock().unwrap();
+        // The entry of a flow log may have another key since.
+        let is_found_for = |wanted: &Object, it: &Object| match (&it.spec, &wanted.spec) {
+            (Spec::FlowLog(_), Spec::FlowLog(_)) => true,
+            (Spec::LogGroup(it), Spec::LogGroup(wanted)) => it.name == wanted.name,
+            _ => wanted.key == it.key,
+        };
         let is_left = |it: &&Object| {
             let is_looked_for =
                 matches!(it.spec, Spec::LogGroup(_) | Spec::FlowLog(_) | Spec::EgressOnlyInternetGateway(_));
             let is_of_another = !matches!(it.spec, Spec::LogGroup(_)) && further.contains(&it.key.slot);
             is_looked_for
                 && !is_of_another
-                && wanted.iter().any(|object| object.key == it.key)
+                && wanted.iter().any(|object| is_found_for(object, it))
                 && created_for.get(&it.key).is_some_and(|root| root == root_id)
         };
         let found = existing.iter().filter(is_left).map(|object| {
