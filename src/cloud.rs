@@ -60,12 +60,13 @@ pub trait Cloud: Send + Sync + 'static {
         objects: &[&Object],
     ) -> Result<Vec<Observed>, Failure>;
 
-    /// Finds the objects below a root because of which AWS would reject what a plan begins. `existing` are the managed
-    /// ones. Sends one call for each kind whose objects may have what only one can have, and none if nothing begins.
+    /// Finds the objects because of which AWS would reject what a plan begins: those below the root if it exists, and
+    /// others. `existing` are the managed ones. Sends one call for each kind whose objects may have what only one can
+    /// have, and none if nothing begins.
     async fn obstacles(
         &self,
         owner: TopologyKind,
-        root_id: &str,
+        root_id: Option<&str>,
         begun: &[Begun<'_>],
         existing: &[Entry],
     ) -> Result<Vec<Obstacle>, Failure>;

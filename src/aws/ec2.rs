@@ -1,6 +1,7 @@
 //! The objects of a network: one file per kind with the functions `read`, `create`, `update` and `delete` in this
 //! order, and one batched read of all kinds.
 
+mod address_users;
 mod claims;
 pub(crate) mod default_network_acl;
 pub(crate) mod default_security_group;

@@ -132,7 +132,7 @@ impl Cloud for Session {
     async fn obstacles(
         &self,
         owner: TopologyKind,
-        root_id: &str,
+        root_id: Option<&str>,
         begun: &[Begun<'_>],
         existing: &[Entry],
     ) -> Result<Vec<Obstacle>, Failure> {

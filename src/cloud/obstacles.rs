@@ -20,6 +20,8 @@ pub struct Obstacle {
     pub key: Key,
     /// The ID of the obstacle.
     pub id: String,
+    /// The ID of the root whose ownership tag it has, if that can be another one.
+    pub owner: Option<String>,
     /// What the obstacle has: a sentence.
     pub message: String,
     /// What to do.

@@ -87,7 +87,7 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
     async fn obstacles(
         &self,
         owner: TopologyKind,
-        root_id: &str,
+        root_id: Option<&str>,
         begun: &[Begun<'_>],
         existing: &[Entry],
     ) -> Result<Vec<Obstacle>, Failure> {

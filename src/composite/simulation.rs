@@ -377,7 +377,7 @@ impl Cloud for Simulation {
     async fn obstacles(
         &self,
         _: TopologyKind,
-        _: &str,
+        _: Option<&str>,
         begun: &[Begun<'_>],
         existing: &[Entry],
     ) -> Result<Vec<Obstacle>, Failure> {

@@ -4,7 +4,7 @@ use aws_sdk_ec2::types::VpcEndpoint;
 
 use super::filter;
 use crate::aws::Session;
-use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::AwsError;
 use crate::cloud::Failure;
 
 /// What an unmanaged object has, and what to do: each one or more sentences.
@@ -68,22 +68,4 @@ pub(super) async fn with_other_endpoint(
         Some(other) => explained_by(failure, routes(other, service_name, tables)),
         None => failure,
     }
-}
-
-/// The failure of a NAT gateway whose address something else uses, with the user of the address and what to do.
-pub(super) async fn with_user(operation: &Operation<'_>, failure: Failure, address: &str) -> Failure {
-    let session = operation.session;
-    let found = session.pollers.addresses.now(&session.ec2, address).await.unwrap_or_else(|failure| {
-        tracing::warn!("The user of {address} is unknown: {failure}");
-        None
-    });
-    let user = found.as_ref().and_then(|it| it.instance_id().filter(|id| !id.is_empty()).or(it.network_interface_id()));
-    let Some(user) = user else { return failure };
-    let association = found.as_ref().and_then(|it| it.association_id()).unwrap_or("ID");
-    let message = format!("{}. {address} is associated with {user}", failure.message.trim_end_matches('.'));
-    Failure { message, ..failure }.with_advice(
-        "If that is the network interface of a NAT gateway, delete the NAT gateway. Otherwise disassociate the address \
-         with this command, or replace it in custom_nat_eips. Then run Terraform again.",
-        [format!("aws ec2 disassociate-address --association-id {association}")],
-    )
 }

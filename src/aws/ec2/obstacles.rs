@@ -3,20 +3,35 @@
 //! A plan reports them, and an apply only if they appear after its plan: with the same texts, which are in the files of
 //! the kinds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use aws_sdk_ec2::types::VpcEndpoint as Endpoint;
+use aws_sdk_ec2::types::{self as ec2, VpcEndpoint as Endpoint};
 
 use super::conflicts::{self, Text};
-use super::{egress_only_internet_gateway, flow_log, private_names, security_group, vpc_endpoint};
+use super::{address_users, egress_only_internet_gateway, eip, filter_any, flow_log, nat_gateway, private_names};
+use super::{security_group, tags, vpc_endpoint};
 use crate::aws::Session;
 use crate::cloud::{Begun, Failure, Obstacle};
 use crate::model::{
-    EgressOnlyInternetGateway, Entry, FlowLog, Input, InterfaceEndpoint, Key, Ref, SecurityGroup, VpcEndpoint,
+    EgressOnlyInternetGateway, Entry, FlowLog, Input, InterfaceEndpoint, Key, NatGateway, Ref, SecurityGroup,
+    VpcEndpoint,
 };
 
-/// The obstacles of a network.
+/// The obstacles of a network. A new VPC contains none.
 pub(crate) async fn obstacles(
+    session: &Session,
+    vpc_id: Option<&str>,
+    begun: &[Begun<'_>],
+    existing: &[Entry],
+) -> Result<Vec<Obstacle>, Failure> {
+    let mut found = of_addresses(session, begun, existing).await?;
+    if let Some(vpc_id) = vpc_id {
+        found.extend(in_vpc(session, vpc_id, begun, existing).await?);
+    }
+    Ok(found)
+}
+
+async fn in_vpc(
     session: &Session,
     vpc_id: &str,
     begun: &[Begun<'_>],
@@ -53,7 +68,59 @@ pub(crate) async fn obstacles(
 }
 
 fn add(found: &mut Vec<Obstacle>, key: &Key, other: Option<(&str, Text)>) {
-    found.extend(other.map(|(id, (message, hint))| Obstacle { key: key.clone(), id: id.to_string(), message, hint }));
+    found.extend(other.map(|(id, (message, hint))| Obstacle {
+        key: key.clone(),
+        id: id.to_string(),
+        owner: None,
+        message,
+        hint,
+    }));
+}
+
+/// What uses the addresses of the user that new NAT gateways get.
+async fn of_addresses(session: &Session, begun: &[Begun<'_>], existing: &[Entry]) -> Result<Vec<Obstacle>, Failure> {
+    let new = begun.iter().filter(|it| it.before.is_none());
+    let new = new.filter_map(|it| {
+        let spec = NatGateway::of(it.spec)?;
+        Some((nat_gateway::given_address(spec)?, (it.key, &spec.subnet)))
+    });
+    let new: BTreeMap<&str, (&Key, &Key)> = new.collect();
+    if new.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut addresses = eip::describe(session.ec2.clone(), filter_any("allocation-id", new.keys().copied())).await?;
+    addresses.retain(|it| address_users::user_of(it).is_some());
+    if addresses.is_empty() {
+        return Ok(Vec::new());
+    }
+    let gateways = nat_gateway::of_account(session).await?;
+    let mut found = Vec::new();
+    for address in &addresses {
+        let Some((id, user)) = address.allocation_id().zip(address_users::user_of(address)) else { continue };
+        let Some((key, subnet)) = new.get(id) else { continue };
+        let uses = |it: &&ec2::NatGateway| {
+            it.nat_gateway_addresses()
+                .iter()
+                .any(|it| it.allocation_id() == Some(id) || it.network_interface_id() == Some(user))
+        };
+        let gateway = gateways.iter().filter(uses).max_by_key(|it| nat_gateway::exists(it));
+        let Some((gateway, gateway_id)) = gateway.and_then(|it| Some((it, it.nat_gateway_id()?))) else {
+            let (message, hint) = address_users::associated(address, user);
+            found.push(Obstacle { key: (*key).clone(), id: user.to_string(), owner: None, message, hint });
+            continue;
+        };
+        // A create waits until a deleted one has released its address.
+        if !nat_gateway::exists(gateway) || existing.iter().any(|entry| entry.id == gateway_id) {
+            continue;
+        }
+        let is_at = |entry: &Entry| entry.key == **subnet && Some(entry.id.as_str()) == gateway.subnet_id();
+        let slot = existing.iter().any(is_at).then_some(key.slot.as_str());
+        let owner = tags::resource(gateway.tags()).and_then(|it| it.split_once('/')).map(|(_, root_id)| root_id);
+        let (message, hint) = address_users::of_nat_gateway(id, (gateway_id, owner), slot);
+        let owner = owner.map(str::to_string);
+        found.push(Obstacle { key: (*key).clone(), id: gateway_id.to_string(), owner, message, hint });
+    }
+    Ok(found)
 }
 
 /// Endpoints with the private names of a service, or with routes to it.

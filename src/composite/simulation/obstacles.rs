@@ -8,7 +8,11 @@ use crate::model::{Claim, Entry, Object, Spec};
 fn has_what_one_can_have(spec: &Spec) -> bool {
     matches!(
         spec,
-        Spec::SecurityGroup(_) | Spec::InterfaceEndpoint(_) | Spec::FlowLog(_) | Spec::EgressOnlyInternetGateway(_)
+        Spec::SecurityGroup(_)
+            | Spec::InterfaceEndpoint(_)
+            | Spec::FlowLog(_)
+            | Spec::EgressOnlyInternetGateway(_)
+            | Spec::NatGateway(_)
     )
 }
 
@@ -24,6 +28,15 @@ fn have_one_name(object: &Object, begun: &Begun<'_>) -> bool {
 }
 
 impl Simulation {
+    /// Gives the ownership tags of an object to another root, or removes them.
+    pub(crate) fn give_to(&self, slot: &str, root_id: Option<&str>) {
+        let objects = self.objects();
+        let key = objects.iter().map(|object| &object.key).find(|key| key.slot == slot).expect("it exists");
+        let mut owners = self.created_for.lock().unwrap();
+        owners.remove(key);
+        owners.extend(root_id.map(|id| (key.clone(), id.to_string())));
+    }
+
     /// The ID of the object that something else built and that has what another one gains.
     fn built_with(&self, begun: &Begun<'_>, is_managed: impl Fn(&str) -> bool) -> Option<String> {
         let gained = gained(begun);
@@ -43,7 +56,7 @@ impl Simulation {
             let id = self.built_with(begun, is_managed)?;
             let message = format!("{id} has what {} needs.", begun.key);
             let hint = format!("Set {:?} = {id:?} in adopt.", begun.key.slot);
-            Some(Obstacle { key: begun.key.clone(), id, message, hint })
+            Some(Obstacle { key: begun.key.clone(), id, owner: None, message, hint })
         };
         begun.iter().filter_map(obstacle).collect()
     }

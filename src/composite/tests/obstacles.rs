@@ -30,6 +30,11 @@ fn gateway_only() -> (&'static str, Value) {
     ("create_egress_only_igw", true.into())
 }
 
+fn addresses(ids: &[&str]) -> [(&'static str, Value); 3] {
+    let count = i64::try_from(ids.len()).expect("there are few");
+    [("num_nat_gateways", count.into()), ("use_custom_nat_eips", true.into()), ("custom_nat_eips", ids.to_vec().into())]
+}
+
 /// The slot of an object that something else builds, the configuration that requires one with its place, and the input
 /// at which the plan names it.
 fn kinds() -> Vec<(&'static str, Value, &'static str)> {
@@ -38,25 +43,33 @@ fn kinds() -> Vec<(&'static str, Value, &'static str)> {
         ("security_group.interface_endpoints", with(&[endpoint("kms", &[])]), "interface_endpoints"),
         ("flow_log.all", with(&[log("all", "ALL")]), "flow_logs"),
         ("egress_only_internet_gateway", with(&[gateway_only()]), "create_egress_only_igw"),
+        ("nat_gateway.0", with(&addresses(&["eipalloc-1"])), "custom_nat_eips"),
     ]
 }
 
 /// A network in which something else has built the object in this slot. Returns its ID too.
 async fn with_obstacle(slot: &str, config: &Value) -> (Terraform<FourTierVpc>, String) {
+    let (terraform, [id]) = with_obstacles([slot], config).await;
+    (terraform, id)
+}
+
+/// The same for several objects.
+async fn with_obstacles<const N: usize>(slots: [&str; N], config: &Value) -> (Terraform<FourTierVpc>, [String; N]) {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     terraform.assert_applies(&with(&[])).await;
     let before = terraform.account.slots();
     let (state, private) = (terraform.state.clone(), terraform.private.clone());
     terraform.assert_applies(config).await;
-    let id = terraform.state.get("aws_objects").get(slot).as_str().expect("it exists").to_string();
+    let objects = terraform.state.get("aws_objects").clone();
+    let ids = slots.map(|slot| objects.get(slot).as_str().expect("it exists").to_string());
     (terraform.state, terraform.private) = (state, private);
-    for other in terraform.account.slots().iter().filter(|it| !before.contains(it) && *it != slot) {
+    for other in terraform.account.slots().iter().filter(|it| !before.contains(it) && !slots.contains(&it.as_str())) {
         terraform.account.delete_outside(other);
     }
-    terraform.account.further.lock().unwrap().insert(slot.to_string());
+    terraform.account.further.lock().unwrap().extend(slots.map(str::to_string));
     terraform.refresh().await;
     terraform.account.take_calls();
-    (terraform, id)
+    (terraform, ids)
 }
 
 fn adopting(config: &Value, entries: &[(&str, &str)]) -> Value {
@@ -80,7 +93,10 @@ async fn assert_named(terraform: &Terraform<FourTierVpc>, config: &Value, id: &s
 async fn an_obstacle_of_each_kind_is_an_error_of_the_plan() {
     for (slot, config, input) in kinds() {
         let (mut terraform, id) = with_obstacle(slot, &config).await;
-        assert_named(&terraform, &config, &id, input).await;
+        for owner in [None, Some("vpc-of-another-root")] {
+            terraform.account.give_to(slot, owner);
+            assert_named(&terraform, &config, &id, input).await;
+        }
         // The entry of a managed object lifts nothing.
         let subnet = terraform.state.get("aws_objects").get("subnet.public.0").as_str().expect("an id").to_string();
         assert_named(&terraform, &adopting(&config, &[("subnet.public.0", &subnet)]), &id, input).await;
@@ -106,6 +122,17 @@ async fn an_obstacle_that_adopt_names_is_none() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn adopt_lifts_only_the_check_of_what_it_names() {
+    let (log_slot, gateway_slot) = ("flow_log.all", "egress_only_internet_gateway");
+    let config = with(&[log("all", "ALL"), gateway_only()]);
+    let (mut terraform, [log, gateway]) = with_obstacles([log_slot, gateway_slot], &config).await;
+    assert_named(&terraform, &adopting(&config, &[(log_slot, &log)]), &gateway, "create_egress_only_igw").await;
+    assert_named(&terraform, &adopting(&config, &[(gateway_slot, &gateway)]), &log, "flow_logs").await;
+    terraform.assert_applies(&adopting(&config, &[(log_slot, &log), (gateway_slot, &gateway)])).await;
+    terraform.assert_quiet(&config).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn names_that_an_endpoint_gains_are_looked_for() {
     let named = with(&[endpoint("kms", &[])]);
     let (mut terraform, id) = with_obstacle("interface_endpoint.kms", &named).await;
@@ -114,6 +141,31 @@ async fn names_that_an_endpoint_gains_are_looked_for() {
     terraform.account.take_calls();
     let gains = with(&[endpoint("own", &[("service", "kms".into())])]);
     assert_named(&terraform, &gains, &id, "interface_endpoints").await;
+}
+
+/// Both would be created by the same resource.
+#[tokio::test(start_paused = true)]
+async fn what_two_entries_would_have_is_an_error_of_the_plan() {
+    let entries = |input: &'static str, names: [&str; 2], entry: Value| {
+        with(&[(input, Value::map(names.map(|name| (name, entry.clone()))))])
+    };
+    let (_, logs) = log("one", "ALL");
+    let of_kms = Value::map([("service", "kms".into())]);
+    for (config, parts) in [
+        (entries("interface_endpoints", ["one", "two"], of_kms), ["one", "private DNS names"]),
+        (entries("flow_logs", ["one", "two"], logs.get("one").clone()), ["one", "same configuration"]),
+        (with(&addresses(&["eipalloc-1", "eipalloc-1"])), ["eipalloc-1", "custom_nat_eips"]),
+    ] {
+        let mut terraform = Terraform::<FourTierVpc>::new(2);
+        terraform.assert_applies(&with(&[("num_availability_zones", 2_i64.into())])).await;
+        terraform.account.take_calls();
+        // The addresses are those of one input, which a plan does not check again.
+        let mut found = terraform.resource.validate(&terraform.config(&config));
+        found.0.extend(terraform.plan(&config).await.diagnostics.0);
+        let text = format!("{found:?}");
+        assert!(found.has_errors() && parts.iter().all(|part| text.contains(part)), "{text}");
+        assert_eq!(terraform.account.take_calls(), [""; 0]);
+    }
 }
 
 /// The plan deletes what has the place.

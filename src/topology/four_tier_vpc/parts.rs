@@ -119,6 +119,7 @@ pub(super) fn input_of(slot: &str) -> AttributePath {
     let entry = of_entries.iter().find_map(|(slots, input)| Some((input, name_in(slot, slots)?)));
     match (entry, slot) {
         (Some((input, name)), _) => AttributePath::new(input).key(name),
+        (None, slot) if slot.starts_with("nat_gateway.") => AttributePath::new("custom_nat_eips"),
         (None, keys::ENDPOINTS_GROUP) => AttributePath::new("interface_endpoints"),
         (None, keys::EGRESS_ONLY_INTERNET_GATEWAY) => AttributePath::new("create_egress_only_igw"),
         (None, _) => AttributePath::new("create_vpc_endpoints"),

@@ -1,13 +1,13 @@
 use super::*;
 use crate::aws::ec2::recorded::Recorded;
 use crate::model::keys::network as keys;
-use crate::model::{FlowLogSettings, Object, Spec};
+use crate::model::{FlowLogSettings, Object, Spec, Tier};
 
 const VPC: &str = "vpc-1";
 const KMS: &str = "com.amazonaws.us-east-1.kms";
 
 async fn found(aws: &Recorded, begun: &[Begun<'_>], existing: &[Entry]) -> Vec<Obstacle> {
-    obstacles(&aws.session(), VPC, begun, existing).await.unwrap()
+    obstacles(&aws.session(), Some(VPC), begun, existing).await.unwrap()
 }
 
 fn new(object: &Object) -> Begun<'_> {
@@ -120,4 +120,86 @@ async fn another_endpoint_with_our_routes_is_named() {
     let none = Recorded::default();
     assert_eq!(found(&none, &[new(&routed)], &[]).await, []);
     assert_eq!(none.actions(), [""; 0]);
+}
+
+fn addresses(user: &str) -> String {
+    format!(
+        "<addressesSet><item><allocationId>eipalloc-1</allocationId><associationId>eipassoc-1</associationId>{user}\
+         </item></addressesSet>"
+    )
+}
+
+fn gateways(state: &str, more: &str) -> String {
+    format!(
+        "<natGatewaySet><item><natGatewayId>nat-9</natGatewayId><subnetId>subnet-1</subnetId><vpcId>{VPC}</vpcId>\
+         <state>{state}</state><natGatewayAddressSet><item><allocationId>eipalloc-1</allocationId>\
+         <networkInterfaceId>eni-1</networkInterfaceId></item></natGatewayAddressSet>{more}</item></natGatewaySet>"
+    )
+}
+
+const INTERFACE: &str = "<networkInterfaceId>eni-1</networkInterfaceId>";
+
+/// A new NAT gateway with an address of the user, and its subnet.
+fn with_given_address() -> (Object, Entry) {
+    let subnet = keys::subnet(Tier::Public, 0, "use1-az1", &Input::Known("10.0.0.0/24".into()));
+    let allocation = Input::Known(Ref::Id("eipalloc-1".into()));
+    let key = keys::nat_gateway(0, &subnet, &allocation);
+    let spec = NatGateway { subnet: subnet.clone(), allocation: Some(allocation), ..NatGateway::test() };
+    let subnet = Entry::new(subnet, "subnet-1", crate::model::Subnet::test().into());
+    (Object::new(key, spec.into()), subnet)
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_uses_a_given_address_is_named() {
+    let (gateway, subnet) = with_given_address();
+    let on = |user: &str, gateways: &str| {
+        Recorded::default().on("DescribeAddresses", &addresses(user)).on("DescribeNatGateways", gateways)
+    };
+    let none = "<natGatewaySet/>";
+    let instance = "<instanceId>i-1</instanceId><networkInterfaceId>eni-2</networkInterfaceId>";
+    let tags = "<tagSet><item><key>fgw:resource</key><value>fgw_four_tier_vpc/vpc-7</value></item></tagSet>";
+    for (user, gateways, id, owner, parts) in [
+        (instance, none, "i-1", None, ["eipalloc-1 is associated with i-1", "--association-id eipassoc-1"]),
+        (INTERFACE, none, "eni-1", None, ["eipalloc-1 is associated with eni-1", "in custom_nat_eips"]),
+        (INTERFACE, &gateways("available", ""), "nat-9", None, ["of nat-9.", "\"nat_gateway.0\" = \"nat-9\" in adopt"]),
+        (
+            INTERFACE,
+            &gateways("pending", tags),
+            "nat-9",
+            Some("vpc-7"),
+            ["of nat-9 of vpc-7.", "delete that NAT gateway"],
+        ),
+    ] {
+        let named = found(&on(user, gateways), &[new(&gateway)], std::slice::from_ref(&subnet)).await;
+        let [obstacle] = named.as_slice() else { panic!("{id}: {named:?}") };
+        assert_eq!((obstacle.id.as_str(), obstacle.owner.as_deref(), &obstacle.key), (id, owner, &gateway.key));
+        let text = format!("{} {}", obstacle.message, obstacle.hint);
+        assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+    }
+    // In another subnet, it cannot take the place of ours.
+    let elsewhere = found(&on(INTERFACE, &gateways("available", "")), &[new(&gateway)], &[]).await;
+    assert!(elsewhere[0].hint.starts_with("Replace the address in custom_nat_eips"), "{elsewhere:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_address_that_becomes_free_is_no_obstacle() {
+    let (gateway, subnet) = with_given_address();
+    let on = |user: &str, gateways: &str| {
+        Recorded::default().on("DescribeAddresses", &addresses(user)).on("DescribeNatGateways", gateways)
+    };
+    let aws = on("", "");
+    assert_eq!(found(&aws, &[new(&gateway)], &[]).await, []);
+    assert_eq!(aws.actions(), ["DescribeAddresses"]);
+    for state in ["deleting", "deleted"] {
+        assert_eq!(found(&on(INTERFACE, &gateways(state, "")), &[new(&gateway)], &[]).await, [], "{state}");
+    }
+    let ours = Entry::new(Key::new("nat_gateway.1"), "nat-9", gateway.spec.clone());
+    assert_eq!(found(&on(INTERFACE, &gateways("failed", "")), &[new(&gateway)], &[subnet, ours]).await, []);
+    // An address that the network allocates is its own.
+    let aws = Recorded::default();
+    let allocation = Some(Input::Known(Ref::Key(keys::eip(0))));
+    let spec = NatGateway { allocation, ..NatGateway::of(&gateway.spec).unwrap().clone() };
+    let object = Object::new(gateway.key.clone(), spec.into());
+    assert_eq!(found(&aws, &[new(&object)], &[]).await, []);
+    assert_eq!(aws.actions(), [""; 0]);
 }

@@ -74,7 +74,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
                 diagnostics.0.extend(reported.0);
                 let (decision, taken) = decided.ok()?;
                 if let Some(decision) = &decision
-                    && self.is_obstructed(cloud, &private.inventory, decision, diagnostics).await?
+                    && self.is_obstructed(cloud, roots, &private.inventory, decision, diagnostics).await?
                 {
                     return None;
                 }
@@ -92,23 +92,29 @@ impl<P: Topology> PreparedPlan<'_, P> {
     async fn is_obstructed(
         &self,
         cloud: &dyn Cloud,
+        roots: Roots<'_>,
         inventory: &Inventory,
         decision: &Decision,
         diagnostics: &mut Diagnostics,
     ) -> Option<bool> {
+        let root = inventory.at(P::KIND.root());
         // An adoption creates nothing: it asks for further entries in `adopt` instead.
-        let is_checked = |root: &&Entry| self.shown.is_none() && !root.is_foreign();
-        let Some(root) = inventory.at(P::KIND.root()).filter(is_checked) else { return Some(false) };
+        if self.shown.is_some() || root.is_some_and(Entry::is_foreign) {
+            return Some(false);
+        }
         let begun = decision.plan.ops.iter().filter_map(|op| match &op.action {
             Action::Create(object) => Some(Begun { key: &object.key, before: None, spec: &object.spec }),
             Action::Update { before, to, .. } => Some(Begun { key: &to.key, before: Some(before), spec: &to.spec }),
             Action::Delete { .. } => None,
         });
         let begun: Vec<Begun<'_>> = begun.collect();
-        let found = cloud.obstacles(P::KIND, &root.id, &begun, &inventory.entries).await;
+        let found = cloud.obstacles(P::KIND, root.map(|it| it.id.as_str()), &begun, &inventory.entries).await;
         let mut found = found.or_report::<P>(diagnostics)?;
         let adopted = P::adopt(&self.config).known().cloned().unwrap_or_default();
-        found.retain(|it| !adopted.values().any(|id| id.known() == Some(&it.id)));
+        let is_named = |it: &Obstacle| adopted.values().any(|id| id.known() == Some(&it.id));
+        // The same run may delete what a root of this state has: the one that this plan replaces, for example.
+        let is_managed = |it: &Obstacle| it.owner.as_deref().is_some_and(|root| roots.managed.contains(root));
+        found.retain(|it| !is_named(it) && !is_managed(it));
         let problem = |it: &Obstacle| Problem::new(P::input_of(&it.key), it.message.clone(), it.hint.clone());
         diagnostics.problems(found.iter().map(problem));
         Some(!found.is_empty())
