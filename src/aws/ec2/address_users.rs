@@ -8,7 +8,7 @@ use crate::cloud::Failure;
 
 /// The instance or the network interface that an address is associated with.
 pub(super) fn user_of(address: &Address) -> Option<&str> {
-    address.instance_id().filter(|id| !id.is_empty()).or(address.network_interface_id())
+    [address.instance_id(), address.network_interface_id()].into_iter().flatten().find(|id| !id.is_empty())
 }
 
 /// An address that a network interface or an instance uses.

@@ -124,6 +124,7 @@ fn a_gateway_endpoint_with_our_routes_is_named_in_the_plan() {
     let table = env.id("route_table.private_app.0");
     let theirs = json!({
         "VpcId": env.id("vpc"), "ServiceName": "com.amazonaws.us-east-1.s3", "RouteTableIds": [table],
+        "VpcEndpointType": "Gateway",
     });
     let theirs = text(&env.proxy.boto("ec2", "create_vpc_endpoint", theirs)["VpcEndpoint"]["VpcEndpointId"]);
     env.config(ALONE);

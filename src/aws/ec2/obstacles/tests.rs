@@ -187,9 +187,11 @@ async fn an_address_that_becomes_free_is_no_obstacle() {
     let on = |user: &str, gateways: &str| {
         Recorded::default().on("DescribeAddresses", &addresses(user)).on("DescribeNatGateways", gateways)
     };
-    let aws = on("", "");
-    assert_eq!(found(&aws, &[new(&gateway)], &[]).await, []);
-    assert_eq!(aws.actions(), ["DescribeAddresses"]);
+    for unused in ["", "<instanceId/><networkInterfaceId/>"] {
+        let aws = on(unused, "");
+        assert_eq!(found(&aws, &[new(&gateway)], &[]).await, []);
+        assert_eq!(aws.actions(), ["DescribeAddresses"]);
+    }
     for state in ["deleting", "deleted"] {
         assert_eq!(found(&on(INTERFACE, &gateways(state, "")), &[new(&gateway)], &[]).await, [], "{state}");
     }
