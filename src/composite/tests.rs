@@ -28,6 +28,7 @@ mod list;
 mod lives;
 mod location;
 mod nat_changes;
+mod obstacles;
 mod dependents;
 mod propagation;
 mod replaced_settings;

@@ -97,6 +97,8 @@ mod missing_objects;
 mod nat_changes;
 #[path = "network/snapshot.rs"]
 mod snapshot;
+#[path = "network/obstacles.rs"]
+mod obstacles;
 #[path = "network/ownership_tags.rs"]
 mod ownership_tags;
 #[path = "network/private_nat.rs"]

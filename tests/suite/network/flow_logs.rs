@@ -218,7 +218,7 @@ fn rejected_destinations_are_explained_and_can_be_corrected() {
     let theirs = theirs.as_str().expect("an ID").to_string();
     let taken = with(&format!("{}\n{}", app("").replace("/net/app", "/theirs"), audit("logs", "")));
     env.config(&taken);
-    env.workspace.apply(&[]).failed_with(&format!("\"flow_log.app\" = \"{theirs}\" in adopt"));
+    env.workspace.plan(&[]).failed_with(&format!("\"flow_log.app\" = \"{theirs}\" in adopt"));
     let adopted = format!("{taken}\n  adopt = {{ \"flow_log.app\" = \"{theirs}\" }}");
     let adopted = env.change(&adopted);
     assert_eq!(adopted.calls, "CreateTags 1");
