@@ -276,9 +276,9 @@ impl Cloud for Simulation {
             TopologyKind::FourTierVpc => self.hide_unlisted(&mut objects, known, [slots, consented]),
             TopologyKind::HttpGateway => Vec::new(),
         };
-        for position in 0..objects.len() {
-            let missing = self.missing_target(&objects[position], &existing);
-            if let (Some(id), Spec::Route(route)) = (missing, &mut objects[position].spec) {
+        for object in &mut objects {
+            let missing = self.missing_target(object, &existing);
+            if let (Some(id), Spec::Route(route)) = (missing, &mut object.spec) {
                 route.target = Ref::blackhole(&id);
             }
         }

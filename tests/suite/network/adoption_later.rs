@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::interruptions::apply_killed;
-use super::{THIS, TestEnv, text};
+use super::{SHORT_TIMEOUTS, THIS, TestEnv, text};
 use crate::support::foreign::network::{ForeignNetwork, Objects, foreign_tags, one_nat_gateway_per_az};
 
 /// An adopted network in two AZs, in which boto3 has built the objects of a third one.
@@ -213,6 +213,8 @@ fn a_leftover_with_an_interface_is_taken_over_by_name() {
 fn a_destroy_of_a_partly_adopted_network_deletes_nothing() {
     let network = Extended::new();
     let env = &network.env;
+    env.config(&format!("{}{}{SHORT_TIMEOUTS}", network.common, zones(2, &network.addresses)));
+    env.workspace.apply(&[]).succeeded();
     let before = env.attribute("aws_objects");
     env.proxy.clear_calls();
     let refused = env.workspace.destroy();

@@ -41,8 +41,7 @@ fn a_plan_names_what_has_the_private_names() {
     let env = TestEnv::new();
     env.change(ALONE);
     let vpc = env.id("vpc");
-    let group = json!({ "GroupName": "theirs", "Description": "theirs", "VpcId": vpc });
-    let group = created(&env, "create_security_group", group, "/GroupId");
+    let group = env.id("default_security_group");
     let theirs = json!({
         "VpcId": vpc, "VpcEndpointType": "Interface", "SubnetIds": [env.id("subnet.private_app.0")],
         "SecurityGroupIds": [group], "ServiceName": "com.amazonaws.us-east-1.kms", "PrivateDnsEnabled": true,
@@ -93,7 +92,7 @@ fn a_plan_names_the_nat_gateway_with_an_address() {
     let entry = format!("\"nat_gateway.0\" = \"{nat}\"");
     let texts = [&*format!("{used} is the address of {nat}."), &format!("set {entry} in adopt")];
     assert_named(&env, &with_address(&used), &texts);
-    assert_eq!(env.change(&adopting(&with_address(&used), &entry)).calls, "CreateRoute 2, CreateTags 1");
+    assert_eq!(env.change(&adopting(&with_address(&used), &entry)).calls, "CreateRoute 1, CreateTags 1");
     assert_eq!(env.id("nat_gateway.0"), nat);
     env.destroy();
 }
