@@ -347,8 +347,9 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         self.private.inventory = inventory;
         self.private.forget_foreign();
         self.private.in_creation = (creating || self.private.in_creation) && diagnostics.has_errors();
+        // From now on, a new root has its ID. Without one, it uses nothing.
+        self.shared.managed_roots.note_usable(&self.name, &Inventory::default());
         if let Some(root_id) = &root_id {
-            self.shared.managed_roots.note_usable(&self.name, &Inventory::default());
             self.shared.managed_roots.note_usable(root_id, &self.private.inventory);
         }
         // If no client receives the state, the root keeps the tag `fgw:state = creating`, by which the next create
