@@ -123,8 +123,9 @@ impl Part for InterfaceEndpoints {
                     if !it.security_group_ids.is_known() {
                         it.security_group_ids = Input::Known((!exists).then(Vec::new));
                     }
-                    if shares_group {
-                        it.assume_shared_group();
+                    match shares_group {
+                        true => it.assume_shared_group(),
+                        false => it.assume_own_group(),
                     }
                     *entry = Input::Known(it);
                 }
