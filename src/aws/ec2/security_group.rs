@@ -174,22 +174,21 @@ async fn create_named(
         answer.group_id.ok_or_else(|| incomplete_answer("CreateSecurityGroup", "an id"))
     };
     let find = || async {
-        let found = in_vpc(operation, vpc_id, vec![request.clone()]).await?;
+        let found = in_vpc(operation.session, vpc_id, vec![request.clone()]).await?;
         Ok(found.into_iter().find_map(|it| it.group_id))
     };
     Mutation::of_ec2(operation, "CreateSecurityGroup").create(create, id, find).await
 }
 
-async fn in_vpc(operation: &Operation<'_>, vpc_id: &str, filters: Vec<Filter>) -> Result<Vec<Group>, Failure> {
+async fn in_vpc(session: &Session, vpc_id: &str, filters: Vec<Filter>) -> Result<Vec<Group>, Failure> {
     let filters = [vec![filter("vpc-id", vpc_id)], filters].concat();
-    let call = operation.session.ec2.describe_security_groups().set_filters(Some(filters));
+    let call = session.ec2.describe_security_groups().set_filters(Some(filters));
     list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await
 }
 
 /// All groups of a VPC.
 pub(super) async fn all_in_vpc(session: &Session, vpc_id: &str) -> Result<Vec<Group>, Failure> {
-    let call = session.ec2.describe_security_groups().filters(filter("vpc-id", vpc_id));
-    let mut found = list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await?;
+    let mut found = in_vpc(session, vpc_id, Vec::new()).await?;
     // Not every implementation of the EC2 API applies the filter.
     found.retain(|it| it.vpc_id().is_none_or(|id| id == vpc_id));
     Ok(found)
