@@ -7,6 +7,7 @@ mod effects;
 mod groups;
 mod kills;
 mod limits;
+mod names;
 mod obstacles;
 mod outside;
 mod people;
@@ -31,7 +32,8 @@ use crate::cloud::{
     Obstacle, OpContext, Recorder, Root, RootState, Seen, Unmanaged,
 };
 use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope, TopologyKind};
-use crate::model::{Claim, Entry, Inventory, Key, Learned, LogGroup, Object, OnDelete, Ref, RouteTable, Spec};
+use crate::model::{Claim, Entry, Finding, Inventory, Key, Learned, LogGroup, Object, OnDelete, Outside, Ref};
+use crate::model::{RouteTable, Spec};
 use crate::model::{UnmanagedInApi, UnmanagedSubnet};
 use crate::plugin::Input;
 use discovered::{Discovered, landscape};
@@ -134,6 +136,7 @@ pub(crate) struct Simulation {
     tagged_as: Mutex<BTreeMap<String, String>>,
     /// Log groups that the simulated root does not own, and whom their tags name.
     groups: Mutex<groups::Groups>,
+    names: names::Names,
     /// What AWS allows only up to a number, or only later.
     pub(crate) limits: limits::Limits,
 }
@@ -254,7 +257,9 @@ impl Cloud for Simulation {
             kms_key: self.kms_key.lock().unwrap().clone().filter(|_| needs_key),
             outside: BTreeMap::new(),
         };
-        let outside = self.existing_groups(lookups).into_iter().chain(self.existing_mappings(lookups)).collect();
+        let mut outside: BTreeMap<Outside, Finding> = self.existing_groups(lookups);
+        outside.extend(self.existing_mappings(lookups));
+        outside.extend(self.existing_names(lookups));
         Ok(Facts { outside, ..facts.of(lookups) })
     }
 
@@ -399,6 +404,7 @@ impl Cloud for Simulation {
         self.refuse_beyond_limit(object)?;
         let equal = self.take_equal_route(work, &object.spec).or_else(|| self.take_unlisted(work, &object.spec));
         self.refuse_for_unmanaged(object)?;
+        self.refuse_taken_name(object)?;
         self.refuse_for_further(object)?;
         for (id, block) in self.unmanaged_subnets.lock().unwrap().iter() {
             let theirs = Claim::Addresses(block.parse().expect("the test sets valid blocks"));

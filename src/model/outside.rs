@@ -78,8 +78,8 @@ pub struct Reference {
 pub enum Finding {
     /// It exists.
     Exists {
-        /// The ID of the root whose ownership tag it has.
-        owner: Option<String>,
+        /// The root that its ownership tag names.
+        owner: Option<OwningRoot>,
         /// Of a zone its name, of a domain the DNS name of its target, of a record its type and its target, of a
         /// mapping its ID and its target, such as `m1 api1/prod`, of a prefix list its weight in rules and its family,
         /// such as `55 IPv4`, of a VPC link its status, of a subnet the ID of its AZ.
@@ -155,6 +155,45 @@ impl Outside {
             Outside::Function(arn) => arn.to_string(),
             Outside::Mapping { domain, path, .. } => format!("{domain}/{path}"),
             Outside::Record { zone_id, name, record_type } => format!("{zone_id}_{name}_{record_type}"),
+        }
+    }
+
+    /// The name of an object that no second one may have, without what depends on its resource. `None` for an object
+    /// without such a name, while the name is unknown, and for a part of an object with such a name.
+    pub fn name_of(spec: &Spec) -> Option<Outside> {
+        match spec {
+            Spec::LogGroup(it) => Some(Outside::LogGroup { name: it.name.known()?.clone(), slot: String::new() }),
+            Spec::DomainName(it) => Some(Outside::Domain(it.domain_name.known()?.clone())),
+            Spec::DnsRecord(it) => Some(Outside::Record {
+                zone_id: it.zone_id.known()?.clone(),
+                name: it.name.known()?.clone(),
+                record_type: it.record_type.clone(),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Its name as [`Outside::name_of`] returns it.
+    pub fn as_name(&self) -> Outside {
+        match self.clone() {
+            Outside::LogGroup { name, .. } => Outside::LogGroup { name, slot: String::new() },
+            other => other,
+        }
+    }
+
+    /// Whether its name is unique in each Region alone.
+    pub fn is_regional(&self) -> bool {
+        !matches!(self, Outside::Record { .. })
+    }
+
+    /// Whether an entry of `adopt` takes it over: its own, or that of the custom domain to which it belongs.
+    pub fn is_adopted_by(&self, slot: &str, id: &str) -> bool {
+        match self {
+            Outside::LogGroup { name, slot: own } => own == slot && name == id,
+            Outside::Domain(name) | Outside::Record { name, .. } | Outside::Mapping { domain: name, .. } => {
+                slot == super::keys::gateway::DOMAIN && name == id
+            }
+            _ => false,
         }
     }
 
