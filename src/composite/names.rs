@@ -1,4 +1,5 @@
-//! The names that only one object may have, as the resources of this process have and want them.
+//! The names, and the addresses of the user, that only one object may have, as the resources of this process have and
+//! want them.
 //!
 //! Terraform plans and applies one resource after the other, in any order. Two of them may want one name, one may want
 //! the name that another one releases in the same run, and two may exchange their names, which AWS does not do in one

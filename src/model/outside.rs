@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Entry, FunctionArn, Learned, RuleSource, Spec};
+use super::{Entry, FunctionArn, Learned, Ref, RuleSource, Spec};
 use crate::plugin::{AttributePath, Input};
 
 /// An object outside the topology, by the name or ID in an input.
@@ -158,8 +158,8 @@ impl Outside {
         }
     }
 
-    /// The name of an object that no second one may have, without what depends on its resource. `None` for an object
-    /// without such a name, while the name is unknown, and for a part of an object with such a name.
+    /// What of an object no second one may have, without what depends on its resource: its name, or an address of the
+    /// user. `None` for an object without that, while it is unknown, and for a part of such an object.
     pub fn name_of(spec: &Spec) -> Option<Outside> {
         match spec {
             Spec::LogGroup(it) => Some(Outside::LogGroup { name: it.name.known()?.clone(), slot: String::new() }),
@@ -169,6 +169,10 @@ impl Outside {
                 name: it.name.known()?.clone(),
                 record_type: it.record_type.clone(),
             }),
+            Spec::NatGateway(it) => match it.allocation.as_ref()?.known()? {
+                Ref::Id(id) => Some(Outside::Address(id.clone())),
+                Ref::Key(_) => None,
+            },
             _ => None,
         }
     }

@@ -173,7 +173,6 @@ impl TestEnv {
         for (label, attributes) in gateways {
             resources["fgw_http_gateway"][label] = with(&json!({ "name": "shop" }), attributes);
         }
-        self.proxy.uses(&resources.to_string());
         let config = json!({ "resource": resources }).to_string();
         self.workspace.write("main.tf.json", &self.proxy.account().fill_in(&config));
     }

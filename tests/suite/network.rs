@@ -192,7 +192,6 @@ impl TestEnv {
     /// The network `main` in 10.0.0.0/16, with further attributes, in whose ARNs the account of the test replaces
     /// 123456789012.
     fn config(&self, attributes: &str) {
-        self.proxy.uses(attributes);
         self.workspace.config(&network(&self.of_account(attributes)));
     }
 

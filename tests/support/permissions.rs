@@ -5,6 +5,7 @@
 //! allow. `suite/guides/permissions.rs` compares the table with the calls in `src/aws`, and with AWS's own list of
 //! actions, resource types and condition keys.
 
+pub(crate) mod configurations;
 pub(crate) mod context;
 pub(crate) mod document;
 pub(crate) mod evaluation;

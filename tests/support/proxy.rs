@@ -50,6 +50,7 @@ use super::deployments::{self, Deployments};
 use super::emulator::{Account, Emulator, Kind};
 use super::http;
 use super::listing::BotoError;
+use super::permissions::configurations::Configurations;
 use super::runtime;
 use super::wait::until;
 use super::{kept, permissions};
@@ -73,8 +74,7 @@ struct Shared {
     gate: Gate,
     witnesses: Witnesses,
     violations: Mutex<Vec<String>>,
-    /// The configurations whose statements the role of the provider has. `None` is a role with all statements.
-    configurations: Mutex<Option<Vec<String>>>,
+    configurations: Configurations,
     moto: moto::Repairs,
     ministack: ministack::Repairs,
     stop: CancellationToken,
@@ -114,7 +114,7 @@ impl Proxy {
             gate: Gate::default(),
             witnesses: Witnesses::default(),
             violations: Mutex::default(),
-            configurations: Mutex::default(),
+            configurations: Configurations::default(),
             moto: moto::Repairs::default(),
             ministack: ministack::Repairs::default(),
             stop: CancellationToken::new(),
@@ -420,17 +420,9 @@ impl Proxy {
         );
     }
 
-    /// From now on, the provider has only those statements of the permissions guide that one of the configurations of
-    /// this test needs.
-    pub(crate) fn has_policies_of_configurations(&self) {
-        lock(&self.shared.configurations).get_or_insert_default();
-    }
-
-    /// Adds a configuration to those, in HCL or JSON. An object may outlive the configuration that needed it.
-    pub(crate) fn uses(&self, configuration: &str) {
-        if let Some(all) = lock(&self.shared.configurations).as_mut() {
-            all.push(configuration.to_owned());
-        }
+    /// The configurations whose statements of the permissions guide the role of the provider has.
+    pub(crate) fn configurations(&self) -> Configurations {
+        self.shared.configurations.clone()
     }
 
     /// Returns and clears the violations with which [`Proxy::check`] would panic.
@@ -597,8 +589,7 @@ impl Shared {
         if is_local || !is_ours(message) || !permissions::covers(&call.service, &call.action) {
             return vec![];
         }
-        let configurations = lock(&self.configurations).clone();
-        match authorization::refused(&self.upstream, call, message, configurations.as_deref()).await {
+        match authorization::refused(&self.upstream, call, message, &self.configurations).await {
             Ok(refused) => refused.into_iter().map(|why| format!("{}: {why}", call.action)).collect(),
             Err(error) => vec![format!("{}: its permissions cannot be checked: {error}", call.action)],
         }

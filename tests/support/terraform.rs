@@ -15,6 +15,7 @@ use tempfile::TempDir;
 
 use super::backend::StateServer;
 use super::host::{Host, Outcome};
+use super::permissions::configurations::Configurations;
 use super::proxy::Proxy;
 use super::{kept, reaper};
 
@@ -38,6 +39,8 @@ pub(crate) struct Workspace {
     host: Option<Host>,
     /// The backend of the state, if it is not a local file.
     backend: Option<StateServer>,
+    /// Of the proxy, if there is one.
+    configurations: Configurations,
 }
 
 impl Workspace {
@@ -48,7 +51,9 @@ impl Workspace {
 
     /// The same, with further lines in the provider block.
     pub(crate) fn with_provider(proxy: &Proxy, lines: &str) -> Self {
-        Self::with_blocks(&Self::block(proxy, lines))
+        let mut workspace = Self::with_blocks(&Self::block(proxy, lines));
+        workspace.configurations = proxy.configurations();
+        workspace
     }
 
     /// The same without Terraform: the test process itself drives the provider, at a fraction of the cost. See
@@ -95,6 +100,7 @@ impl Workspace {
     /// specifies. The test's configuration declares the required provider itself.
     pub(crate) fn installing(proxy: &Proxy, cli_config: &str) -> Self {
         let mut workspace = Self::in_new_directory(Self::block(proxy, ""));
+        workspace.configurations = proxy.configurations();
         // Every init unpacks a binary with debug information, and computes two checksums of it.
         workspace.within = Duration::from_secs(300);
         workspace.write("terraformrc", cli_config);
@@ -134,6 +140,9 @@ impl Workspace {
 
     pub(crate) fn write(&self, file: &str, content: &str) {
         fs::write(self.path().join(file), content).expect("the directory is ours");
+        if file != "provider.tf" && (file.ends_with(".tf") || file.ends_with(".tf.json")) {
+            self.configurations.add(content);
+        }
     }
 
     /// Sets an environment variable of every run from now on.
@@ -361,8 +370,15 @@ impl Workspace {
         let directory = tempfile::Builder::new().prefix("fgw-terraform-").tempdir().expect("a temporary directory");
         reaper::directory_created(directory.path());
         let variables = BTreeMap::new();
-        let workspace =
-            Self { directory, provider, variables, within: Duration::from_secs(120), host: None, backend: None };
+        let workspace = Self {
+            directory,
+            provider,
+            variables,
+            within: Duration::from_secs(120),
+            host: None,
+            backend: None,
+            configurations: Configurations::default(),
+        };
         let built =
             Path::new(env!("CARGO_BIN_EXE_terraform-provider-fgw")).parent().expect("a binary is in a directory");
         workspace.write(

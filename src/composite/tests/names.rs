@@ -240,6 +240,34 @@ async fn two_resources_of_one_configuration_want_one_name() {
     wanted_twice::<HttpGateway, FourTierVpc>(group, group_of_network).await;
 }
 
+/// Whether or not the first network has its NAT gateway already.
+#[tokio::test(start_paused = true)]
+async fn two_networks_of_one_configuration_want_one_address() {
+    let network = |name: &str, address: &str| {
+        let addresses = ("custom_nat_eips", vec![address.to_string()].into());
+        network(&[
+            ("vpc_name", name.into()),
+            ("num_nat_gateways", 1.into()),
+            ("use_custom_nat_eips", true.into()),
+            addresses,
+        ])
+    };
+    let (one, two) = (network("one", "eipalloc-1"), network("two", "eipalloc-1"));
+    for exists in [false, true] {
+        let (mut first, second) = self::two::<FourTierVpc>();
+        if exists {
+            first.assert_applies(&one).await;
+            begin(&first);
+        }
+        assert!(!first.plan(&one).await.diagnostics.has_errors());
+        assert_refused(
+            &second.plan(&two).await.diagnostics,
+            &["eipalloc-1", "\"one\"", "custom_nat_eips", "nother address"],
+        );
+        assert!(!second.plan(&network("two", "eipalloc-2")).await.diagnostics.has_errors());
+    }
+}
+
 /// A log group and a domain may have one name, and so may a record and both.
 #[tokio::test(start_paused = true)]
 async fn objects_of_different_kinds_share_a_name() {

@@ -57,18 +57,29 @@ fn of_conflict(Reference { to, path }: &Reference, conflict: &Conflict) -> Probl
     let (message, hint) = match conflict {
         Conflict::Wanted { by } => (
             format!("Both this resource and {by} require the {to} of their own."),
-            "AWS has it only once. Give one of them another name.".to_string(),
+            format!("Give one of them another {}.", noun(to)),
         ),
         Conflict::Kept { by } => (
             format!("The {to} belongs to {by}, whose configuration keeps it."),
-            "Use another name, or remove it there.".to_string(),
+            format!("Use another {}, or remove it there.", noun(to)),
         ),
         Conflict::Exchange { with, own } => (
             format!("This resource and {with} exchange the {to} and the {own}. Each would wait for the other one."),
-            "Give one of them a third name and apply. Then set the names that you want, and apply again.".to_string(),
+            format!(
+                "Give one of them a third {0} and apply. Then set the {0} that you want, and apply again.",
+                noun(to)
+            ),
         ),
     };
     Problem::new(path.clone(), message, hint)
+}
+
+/// What an input gives for the object.
+fn noun(to: &Outside) -> &'static str {
+    match to {
+        Outside::Address(_) => "address",
+        _ => "name",
+    }
 }
 
 /// The notice that a name belongs to another resource, of which a run may or does release it.

@@ -123,7 +123,6 @@ fn a_disabled_endpoint_leaves_the_domain_only() {
 #[test]
 fn a_domain_changes_its_certificate_and_name_while_serving() {
     let env = TestEnv::new();
-    env.proxy.has_policies_of_configurations();
     env.apply(&env.without_domain());
     let endpoint = env.attribute("api_endpoint");
     let client = env.load_client(("GET /a", "orders /a"), &[]);

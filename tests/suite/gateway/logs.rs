@@ -105,7 +105,6 @@ fn a_retention_of_0_days_keeps_events_forever() {
 #[test]
 fn a_subscription_moves_to_a_stream_and_back_in_safe_order() {
     let env = TestEnv::new();
-    env.proxy.has_policies_of_configurations();
     env.proxy.latency(SLOW);
     let arn = key(&env, "alias/shop");
     let encrypted = json!({

@@ -23,7 +23,6 @@ impl TestEnv {
 #[test]
 fn parameters_change_requests_and_responses() {
     let env = TestEnv::new();
-    env.proxy.has_policies_of_configurations();
     let port = target::start("outside");
     env.proxy.account().create_function("tenant", TENANT);
     let requests = json!({ "request_parameters": {

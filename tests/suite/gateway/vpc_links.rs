@@ -38,7 +38,6 @@ impl TestEnv {
 #[test]
 fn a_link_is_exchanged_while_requests_are_served() {
     let env = TestEnv::new();
-    env.proxy.has_policies_of_configurations();
     let listeners = json!({ LISTENER: { "port": target::start("inside") } });
     env.set_links(&json!({ "listeners": listeners, "pending": 3, "deleting": 3 }));
     env.apply(&env.linked(&link(&["subnet-1"], &json!({ "tags": { "team": "web" } }))));
@@ -168,7 +167,6 @@ fn a_link_of_an_interrupted_run_is_taken_over_or_named() {
 #[test]
 fn the_zones_of_the_subnets_of_a_link_are_checked() {
     let env = TestEnv::new();
-    env.proxy.has_policies_of_configurations();
     let config = |subnet: &str| env.linked(&link(&["subnet-1", subnet], &json!({})));
     env.config(&config("subnet-3"));
     let plan = env.workspace.plan(&[]);

@@ -371,14 +371,14 @@ fn a_statement_that_the_inputs_do_not_need_allows_nothing() {
     let proxy = Proxy::moto();
     let call = "DescribeManagedPrefixLists";
     assert_eq!(violations(&proxy, OURS, call), [""; 0], "a role with all statements");
-    proxy.has_policies_of_configurations();
-    proxy.uses("name = \"shop\"");
+    let configurations = proxy.configurations();
+    configurations.add("name = \"shop\"");
     let found = violations(&proxy, OURS, call);
     assert!(found.len() == 1 && found[0].ends_with("only PrefixLists would"), "{found:?}");
     assert_eq!(violations(&proxy, OURS, "DescribeVpcs"), [""; 0], "every configuration needs it");
-    proxy.uses("rules = { a = { prefix_list_ids = [\"pl-1\"] } }");
+    configurations.add("rules = { a = { prefix_list_ids = [\"pl-1\"] } }");
     assert_eq!(violations(&proxy, OURS, call), [""; 0]);
     // An object may outlive the configuration that needed it.
-    proxy.uses("name = \"shop\"");
+    configurations.add("name = \"shop\"");
     assert_eq!(violations(&proxy, OURS, call), [""; 0]);
 }

@@ -114,7 +114,6 @@ fn safe_change(env: &TestEnv, attributes: &str) -> (String, Option<String>) {
 #[test]
 fn rules_change_one_by_one_and_never_deny_everything() {
     let env = TestEnv::new();
-    env.proxy.has_policies_of_configurations();
     let plain = env.change(PUBLIC);
     let original = "acl default (in 100 allow 0.0.0.0/0, in 32767 deny 0.0.0.0/0, out 100 allow 0.0.0.0/0, out 32767 deny \
                     0.0.0.0/0) 2 subnets";

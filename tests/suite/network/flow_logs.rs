@@ -35,7 +35,6 @@ fn actions(env: &TestEnv) -> Vec<String> {
 #[test]
 fn flow_logs_are_created_changed_imported_and_deleted() {
     let env = TestEnv::new();
-    env.proxy.has_policies_of_configurations();
     env.change(ALONE);
     let network = env.attribute("aws_objects");
     let both = with(&format!("{}\n{}", kept_log(30), audit("logs", "")));

@@ -101,7 +101,6 @@ fn a_destroy_deletes_the_objects_of_guardduty_if_set() {
 #[test]
 fn an_az_leaves_the_endpoint_of_guardduty_if_set() {
     let env = TestEnv::new();
-    env.proxy.has_policies_of_configurations();
     env.change(ALLOWED);
     let monitoring = Monitoring::of(&env);
     let (kept, removed) = (env.id("subnet.private_app.0"), env.id("subnet.private_app.1"));

@@ -24,7 +24,6 @@ fn described(env: &TestEnv, name: &str) -> Value {
 #[test]
 fn endpoints_are_created_changed_imported_and_deleted() {
     let env = TestEnv::new();
-    env.proxy.has_policies_of_configurations();
     env.change(ALONE);
     let network = env.attribute("aws_objects");
     let on = env.change(&with("    \"ecr.api\" = {}\n    kms = {}"));
@@ -66,7 +65,6 @@ fn endpoints_are_created_changed_imported_and_deleted() {
 #[test]
 fn endpoints_need_no_statements_of_other_inputs() {
     let env = TestEnv::new();
-    env.proxy.has_policies_of_configurations();
     let network = |zones: u8, more: &str| {
         format!(
             "  num_availability_zones = {zones}\n  num_nat_gateways = 0\n  create_igw = false\n  \

@@ -60,7 +60,6 @@ fn gateway(env: &TestEnv) -> String {
 #[test]
 fn ipv6_is_turned_on_and_off_in_private_tiers_in_order() {
     let env = TestEnv::new();
-    env.proxy.has_policies_of_configurations();
     let plain = env.change(PLAIN);
     let before = env.attribute("aws_objects");
     let on = env.change(&everywhere());

@@ -25,13 +25,13 @@ impl Needed {
         }
     }
 
-    /// Whether one of these texts of configurations, in HCL or JSON, needs it.
-    pub(crate) fn by(self, configurations: &[String]) -> bool {
+    /// Whether one of these files, or of the resources in them, needs it. Both are in HCL or JSON.
+    pub(crate) fn by(self, files: &[String], resources: &[String]) -> bool {
         let sets = |text: &String, inputs: &[&str]| inputs.iter().any(|input| has(text, input));
         match self {
             Self::Always => true,
-            Self::If(inputs, _) => configurations.iter().any(|text| sets(text, inputs)),
-            Self::Unless(inputs, _) => configurations.iter().any(|text| !sets(text, inputs)),
+            Self::If(inputs, _) => files.iter().any(|text| sets(text, inputs)),
+            Self::Unless(inputs, _) => resources.iter().any(|text| !sets(text, inputs)),
         }
     }
 }
@@ -45,7 +45,10 @@ fn list(items: impl Iterator<Item = String>, word: &str) -> String {
     }
 }
 
-/// Whether a text sets an input to something, or to the given value.
+/// The beginnings of expressions whose value another place of the configuration determines.
+const REFERENCES: &[&str] = &["var.", "local.", "each."];
+
+/// Whether a text sets an input to something, or to what may be the given value.
 fn has(text: &str, input: &str) -> bool {
     let (name, wanted) = input.split_once(" = ").map_or((input, None), |(name, value)| (name, Some(value)));
     let is_word = |character: Option<char>| character.is_some_and(|it| it.is_alphanumeric() || it == '_');
@@ -57,7 +60,10 @@ fn has(text: &str, input: &str) -> bool {
         !is_word(before.chars().next_back())
             && value.is_some_and(|value| match wanted {
                 Some(wanted) => {
-                    value.trim_start_matches('"').strip_prefix(wanted).is_some_and(|rest| !is_word(rest.chars().next()))
+                    let value = value.trim_start_matches(['"', '$', '{']);
+                    let is_wanted = |rest: &str| !is_word(rest.chars().next());
+                    REFERENCES.iter().any(|it| value.starts_with(it))
+                        || value.strip_prefix(wanted).is_some_and(is_wanted)
                 }
                 None => !is_empty(value),
             })
@@ -80,6 +86,8 @@ mod tests {
             ("{\"enable_ipv6\": false}", "enable_ipv6 = true", false),
             ("log_destination_type = \"s3\"", "log_destination_type = s3", true),
             ("num_nat_gateways = 01", "num_nat_gateways = 0", false),
+            ("enable_ipv6 = var.ipv6", "enable_ipv6 = true", true),
+            ("{\"enable_ipv6\": \"${var.ipv6}\"}", "enable_ipv6 = true", true),
         ] {
             assert_eq!(super::has(text, input), is_set, "{text}: {input}");
         }
@@ -89,9 +97,9 @@ mod tests {
     fn a_statement_is_needed_by_what_any_configuration_sets() {
         let of = |texts: &[&str]| texts.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
         let (with, unless) = (super::Needed::If(&["a"], ""), super::Needed::Unless(&["b = false"], ""));
-        assert!(with.by(&of(&["", "a = 1"])) && !with.by(&of(&["b = 1"])));
-        assert!(unless.by(&of(&["b = false", "b = true"])) && !unless.by(&of(&["b = false"])));
-        assert!(super::Needed::Always.by(&[]));
+        assert!(with.by(&of(&["", "a = 1"]), &[]) && !with.by(&of(&["b = 1"]), &[]));
+        assert!(unless.by(&[], &of(&["b = false", "b = true"])) && !unless.by(&[], &of(&["b = false"])));
+        assert!(super::Needed::Always.by(&[], &[]));
         assert_eq!(super::Needed::If(&["a", "b = true"], ", or c").omitted_if(), "no `a` and `b = false`, or c");
         assert_eq!(super::Needed::Unless(&["a = 0", "b = 1"], "").omitted_if(), "`a = 0` or `b = 1`");
     }

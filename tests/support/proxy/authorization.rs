@@ -11,8 +11,8 @@ use super::call::Call;
 use super::message::{Message, Reply};
 use super::upstream::Upstream;
 use super::xml::Element;
+use crate::support::permissions::configurations::Configurations;
 use crate::support::permissions::context::{self, Object, Pending};
-use crate::support::permissions::document::Statement;
 use crate::support::permissions::evaluation::{self, Check};
 use crate::support::permissions::{arn, recorded};
 
@@ -38,13 +38,12 @@ impl Display for Refused {
     }
 }
 
-/// The checks of a call that no policy allows. `configurations` are those whose statements the role has; without them,
-/// it has all.
+/// The checks of a call that no policy allows. The role has the statements that the configurations need.
 pub(super) async fn refused(
     upstream: &Upstream,
     call: &Call,
     message: &Message,
-    configurations: Option<&[String]>,
+    configurations: &Configurations,
 ) -> Result<Vec<Refused>, String> {
     let mut refused = Vec::new();
     for pending in context::pending(call, &message.method, message.path()) {
@@ -52,8 +51,7 @@ pub(super) async fn refused(
         let Some(check) = complete(upstream, call, message, pending).await? else { continue };
         let check = check.with_listed_keys();
         let statements = evaluation::allowing(&check);
-        let has = |it: &&Statement| configurations.is_none_or(|configurations| it.needed().by(configurations));
-        if statements.iter().any(has) {
+        if statements.iter().any(|it| configurations.need(it.needed())) {
             recorded::record(&check);
         } else {
             refused.push(Refused { check, statements: statements.iter().map(|it| it.sid.clone()).collect() });
