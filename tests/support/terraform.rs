@@ -28,6 +28,11 @@ const SOURCE: &str = "fgw/fgw";
 /// The secret key in the provider block of a proxy. No emulator checks it.
 pub(crate) const SECRET_KEY: &str = "tests/SECRETKEY+wJalrXUtnFEMIK7MDENGbPxR";
 
+/// Whether a file of a workspace may contain a resource or a part of one.
+fn is_configuration(file: &str) -> bool {
+    file != "provider.tf" && (file.ends_with(".tf") || file.ends_with(".tf.json"))
+}
+
 /// A directory with a configuration and its state.
 #[derive(Debug)]
 pub(crate) struct Workspace {
@@ -140,7 +145,7 @@ impl Workspace {
 
     pub(crate) fn write(&self, file: &str, content: &str) {
         fs::write(self.path().join(file), content).expect("the directory is ours");
-        if file != "provider.tf" && (file.ends_with(".tf") || file.ends_with(".tf.json")) {
+        if is_configuration(file) {
             self.configurations.add(content);
         }
     }
@@ -314,6 +319,7 @@ impl Workspace {
     /// Starts a command and leaves it running.
     pub(crate) fn start(&self, arguments: &[&str]) -> Running {
         assert!(self.host.is_none(), "a test that runs terraform {} needs Terraform", arguments.join(" "));
+        self.note_configurations();
         let output = |name: &str| {
             let file = tempfile::Builder::new().prefix(name).tempfile_in(self.path()).expect("the directory is ours");
             file.keep().expect("the file is ours")
@@ -333,6 +339,15 @@ impl Workspace {
             command: arguments.join(" "),
             stdout_path,
             stderr_path,
+        }
+    }
+
+    /// Adds the configurations that Terraform has generated, or that a test has changed.
+    fn note_configurations(&self) {
+        for entry in fs::read_dir(self.path()).expect("the directory is ours").flatten() {
+            if entry.file_name().to_str().is_some_and(is_configuration) {
+                self.configurations.add(&fs::read_to_string(entry.path()).expect("configurations are text"));
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! The configurations of a test, which decide what statements of the guide the role of the provider has.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
@@ -14,9 +15,9 @@ pub(crate) struct Configurations(Arc<Mutex<Texts>>);
 #[derive(Debug, Default)]
 struct Texts {
     /// With what the resources refer to, such as local values and variables of a module.
-    files: Vec<String>,
+    files: BTreeSet<String>,
     /// What each resource sets itself.
-    resources: Vec<String>,
+    resources: BTreeSet<String>,
 }
 
 impl Configurations {
@@ -24,7 +25,7 @@ impl Configurations {
     pub(crate) fn add(&self, text: &str) {
         let mut texts = self.texts();
         texts.resources.extend(resources(text));
-        texts.files.push(text.to_owned());
+        texts.files.insert(text.to_owned());
     }
 
     /// Whether one of the configurations needs a statement.
@@ -48,7 +49,7 @@ fn resources(text: &str) -> Vec<String> {
         }
         Err(_) => {
             let is_ours = |it: &&str| TYPES.iter().any(|name| it.trim_start().starts_with(&format!("\"{name}\"")));
-            text.split("\nresource ").filter(is_ours).map(str::to_owned).collect()
+            format!("\n{text}").split("\nresource ").filter(is_ours).map(str::to_owned).collect()
         }
     }
 }
@@ -59,7 +60,7 @@ mod tests {
 
     #[test]
     fn each_resource_is_looked_at_by_itself() {
-        let two = "\nresource \"fgw_four_tier_vpc\" \"a\" {\n b = 0\n}\nresource \"fgw_four_tier_vpc\" \"c\" {\n}\n\
+        let two = "resource \"fgw_four_tier_vpc\" \"a\" {\n b = 0\n}\nresource \"fgw_four_tier_vpc\" \"c\" {\n}\n\
                    resource \"other\" \"d\" {\n}\n";
         assert_eq!(resources(two).len(), 2);
         let json = r#"{"resource":{"fgw_http_gateway":{"a":{"b":0},"c":{}},"other":{"d":{}}}}"#;

@@ -1,5 +1,7 @@
 //! Which configurations need a statement.
 
+use std::collections::BTreeSet;
+
 /// The inputs that decide whether a configuration needs a statement: names, or names with values, such as
 /// `enable_ipv6 = true`. The guide is generated from them. A remark follows the inputs there.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +28,7 @@ impl Needed {
     }
 
     /// Whether one of these files, or of the resources in them, needs it. Both are in HCL or JSON.
-    pub(crate) fn by(self, files: &[String], resources: &[String]) -> bool {
+    pub(crate) fn by(self, files: &BTreeSet<String>, resources: &BTreeSet<String>) -> bool {
         let sets = |text: &String, inputs: &[&str]| inputs.iter().any(|input| has(text, input));
         match self {
             Self::Always => true,
@@ -72,6 +74,8 @@ fn has(text: &str, input: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     #[test]
     fn inputs_are_found_in_both_syntaxes() {
         for (text, input, is_set) in [
@@ -95,11 +99,11 @@ mod tests {
 
     #[test]
     fn a_statement_is_needed_by_what_any_configuration_sets() {
-        let of = |texts: &[&str]| texts.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        let of = |texts: &[&str]| texts.iter().map(|it| (*it).to_owned()).collect::<BTreeSet<_>>();
         let (with, unless) = (super::Needed::If(&["a"], ""), super::Needed::Unless(&["b = false"], ""));
-        assert!(with.by(&of(&["", "a = 1"]), &[]) && !with.by(&of(&["b = 1"]), &[]));
-        assert!(unless.by(&[], &of(&["b = false", "b = true"])) && !unless.by(&[], &of(&["b = false"])));
-        assert!(super::Needed::Always.by(&[], &[]));
+        assert!(with.by(&of(&["", "a = 1"]), &of(&[])) && !with.by(&of(&["b = 1"]), &of(&[])));
+        assert!(unless.by(&of(&[]), &of(&["b = false", "b = true"])) && !unless.by(&of(&[]), &of(&["b = false"])));
+        assert!(super::Needed::Always.by(&of(&[]), &of(&[])));
         assert_eq!(super::Needed::If(&["a", "b = true"], ", or c").omitted_if(), "no `a` and `b = false`, or c");
         assert_eq!(super::Needed::Unless(&["a = 0", "b = 1"], "").omitted_if(), "`a = 0` or `b = 1`");
     }
