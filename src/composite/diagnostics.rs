@@ -60,7 +60,8 @@ pub(super) use protected::{
 };
 pub(super) use renamed::{found_renamed, not_renamed, warn_of_renamed};
 pub(super) use replaced::{
-    Left, refuse_weaker_objects, refuse_weaker_replacement, refuse_withheld, warn_of_left_settings,
+    Left, Unusable, refuse_unusable, refuse_unusable_replacement, refuse_weaker_objects, refuse_weaker_replacement,
+    refuse_withheld, warn_of_left_settings,
 };
 pub(super) use shared_domain::{destroy_is_mapped, refuse_shared_domain_in_update, warn_of_mapped_stages};
 pub(super) use text::{detail, failed};

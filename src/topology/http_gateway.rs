@@ -34,8 +34,8 @@ pub use jwt_authorizers::JwtConfig;
 pub use vpc_links::LinkConfig;
 
 use crate::model::{
-    Caller, Classification, Entry, Ids, Inventory, Key, KmsKey, Landscape, Lookup, Object, Reference, Scope, Spec,
-    Tags, Timeouts, TopologyKind, UnmanagedInApi, is_same_format,
+    Caller, Classification, Entry, Facts, Ids, Inventory, Key, KmsKey, Landscape, LogGroup, Lookup, Object, Reference,
+    Scope, Spec, Tags, Timeouts, TopologyKind, UnmanagedInApi, is_same_format,
 };
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
@@ -136,6 +136,14 @@ impl Topology for HttpGateway {
             _ => None,
         });
         certificates.into_iter().chain(key).collect()
+    }
+
+    fn log_groups(config: &GatewayConfig, facts: &Facts) -> Vec<LogGroup> {
+        blueprint::log_group(config, facts).into_iter().collect()
+    }
+
+    fn input_of(key: &Key) -> AttributePath {
+        blueprint::input_of(key)
     }
 
     fn references(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
