@@ -52,8 +52,8 @@ pub(super) use moves::warn_of_moves;
 pub(super) use plan::{
     addresses_in_use, not_in_one_step, overlap, public_addresses, refuse_contested, root_is_missing,
     warn_of_cut_off_interfaces, warn_of_deleted_filters, warn_of_deletions, warn_of_existing, warn_of_kept_for_users,
-    warn_of_missing, warn_of_outages, warn_of_outside, warn_of_paths, warn_of_takeover, warn_of_unmatched_patterns,
-    would_lose_root,
+    warn_of_missing, warn_of_obstacle, warn_of_outages, warn_of_outside, warn_of_paths, warn_of_takeover,
+    warn_of_unmatched_patterns, would_lose_root,
 };
 pub(super) use protected::{
     Protected, protected_from_deletion, protected_in_destroy, protected_in_replacement, protected_in_update,
