@@ -138,7 +138,7 @@ impl Cloud for Session {
     ) -> Result<Vec<Obstacle>, Failure> {
         match owner {
             TopologyKind::FourTierVpc => ec2::obstacles(self, root_id, begun, existing).await,
-            TopologyKind::HttpGateway => Ok(Vec::new()),
+            TopologyKind::HttpGateway => logs::subscription::obstacles(self, root_id, begun, existing).await,
         }
     }
 

@@ -13,7 +13,7 @@ pub struct Begun<'a> {
     pub spec: &'a Spec,
 }
 
-/// An object because of which AWS rejects a create or a change of another one.
+/// An object because of which AWS rejects a create or a change of another one, or may do so.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Obstacle {
     /// The key of the object that a plan creates or changes.
@@ -22,6 +22,8 @@ pub struct Obstacle {
     pub id: String,
     /// The ID of the root whose ownership tag it has, if that can be another one.
     pub owner: Option<String>,
+    /// Whether AWS rejects it for sure. Otherwise, it may.
+    pub is_certain: bool,
     /// What the obstacle has: a sentence.
     pub message: String,
     /// What to do.

@@ -52,15 +52,16 @@ pub(super) use moves::warn_of_moves;
 pub(super) use plan::{
     addresses_in_use, not_in_one_step, overlap, public_addresses, refuse_contested, root_is_missing,
     warn_of_cut_off_interfaces, warn_of_deleted_filters, warn_of_deletions, warn_of_existing, warn_of_kept_for_users,
-    warn_of_missing, warn_of_outages, warn_of_outside, warn_of_paths, warn_of_takeover, warn_of_unmatched_patterns,
-    would_lose_root,
+    warn_of_missing, warn_of_obstacle, warn_of_outages, warn_of_outside, warn_of_paths, warn_of_takeover,
+    warn_of_unmatched_patterns, would_lose_root,
 };
 pub(super) use protected::{
     Protected, protected_from_deletion, protected_in_destroy, protected_in_replacement, protected_in_update,
 };
 pub(super) use renamed::{found_renamed, not_renamed, warn_of_renamed};
 pub(super) use replaced::{
-    Left, refuse_weaker_objects, refuse_weaker_replacement, refuse_withheld, warn_of_left_settings,
+    Left, Unusable, refuse_unusable, refuse_unusable_replacement, refuse_weaker_objects, refuse_weaker_replacement,
+    refuse_withheld, warn_of_left_settings,
 };
 pub(super) use shared_domain::{destroy_is_mapped, refuse_shared_domain_in_update, warn_of_mapped_stages};
 pub(super) use text::{detail, failed};

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::{RootState, Unmanaged};
-use crate::model::{Drift, Entry, Facts, Inventory, Key, Object, Spec};
+use crate::model::{Drift, Entry, Facts, Inventory, Key, LogGroup, Object, Spec};
 use crate::plugin::Value;
 use crate::reconcile::Plan;
 use crate::topology::ProtectedObjects;
@@ -57,6 +57,9 @@ pub(super) struct Private {
     /// In a plan: whether it takes over objects. They enter state although no operation may be necessary.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) takes_over: bool,
+    /// In a plan: the used objects that it adopts. One whose adoption fails stays used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) used_before: Vec<Entry>,
     /// Whether the plan of a create wrote this. In a replacement, Terraform also passes it to the destroy of the old
     /// topology, whose objects it does not contain.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -84,7 +87,11 @@ pub(super) struct Private {
     /// In the undecided plan of a create: whether the configuration may not express the protection of its objects.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) may_lose_protection: bool,
-    /// In the plan of a destroy: the objects that other roots use, by their IDs, and each with such a root.
+    /// In the undecided plan of a create: the log groups that the configuration may require.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) log_groups: Vec<LogGroup>,
+    /// In the plan of a destroy or of a create: the objects that other roots use, by their IDs, and each with such a
+    /// root.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) users: BTreeMap<String, String>,
     /// In the plan of a create: the objects of other roots that it may not use while these exist, so that the destroy
@@ -164,7 +171,9 @@ impl Private {
         self.managed_roots.clear();
         self.successors = None;
         self.may_lose_protection = false;
+        self.log_groups.clear();
         self.withheld.clear();
+        self.users.clear();
         self.protected = ProtectedObjects::default();
     }
 
@@ -199,15 +208,22 @@ impl Private {
     }
 
     /// Removes the objects that no apply has adopted, if the root is managed. The next plan finds them again by
-    /// `adopt`.
+    /// `adopt`. Those that were used before are used again.
     pub(super) fn forget_foreign(&mut self) {
+        let used_before = std::mem::take(&mut self.used_before);
         let is_managed_root = |entry: &Entry| entry.applied.is_root() && !entry.is_foreign();
         if !self.inventory.entries.iter().any(is_managed_root) {
             return;
         }
         self.candidates.retain(|it| !it.consented);
-        let forgotten = self.inventory.entries.extract_if(.., |entry| entry.is_foreign());
-        let forgotten: BTreeMap<Key, String> = forgotten.map(|entry| (entry.key, entry.id)).collect();
+        let (mut forgotten, mut used) = (BTreeMap::new(), Vec::new());
+        for entry in self.inventory.entries.extract_if(.., |entry| entry.is_foreign()) {
+            match used_before.iter().find(|it| it.kind_and_id() == entry.kind_and_id()) {
+                Some(before) => used.push(Entry { key: entry.key, ..before.clone() }),
+                None => drop(forgotten.insert(entry.key, entry.id)),
+            }
+        }
+        self.inventory.entries.extend(used);
         for entry in &mut self.inventory.entries {
             entry.applied.refer_by_id(&forgotten);
             if let Drift::Changed(observed) = &mut entry.drift {

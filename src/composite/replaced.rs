@@ -1,11 +1,11 @@
 //! The settings that the objects in the place of deleted ones do not get, because no input expresses them. Pure. Plan
 //! and apply use the same functions.
 
-use super::diagnostics::{self, Left};
+use super::diagnostics::{self, Left, Unusable};
 use super::managed_roots::ManagedRoots;
 use super::private_state::Private;
 use super::renamed;
-use crate::model::{Entry, Inventory, Key, Object, Spec};
+use crate::model::{Entry, Inventory, Key, LogGroup, Object, Spec};
 use crate::plugin::{Diagnostics, PlanRequest};
 use crate::reconcile::{Action, Plan};
 use crate::topology::{IgnoredDrift, Topology};
@@ -84,17 +84,19 @@ pub(super) fn as_applied(old: &Inventory, may_lose_protection: bool) -> Vec<Obje
     old.current().map(|entry| Object::new(entry.key.clone(), new(entry))).collect()
 }
 
-/// What the destroy in a replacement has to know of the new root: the objects that settings can protect.
+/// What the destroy in a replacement has to know of the new root: the objects that settings can protect, and those that
+/// a create may find.
 pub(super) fn successors(objects: &[Object]) -> Vec<(Key, Spec)> {
-    let relevant = objects.iter().filter(|object| object.spec.is_protected_by_settings());
+    let is_relevant = |spec: &Spec| spec.is_protected_by_settings() || spec.uses_existing().is_some();
+    let relevant = objects.iter().filter(|object| is_relevant(&object.spec));
     relevant.map(|object| (object.key.clone(), object.spec.clone())).collect()
 }
 
-/// Adds an error if a destroy is that of a replacement whose create may not use an object of another root, or whose new
-/// objects serve at once with less protection. Returns whether it is. `planned` is the private data that Terraform
-/// passes to the destroy: in a replacement, that of the plan of the create. For a tainted resource, that plan did not
-/// know the old root. If unknown inputs left it undecided, the new objects count as equal to the old ones, as they were
-/// applied.
+/// Adds an error if a destroy is that of a replacement whose create may not use an object of another root or could not
+/// use one that stays, or whose new objects serve at once with less protection. Returns whether it is. `planned` is the
+/// private data that Terraform passes to the destroy: in a replacement, that of the plan of the create. For a tainted
+/// resource, that plan did not know the old root. If unknown inputs left it undecided, the new objects count as equal
+/// to the old ones, as they were applied.
 pub(super) fn refuse_destroy<P: Topology>(
     root_id: &str,
     managed: &ManagedRoots,
@@ -112,10 +114,16 @@ pub(super) fn refuse_destroy<P: Topology>(
         return true;
     }
     let old = &private.inventory;
-    let new = match create.successors {
-        Some(new) => new.into_iter().map(|(key, spec)| Object::new(key, spec)).collect(),
-        None => as_applied(old, create.may_lose_protection),
+    let (new, groups) = match create.successors {
+        Some(new) => {
+            let groups = new.iter().filter_map(|(_, spec)| LogGroup::of(spec)).cloned().collect();
+            (new.into_iter().map(|(key, spec)| Object::new(key, spec)).collect(), groups)
+        }
+        None => (as_applied(old, create.may_lose_protection), create.log_groups),
     };
+    if diagnostics::refuse_unusable_replacement::<P>(root_id, &unusable(old, &groups), diagnostics) {
+        return true;
+    }
     match in_root(old, &new) {
         Ok(left) => diagnostics::refuse_weaker_replacement::<P>(root_id, &left, diagnostics),
         Err(error) => {
@@ -123,6 +131,41 @@ pub(super) fn refuse_destroy<P: Topology>(
             true
         }
     }
+}
+
+/// Adds an error if the new root of an undecided plan may not be able to use what the old one keeps. Returns whether it
+/// may not. `new` are the log groups that it may require.
+pub(super) fn refuse_unusable<P: Topology>(
+    name: &str,
+    old: &Inventory,
+    new: &[LogGroup],
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    diagnostics::refuse_unusable::<P>(name, &unusable(old, new), diagnostics)
+}
+
+/// The log groups that stay when the old root is destroyed, and that the new one could not use, although it needs their
+/// names or may need them.
+fn unusable(old: &Inventory, new: &[LogGroup]) -> Vec<Unusable> {
+    let stays = |entry: &&Entry| entry.stays_when_deleted() && !entry.is_missing() && !entry.is_foreign();
+    let groups = old.entries.iter().filter(stays).filter_map(|entry| Some((entry, LogGroup::of(&entry.applied)?)));
+    let of_entry = |(entry, old): (&Entry, &LogGroup)| {
+        let has_name = |new: &&LogGroup| !new.name.is_known() || new.name == old.name;
+        new.iter().filter(has_name).find_map(|new| {
+            let named = LogGroup { name: old.name.clone(), ..new.clone() };
+            let spec = Spec::from(named);
+            let differences = spec.differences_in_use(entry.observed().unwrap_or(&entry.applied));
+            let is_kept = spec.uses_existing() == Some(true);
+            (!is_kept || !differences.is_empty()).then(|| Unusable {
+                slot: entry.key.slot.clone(),
+                id: entry.id.clone(),
+                has_name: new.name.is_known(),
+                is_kept: new.skip_destroy.known().copied(),
+                differences,
+            })
+        })
+    };
+    groups.filter_map(of_entry).collect()
 }
 
 /// The settings that a replacement of the root loses. An entry with another key in the configuration is the same one.

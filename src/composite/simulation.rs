@@ -391,8 +391,10 @@ impl Cloud for Simulation {
 
     async fn lost_parts(&self, _: TopologyKind, _: &str, parts: &[Entry]) -> Result<BTreeSet<Key>, Failure> {
         self.part_reads.lock().unwrap().extend(parts.iter().map(|entry| entry.key.slot.clone()));
-        let exists = |key: &Key| self.objects().iter().any(|object| object.key == *key);
-        Ok(parts.iter().map(|entry| entry.key.clone()).filter(|key| !exists(key)).collect())
+        let (objects, ids) = (self.objects(), self.ids.lock().unwrap());
+        // AWS knows no keys, which may have changed.
+        let exists = |entry: &Entry| objects.iter().any(|it| outside::is_entry(it, &ids[&it.key], entry));
+        Ok(parts.iter().filter(|entry| !exists(entry)).map(|entry| entry.key.clone()).collect())
     }
 
     async fn create(&self, work: &OpContext<'_>, object: &Object, record: &Recorder<'_>) -> Result<(), Failure> {

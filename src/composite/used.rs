@@ -73,10 +73,11 @@ pub(super) fn described(private: &Private) -> impl Iterator<Item = (String, Stri
 }
 
 /// Stops using the objects that `adopt` names, so that the plan adopts them.
-pub(super) fn leave_named<P: Topology>(config: &P::Config, inventory: &mut Inventory) {
+pub(super) fn leave_named<P: Topology>(config: &P::Config, private: &mut Private) {
     let Input::Known(adopt) = P::adopt(config) else { return };
     let is_named = |entry: &Entry| adopt.get(&entry.key.slot).and_then(|id| id.known()) == Some(&entry.id);
-    inventory.entries.retain(|entry| !(entry.is_used() && is_named(entry)));
+    let left = private.inventory.entries.extract_if(.., |entry| entry.is_used() && is_named(entry));
+    private.used_before = left.collect();
 }
 
 /// The problems of a configuration that requires changes of used objects. If the owner has changed one, that is none.

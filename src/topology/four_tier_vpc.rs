@@ -51,8 +51,8 @@ pub use subnet_layout::SubnetLayout;
 
 use crate::model::keys::network as keys;
 use crate::model::{
-    Classification, Entry, GuardDutyObjects, Ids, Inventory, Key, Landscape, Lookup, Object, Reference, Scope, Tags,
-    Timeouts, TopologyKind, is_same_policy, timeouts,
+    Classification, Entry, Facts, GuardDutyObjects, Ids, Inventory, Key, Landscape, LogGroup, Lookup, Object,
+    Reference, Scope, Tags, Timeouts, TopologyKind, is_same_policy, timeouts,
 };
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
@@ -180,6 +180,10 @@ impl Topology for FourTierVpc {
 
     fn lookups_of_change(config: &Config, prior: Option<&Config>, existing: &Inventory) -> Vec<Lookup> {
         PARTS.iter().flat_map(|part| part.lookups(config, prior, existing)).collect()
+    }
+
+    fn log_groups(config: &Config, _: &Facts) -> Vec<LogGroup> {
+        parts::possible_log_groups(config)
     }
 
     fn references(config: &Config, scope: &Scope) -> Vec<Reference> {

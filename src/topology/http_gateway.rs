@@ -34,8 +34,8 @@ pub use jwt_authorizers::JwtConfig;
 pub use vpc_links::LinkConfig;
 
 use crate::model::{
-    Caller, Classification, Entry, Ids, Inventory, Key, KmsKey, Landscape, Lookup, Object, Reference, Scope, Spec,
-    Tags, Timeouts, TopologyKind, UnmanagedInApi, is_same_format,
+    Caller, Classification, Entry, Facts, Ids, Inventory, Key, KmsKey, Landscape, LogGroup, Lookup, Object, Reference,
+    Scope, Spec, Tags, Timeouts, TopologyKind, UnmanagedInApi, is_same_format,
 };
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
@@ -138,6 +138,14 @@ impl Topology for HttpGateway {
         certificates.into_iter().chain(key).collect()
     }
 
+    fn log_groups(config: &GatewayConfig, facts: &Facts) -> Vec<LogGroup> {
+        blueprint::log_group(config, facts).into_iter().collect()
+    }
+
+    fn input_of(key: &Key) -> AttributePath {
+        blueprint::input_of(key)
+    }
+
     fn references(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
         references::references(config, scope)
     }
@@ -186,19 +194,29 @@ impl Topology for HttpGateway {
     }
 
     /// A DNS record has no tags, and the user may have created a record for the domain outside this resource. It counts
-    /// as owned only if `create_dns_entry` is set or unknown.
+    /// as owned only if `create_dns_entry` is set or unknown, or if the state lists it: an update that turned the input
+    /// off may have failed to delete it.
     ///
-    /// A domain that was deleted and created again under its name has another target.
+    /// A domain that was deleted and created again under its name has another target. The state contains that of the
+    /// domain in the configuration, and none of a former one that an update has left.
     ///
     /// Routes, integrations and authorizers have no tags either. The output `aws_objects` of a state lists those of
     /// this resource, even if the private state was lost because the provider was killed during an update. An
     /// authorizer that a managed Lambda permission refers to was created by this resource. Without a state, as in an
     /// import, all of them may belong to it.
     fn may_own(attributes: &Value, found: &Entry, others: &Inventory) -> bool {
+        let lists = |name: &str, id: &str| {
+            let mut objects = attributes.get(name).as_map().into_iter().flatten();
+            objects.any(|(_, it)| it.as_str() == Some(id))
+        };
         match found.spec() {
-            Spec::DnsRecord(_) => matches!(attributes.get("create_dns_entry"), Value::Bool(true) | Value::Unknown),
+            Spec::DnsRecord(_) => {
+                matches!(attributes.get("create_dns_entry"), Value::Bool(true) | Value::Unknown)
+                    || ["aws_objects", "pending_deletion"].into_iter().any(|name| lists(name, &found.id))
+            }
             Spec::DomainName(_) => {
-                let target = attributes.get("domain_target").get("domain_name").as_str();
+                let is_former = attributes.get("domain_name").as_str().is_some_and(|name| name != found.id);
+                let target = attributes.get("domain_target").get("domain_name").as_str().filter(|_| !is_former);
                 let found = found.learned.get("target_domain_name");
                 target.is_none() || found.is_none() || target == found.map(String::as_str)
             }

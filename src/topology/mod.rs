@@ -21,8 +21,8 @@ pub use ignored::IgnoredDrift;
 pub use protected::{PROTECTED_OBJECTS, ProtectedObjects};
 
 use crate::model::{
-    Classification, Entry, Facts, GuardDutyObjects, Ids, Inventory, Key, Landscape, Lookup, Object, Reference, Scope,
-    Spec, Timeouts, TopologyKind,
+    Classification, Entry, Facts, GuardDutyObjects, Ids, Inventory, Key, Landscape, LogGroup, Lookup, Object,
+    Reference, Scope, Spec, Timeouts, TopologyKind,
 };
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Value};
 
@@ -124,6 +124,9 @@ pub trait Topology: Send + Sync + 'static {
     fn expresses_protection(_config: &Self::Config) -> bool {
         true
     }
+
+    /// The log groups that the configuration requires or may require, without their tags. A new root may find them.
+    fn log_groups(config: &Self::Config, facts: &Facts) -> Vec<LogGroup>;
 
     /// The lookups in AWS that the blueprint needs in every plan.
     fn lookups(config: &Self::Config) -> Vec<Lookup>;

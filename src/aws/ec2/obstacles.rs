@@ -72,6 +72,7 @@ fn add(found: &mut Vec<Obstacle>, key: &Key, other: Option<(&str, Text)>) {
         key: key.clone(),
         id: id.to_string(),
         owner: None,
+        is_certain: true,
         message,
         hint,
     }));
@@ -105,8 +106,8 @@ async fn of_addresses(session: &Session, begun: &[Begun<'_>], existing: &[Entry]
         };
         let gateway = gateways.iter().filter(uses).max_by_key(|it| nat_gateway::exists(it));
         let Some((gateway, gateway_id)) = gateway.and_then(|it| Some((it, it.nat_gateway_id()?))) else {
-            let (message, hint) = address_users::associated(address, user);
-            found.push(Obstacle { key: (*key).clone(), id: user.to_string(), owner: None, message, hint });
+            let text = address_users::associated(address, user);
+            add(&mut found, key, Some((user, text)));
             continue;
         };
         // A create waits until a deleted one has released its address.
@@ -118,7 +119,8 @@ async fn of_addresses(session: &Session, begun: &[Begun<'_>], existing: &[Entry]
         let owner = tags::resource(gateway.tags()).and_then(|it| it.split_once('/')).map(|(_, root_id)| root_id);
         let (message, hint) = address_users::of_nat_gateway(id, (gateway_id, owner), slot);
         let owner = owner.map(str::to_string);
-        found.push(Obstacle { key: (*key).clone(), id: gateway_id.to_string(), owner, message, hint });
+        let (key, id) = ((*key).clone(), gateway_id.to_string());
+        found.push(Obstacle { key, id, owner, is_certain: true, message, hint });
     }
     Ok(found)
 }

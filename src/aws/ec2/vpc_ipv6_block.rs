@@ -82,13 +82,13 @@ pub(super) fn add_all(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet]) -> V
     };
     let public = ranges_of(managed.iter().copied().filter(is_public).collect());
     let (managed, unmanaged) = (ranges_of(managed), ranges_of(unmanaged));
-    let blocks = vpc.ipv6_cidr_block_association_set().iter().filter(|block| block.exists());
+    let blocks = vpc.ipv6_cidr_block_association_set().iter();
+    let blocks = blocks.filter(|block| block.exists() && byoip_pool(block).is_none());
     let is_used = |block: &VpcIpv6CidrBlockAssociation, by: &[Ipv6Net]| {
         range(block).is_some_and(|whole| by.iter().any(|range| whole.contains(range)))
     };
-    let expressed = blocks.clone().filter(|block| byoip_pool(block).is_none());
-    let unused: Vec<Option<&str>> =
-        expressed.filter(|block| !is_used(block, &unmanaged)).map(|block| block.association_id()).collect();
+    let unused = blocks.clone().filter(|block| !is_used(block, &unmanaged));
+    let unused: Vec<Option<&str>> = unused.map(VpcIpv6CidrBlockAssociation::association_id).collect();
     let is_adopted = |block: &VpcIpv6CidrBlockAssociation| match managed.is_empty() {
         true => unused == [block.association_id()],
         false => is_used(block, &managed),
@@ -101,7 +101,7 @@ pub(super) fn add_all(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet]) -> V
         let known = block.association_id().and_then(|id| shown.known(id));
         let (key, source) = match known {
             Some(Entry { key, applied: Spec::VpcIpv6Block(applied), .. }) => (key.clone(), applied.source.clone()),
-            None if first_read && is_adopted(block) && byoip_pool(block).is_none() => {
+            None if first_read && is_adopted(block) => {
                 let source = source(block, &shown.network.session.scope.region);
                 let key = keys::ipv6_cidr_block(&source);
                 if !adopted.insert(key.clone()) {
@@ -113,14 +113,9 @@ pub(super) fn add_all(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet]) -> V
         };
         shown.add(read(shown, key, source, block));
     }
-    let mut reasons = unexpressed_reasons(vpc);
-    // An earlier version has adopted such a range as one of IPAM.
-    reasons.retain(|id, _| shown.key(id).is_none());
-    let of_reasons = |it: &&VpcIpv6CidrBlockAssociation| it.association_id().is_some_and(|id| reasons.contains_key(id));
-    shown.unexpressed_ranges =
-        vpc.ipv6_cidr_block_association_set().iter().filter(of_reasons).filter_map(range).collect();
+    shown.unexpressed_ranges = unexpressed_ranges(vpc);
     let unmanaged = |(id, reason)| Unmanaged { id, slot: None, is_tagged: false, reason };
-    reasons.into_iter().map(unmanaged).collect()
+    unexpressed_reasons(vpc).into_iter().map(unmanaged).collect()
 }
 
 /// The source of a range, as far as AWS returns it.

@@ -10,7 +10,7 @@ use crate::aws::calls::codes;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::{AwsError, Operation, OrFailure};
 use crate::aws::logs::group;
-use crate::cloud::{Cause, Dependent, Failure, Observed};
+use crate::cloud::{Begun, Cause, Dependent, Failure, Observed, Obstacle};
 use crate::model::Destination;
 use crate::model::Input;
 use crate::model::{Entry, Key, Learned, LogSubscription, Spec};
@@ -19,6 +19,10 @@ use crate::model::{Entry, Key, Learned, LogSubscription, Spec};
 /// a permission, role or stream is new. A misconfiguration is rejected with the same message, so it is reported only
 /// after this time.
 const DELIVERABLE: Duration = Duration::from_secs(5 * 60);
+
+/// The number of filters that AWS documents as allowed in a group. It was one until 2020, and AWS's linter for
+/// CloudFormation allows five since 2026, so no plan is refused because of it.
+const FEWEST_ALLOWED: usize = 2;
 
 /// Finds a filter of a log group by its exact name. `None` if the filter or the group does not exist.
 pub(crate) async fn find(session: &Session, group: &str, name: &str) -> Result<Option<Shown>, Failure> {
@@ -94,6 +98,61 @@ pub(crate) async fn unmanaged_in(
     join_all(groups.map(list)).await
 }
 
+/// The filters because of which AWS may reject a new one, or its create fails. Lists those of one group.
+pub(crate) async fn obstacles(
+    session: &Session,
+    api_id: Option<&str>,
+    begun: &[Begun<'_>],
+    existing: &[Entry],
+) -> Result<Vec<Obstacle>, Failure> {
+    let new = || begun.iter().filter(|it| it.before.is_none());
+    let Some((key, spec)) = new().find_map(|it| Some((it.key, LogSubscription::of(it.spec)?))) else {
+        return Ok(Vec::new());
+    };
+    let Some(group) = spec.log_group.fixed.known() else { return Ok(Vec::new()) };
+    // A new group that is not kept does not exist before, or takes its filters along in a replacement.
+    let is_new = |it: &Begun<'_>| *it.key == spec.log_group && it.spec.uses_existing() == Some(false);
+    if new().any(is_new) {
+        return Ok(Vec::new());
+    }
+    let is_managed = |it: &Entry| it.key == spec.log_group && !it.is_used() && !it.is_foreign();
+    let is_ours = existing.iter().any(is_managed);
+    let (ours, api_id) = (api_id.map(LogSubscription::name_for), api_id.unwrap_or_default());
+    let is_known = |id: &str| existing.iter().any(|entry| entry.id == id);
+    let mut others: Vec<(String, Shown)> = Vec::new();
+    for shown in all(session, group).await? {
+        let name = shown.filter_name.clone().unwrap_or_default();
+        let is_equal = equals(key, &shown, spec) && !LogSubscription::is_of_another(&name, api_id);
+        if Some(&name) == ours.as_ref() || (is_equal && is_ours) {
+            // The create takes it over.
+            return Ok(Vec::new());
+        }
+        if is_equal && !is_known(&LogSubscription::id(group, &name)) {
+            let (message, hint) = unmanaged(group, &name, &shown);
+            // The old root may have adopted it, and a replacement deletes it then.
+            return Ok(vec![obstacle(key, LogSubscription::id(group, &name), !api_id.is_empty(), message, hint)]);
+        }
+        others.push((name, shown));
+    }
+    others.retain(|(name, _)| !is_known(&LogSubscription::id(group, name)));
+    if others.len() < FEWEST_ALLOWED {
+        return Ok(Vec::new());
+    }
+    let names: Vec<&str> = others.iter().map(|(name, _)| name.as_str()).collect();
+    let message =
+        format!("The log group {group} already has {} subscription filters: {}.", names.len(), names.join(", "));
+    let hint = format!(
+        "AWS limits their number, to {FEWEST_ALLOWED} or more. If it rejects another one, the apply fails after its other \
+         changes. Delete one first, unless the same run does: {}",
+        deleting(group, "NAME")
+    );
+    Ok(vec![obstacle(key, group.clone(), false, message, hint)])
+}
+
+fn obstacle(key: &Key, id: String, is_certain: bool, message: String, hint: String) -> Obstacle {
+    Obstacle { key: key.clone(), id, owner: None, is_certain, message, hint }
+}
+
 /// Converts a filter that AWS returned to an observation. AWS does not return the permission of the filter.
 pub(crate) fn read(shown: &Shown, log_group: Key, key: Key, permission: Option<Key>) -> Option<Observed> {
     let destination = shown.destination_arn.clone()?;
@@ -128,14 +187,14 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogSubscription) ->
         false => all(operation.session, group).await?,
     };
     let interrupted = existing.iter().find(|it| it.filter_name.as_deref() == Some(&ours));
-    let equal = existing.iter().find(|it| equals(operation, it, spec) && !is_of_another(it, api_id));
+    let equal = existing.iter().find(|it| equals(operation.key, it, spec) && !is_of_another(it, api_id));
     let name = match (interrupted, equal) {
-        (Some(interrupted), _) if equals(operation, interrupted, spec) => &ours,
+        (Some(interrupted), _) if equals(operation.key, interrupted, spec) => &ours,
         (None, Some(equal)) => {
             let name = equal.filter_name.as_deref().unwrap_or_default();
             // In an unmanaged group, the filter may be unmanaged too.
             if !group::is_of_root(operation, group).await? {
-                return Err(unmanaged(group, name, equal));
+                return Err(of_unmanaged(group, name, equal));
             }
             name
         }
@@ -223,7 +282,7 @@ async fn put(
         request.config_override(session.within_quota_logs()).send().await.map(|_| ())
     };
     let find_equal =
-        || async { Ok(find(session, group, name).await?.filter(|it| equals(operation, it, spec)).map(|_| ())) };
+        || async { Ok(find(session, group, name).await?.filter(|it| equals(operation.key, it, spec)).map(|_| ())) };
     change.create(put, Ok, find_equal).await.map_err(|failure| match codes::is_quota(&failure) {
         true => too_many(failure, group),
         false => failure,
@@ -231,12 +290,27 @@ async fn put(
 }
 
 /// Whether a filter has these inputs.
-fn equals(operation: &Operation<'_>, shown: &Shown, spec: &LogSubscription) -> bool {
-    let found = read(shown, spec.log_group.clone(), operation.key.clone(), spec.permission.clone());
+fn equals(key: &Key, shown: &Shown, spec: &LogSubscription) -> bool {
+    let found = read(shown, spec.log_group.clone(), key.clone(), spec.permission.clone());
     found.is_some_and(|it| it.spec == Spec::LogSubscription(spec.clone()))
 }
 
-fn unmanaged(group: &str, name: &str, existing: &Shown) -> Failure {
+/// An equal filter in a group that the resource does not own, and what to do.
+fn unmanaged(group: &str, name: &str, existing: &Shown) -> (String, String) {
+    let destination = existing.destination_arn.as_deref().unwrap_or("an unknown destination");
+    let message = format!(
+        "The log group {group} already has a subscription filter {name} to {destination}, which this resource does not \
+         manage."
+    );
+    let hint = format!(
+        "Another one would deliver each event twice. If nothing else needs this one, delete it, then run Terraform again: \
+         {}",
+        deleting(group, name)
+    );
+    (message, hint)
+}
+
+fn of_unmanaged(group: &str, name: &str, existing: &Shown) -> Failure {
     let destination = existing.destination_arn.as_deref().unwrap_or("an unknown destination");
     Failure::new(
         Cause::Exists,
@@ -249,8 +323,13 @@ fn unmanaged(group: &str, name: &str, existing: &Shown) -> Failure {
     .with_advice(
         "Another one would deliver each event twice. If nothing else needs this one, delete it with this command, then \
          apply again.",
-        [format!("aws logs delete-subscription-filter --log-group-name {group} --filter-name {name}")],
+        [deleting(group, name)],
     )
+}
+
+/// The command that deletes a filter.
+fn deleting(group: &str, name: &str) -> String {
+    format!("aws logs delete-subscription-filter --log-group-name {group} --filter-name {name}")
 }
 
 /// Whether the destination or its permission may be too new, or another change of the group is in progress.
@@ -270,10 +349,7 @@ fn too_many(failure: Failure, group: &str) -> Failure {
     );
     Failure { message, ..failure }.with_advice(
         "List them with the first command, delete one with the second one, then apply again.",
-        [
-            format!("aws logs describe-subscription-filters --log-group-name {group}"),
-            format!("aws logs delete-subscription-filter --log-group-name {group} --filter-name NAME"),
-        ],
+        [format!("aws logs describe-subscription-filters --log-group-name {group}"), deleting(group, "NAME")],
     )
 }
 

@@ -19,7 +19,7 @@ use crate::composite::names::{self, Claim, Claimant};
 use crate::composite::observe::unmanaged_objects;
 use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
-use crate::composite::{adoption, diagnostics, facts, import, outside, state, takeover};
+use crate::composite::{adoption, diagnostics, facts, import, outside, state, takeover, used};
 use crate::model::{Drift, Entry, Facts, GuardDutyObjects, Inventory, Key, Object, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Severity, Value};
 use crate::reconcile::{Outcome, Plan};
@@ -484,7 +484,9 @@ impl<P: Topology> StateEncoder<P> {
     fn encode(&self, private: &Private) -> Option<(Value, Vec<u8>)> {
         let root_id = &private.inventory.at(P::KIND.root())?.id;
         let mut state = state::of_private::<P>(&self.attributes, Some(&self.config), root_id, private, &self.scope);
-        let unmanaged = match self.unmanaged.is_unknown() {
+        // The plan did not know that the adoption of a used object would fail.
+        let lacks_used = || used::described(private).any(|(id, _)| self.unmanaged.get(&id).is_null());
+        let unmanaged = match self.unmanaged.is_unknown() || lacks_used() {
             true => unmanaged_objects(private).into(),
             false => self.unmanaged.clone(),
         };

@@ -103,7 +103,14 @@ async fn existing<P: Topology>(
 ) -> Result<Option<Private>, Failure> {
     match Private::decode(&request.planned_private) {
         Some(private) => Ok(Some(private)),
-        None => refresh::rebuild::<P>(cloud, root_id, &request.prior).await,
+        None => {
+            let users = Private::decode_plan(&request.planned_private).map(|create| create.users).unwrap_or_default();
+            let mut found = refresh::rebuild::<P>(cloud, root_id, &request.prior).await?;
+            if let Some(private) = &mut found {
+                private.users = users;
+            }
+            Ok(found)
+        }
     }
 }
 

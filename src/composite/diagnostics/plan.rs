@@ -55,6 +55,12 @@ pub(in crate::composite) fn warn_of_existing<P: Topology>(name: &str, notice: Pr
     );
 }
 
+/// An unmanaged object because of which AWS may reject a create.
+pub(in crate::composite) fn warn_of_obstacle<P: Topology>(name: &str, problem: Problem, diagnostics: &mut Diagnostics) {
+    let summary = format!("{} {name:?}: AWS may reject {}", P::TYPE_NAME, problem.path);
+    diagnostics.attribute_warning(problem.path, summary, format!("{} {}", problem.message, problem.hint));
+}
+
 /// Log groups that an update does not delete, because other roots use them. `users` has one for each.
 pub(in crate::composite) fn warn_of_kept_for_users<P: Topology>(
     name: &str,

@@ -83,6 +83,67 @@ pub(in crate::composite) fn refuse_withheld<'a, P: Topology>(
     true
 }
 
+/// A log group that stays in AWS, and that the resource in the place of its root could not use.
+pub(in crate::composite) struct Unusable {
+    /// Its slot.
+    pub(in crate::composite) slot: String,
+    /// Its name.
+    pub(in crate::composite) id: String,
+    /// Whether the new resource needs the name. Otherwise it may.
+    pub(in crate::composite) has_name: bool,
+    /// Whether the setting of the new resource keeps the group; `None` if that is unknown.
+    pub(in crate::composite) is_kept: Option<bool>,
+    /// Its other values that differ from those of the configuration.
+    pub(in crate::composite) differences: Vec<String>,
+}
+
+/// Adds an error if there are such groups. Returns whether there are.
+pub(in crate::composite) fn refuse_unusable<P: Topology>(
+    name: &str,
+    unusable: &[Unusable],
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let summary = format!("Could not plan {} {name:?}: the create could fail after the destroy", P::TYPE_NAME);
+    refuse_groups(summary, unusable, "", diagnostics)
+}
+
+/// The same in the destroy of a replacement, of which no plan knew the groups.
+pub(in crate::composite) fn refuse_unusable_replacement<P: Topology>(
+    root_id: &str,
+    unusable: &[Unusable],
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let summary = format!("Could not replace {} {root_id}: the create would fail", P::TYPE_NAME);
+    refuse_groups(summary, unusable, &format!("\n\n{KEPT}"), diagnostics)
+}
+
+fn refuse_groups(summary: String, unusable: &[Unusable], end: &str, diagnostics: &mut Diagnostics) -> bool {
+    if unusable.is_empty() {
+        return false;
+    }
+    let line = |it: &Unusable| {
+        let name = (!it.has_name).then(|| "the name in the configuration is unknown and may be this one".to_string());
+        let setting = match it.is_kept {
+            Some(true) => None,
+            Some(false) => Some("skip_destroy is false in the configuration".to_string()),
+            None => Some("skip_destroy is unknown in the configuration".to_string()),
+        };
+        let reasons: Vec<String> = name.into_iter().chain(setting).chain(it.differences.iter().cloned()).collect();
+        format!("  {} ({}): {}", it.slot, printable(&it.id), reasons.join("; "))
+    };
+    let lines: Vec<String> = unusable.iter().map(line).collect();
+    diagnostics.error(
+        summary,
+        format!(
+            "These log groups stay in AWS, because a setting keeps them or another resource uses them. The new resource \
+             could not use them:\n{}\n\nSet skip_destroy of the group to true, and the values that the group has. Or \
+             use another name, or apply the new value of skip_destroy before the replacement.{end}",
+            lines.join("\n")
+        ),
+    );
+    true
+}
+
 fn protecting(left: &[Left]) -> Option<String> {
     let lines = left.iter().filter_map(|it| Some(format!("{}. {}", line(it), it.what.remedy.as_ref()?)));
     let lines: Vec<String> = lines.collect();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Simulation;
 use super::outside::entry_of;
 use super::shapes::as_known;
-use crate::cloud::{Cause, Dependent, Failure, OpContext};
+use crate::cloud::{Begun, Cause, Dependent, Failure, Obstacle, OpContext};
 use crate::model::{
     Entry, Existing, Finding, Key, Learned, LogGroup, LogSubscription, Lookup, Object, Outside, OwningRoot, Spec,
 };
@@ -261,6 +261,24 @@ impl Simulation {
             true => Ok(Some(id)),
             false => Err(Failure::new(Cause::QuotaExceeded, "PutSubscriptionFilter", "Resource limit exceeded.")),
         }
+    }
+
+    /// The groups that have as many other filters as AWS allows.
+    pub(super) fn limits_of_filters(&self, begun: &[Begun<'_>]) -> Vec<Obstacle> {
+        let new = begun.iter().filter(|it| it.before.is_none());
+        let new = new.filter_map(|it| Some((it.key, LogSubscription::of(it.spec)?.log_group.fixed.known()?)));
+        let filters = self.filters();
+        let is_full = |group: &str| filters.iter().filter(|id| is_filter_of(id, group)).count() >= 2;
+        let full = new.filter(|(_, group)| is_full(group));
+        let obstacle = |(key, group): (&Key, &String)| Obstacle {
+            key: key.clone(),
+            id: group.clone(),
+            owner: None,
+            is_certain: false,
+            message: format!("{group} has two filters."),
+            hint: String::new(),
+        };
+        full.map(obstacle).collect()
     }
 
     /// Removes the tags of a group.

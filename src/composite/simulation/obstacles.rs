@@ -56,9 +56,9 @@ impl Simulation {
             let id = self.built_with(begun, is_managed)?;
             let message = format!("{id} has what {} needs.", begun.key);
             let hint = format!("Set {:?} = {id:?} in adopt.", begun.key.slot);
-            Some(Obstacle { key: begun.key.clone(), id, owner: None, message, hint })
+            Some(Obstacle { key: begun.key.clone(), id, owner: None, is_certain: true, message, hint })
         };
-        begun.iter().filter_map(obstacle).collect()
+        begun.iter().filter_map(obstacle).chain(self.limits_of_filters(begun)).collect()
     }
 
     /// The answer of AWS to a create for which something else has the place.

@@ -17,7 +17,12 @@ pub(super) fn is_named(object: &Object, ids: &BTreeMap<Key, String>, named: &BTr
 
 /// The entry of an object with this ID.
 pub(super) fn entry_of<'a>(object: &Object, id: &str, known: &'a [Entry]) -> Option<&'a Entry> {
-    known.iter().find(|entry| entry.kind_and_id() == (std::mem::discriminant(&object.spec), id))
+    known.iter().find(|entry| is_entry(object, id, entry))
+}
+
+/// Whether an entry is that of an object with this ID.
+pub(super) fn is_entry(object: &Object, id: &str, entry: &Entry) -> bool {
+    entry.kind_and_id() == (std::mem::discriminant(&object.spec), id)
 }
 
 impl Simulation {

@@ -364,6 +364,43 @@ async fn a_domain_of_a_killed_update_is_taken_over_only_if_required() {
     }
 }
 
+/// An update leaves what it should delete, and the private state is lost.
+#[tokio::test(start_paused = true)]
+async fn what_a_failed_update_leaves_is_deleted_without_private_state() {
+    let with_record = |name: &str| {
+        let mut config = with_domain(name);
+        config.set("create_dns_entry", true.into());
+        config.set("hosted_zone_id", "Z0123456789A".into());
+        config
+    };
+    let off = with_domain("a.example.com");
+    let mut faults = Vec::new();
+    for next in [off, with_record("b.example.com"), with_domain("b.example.com"), without_domain()] {
+        for slot in ["dns_record", "api_mapping", "domain"] {
+            for is_answer_lost in [true, false] {
+                // A read does not find a new record whose ID the state lacks.
+                if is_answer_lost && slot == "dns_record" && next == with_record("b.example.com") {
+                    continue;
+                }
+                let mut terraform = Terraform::<HttpGateway>::new(1);
+                terraform.assert_applies(&with_record("a.example.com")).await;
+                let account = terraform.account.clone();
+                let failing = if is_answer_lost { &account.losing_answers } else { &account.failing };
+                failing.lock().unwrap().push(slot.to_string());
+                terraform.apply(&next).await;
+                failing.lock().unwrap().clear();
+                terraform.private = Vec::new();
+                let destroyed = terraform.destroy().await;
+                if destroyed.has_errors() || !account.slots().is_empty() {
+                    let domain = next.get("domain_name");
+                    faults.push(format!("{domain}, {slot}, answer lost {is_answer_lost}: {destroyed:?}"));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
 /// A gateway with a domain, and an unmanaged DNS record for it.
 async fn with_unmanaged_record() -> Terraform<HttpGateway> {
     let mut terraform = Terraform::<HttpGateway>::new(1);

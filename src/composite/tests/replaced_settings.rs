@@ -283,6 +283,9 @@ async fn a_version_cannot_be_removed_alone() {
     terraform.assert_applies(&at("a.example.com", &[versioned(Some("2"))])).await;
     let plan = terraform.plan(&at("a.example.com", &[versioned(None)])).await;
     assert!(error_of(&plan.diagnostics).contains("cannot be removed alone"), "{:?}", plan.diagnostics);
+    // Another trust store has its own versions.
+    terraform.assert_applies(&at("a.example.com", &[trusting("s3://trust/other.pem")])).await;
+    assert_eq!(in_aws(&terraform).truststore_version, None);
     terraform.assert_applies(&at("a.example.com", &[trusting("")])).await;
 }
 

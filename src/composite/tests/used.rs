@@ -1,8 +1,10 @@
 //! Objects that a destroy keeps and a create uses without owning them: log groups, of both topologies.
 
+mod adopted;
 mod forwarded;
 mod settings;
 mod undeletable;
+mod unusable;
 
 use super::*;
 use crate::composite::managed_roots::ManagedRoots;

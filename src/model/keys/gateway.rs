@@ -12,6 +12,8 @@ pub const API: &str = "api";
 
 /// The slot of the log group.
 pub const LOG_GROUP: &str = "log_group";
+/// The slot of its subscription filter.
+pub const LOG_SUBSCRIPTION: &str = "log_subscription";
 
 /// The slot of the stage.
 pub const STAGE: &str = "stage";
@@ -42,7 +44,7 @@ pub fn slots() -> Vec<String> {
         "permission.*",
         "authorizer.*",
         "authorizer_permission.*",
-        "log_subscription",
+        LOG_SUBSCRIPTION,
         "subscription_permission",
         "vpc_link.*",
         "integration.*",
@@ -115,7 +117,7 @@ pub fn authorizer_permission_of(authorizer: &Key, function: &str, qualifier: Opt
 
 /// `log_subscription`, fixed by the group's name.
 pub fn log_subscription(log_group: &Key) -> Key {
-    Key::fixed("log_subscription", log_group.fixed.clone())
+    Key::fixed(LOG_SUBSCRIPTION, log_group.fixed.clone())
 }
 
 /// `subscription_permission`, fixed by function, qualifier, and the log group, which is the source of the statement.

@@ -30,7 +30,7 @@ pub(super) use default_security_group::DefaultSecurityGroup;
 pub use default_security_group::SecurityGroupRule;
 pub(super) use egress_only_gateway::{EgressOnlyGateway, egress_only_gateway};
 pub(super) use endpoints::Endpoints;
-pub(super) use flow_logs::{FlowLog, FlowLogs, log_groups};
+pub(super) use flow_logs::{FlowLog, FlowLogs, log_groups, possible_log_groups};
 pub(super) use interface_endpoints::{InterfaceEndpoint, InterfaceEndpoints};
 pub(super) use secondary_ranges::SecondaryRanges;
 

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use authorizers::{default_ttl, uri as authorizer_uri};
 pub(super) use domain::certificate_domain;
+pub(super) use logs::{input_of, log_group};
 
 use super::authorization::Required;
 use super::config::{CorsConfig, GatewayConfig, RouteConfig};

@@ -3,6 +3,7 @@ use tokio::time::Instant;
 
 use super::*;
 use crate::aws::recorded::{Answer, Recorded, run};
+use crate::model::LogGroup;
 
 const GROUP: &str = "/http/shop";
 /// The name of the filter of the API `api1`.
@@ -338,4 +339,61 @@ async fn calls_for_one_group_never_overlap() {
         aws.requests().into_iter().map(|asked| (asked.times.0, asked.times.1.expect("it was answered"))).collect();
     assert_eq!(times.len(), calls.len());
     assert!(times.windows(2).all(|pair| pair[0].1 <= pair[1].0), "two calls for one group overlap");
+}
+
+/// The obstacles to the filter to the function. The API exists if it has an ID.
+async fn found(filters: &[Value], api_id: Option<&str>, existing: &[Entry]) -> Vec<Obstacle> {
+    let filters = Answer::Json(200, json!({ "subscriptionFilters": filters }));
+    let aws = Recorded::default().on("DescribeSubscriptionFilters", filters);
+    let (key, spec) = (key(), Spec::LogSubscription(to_function()));
+    let begun = [Begun { key: &key, before: None, spec: &spec }];
+    obstacles(&aws.session("r"), api_id, &begun, existing).await.unwrap()
+}
+
+fn filter(name: &str, destination: &str) -> Value {
+    json!({ "filterName": name, "destinationArn": destination, "filterPattern": "" })
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_equal_filter_in_a_group_of_others_is_an_obstacle() {
+    let equal = [filter("theirs", FUNCTION)];
+    for (api_id, is_certain) in [(Some("api1"), true), (None, false)] {
+        let found = found(&equal, api_id, &[]).await;
+        let [obstacle] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((obstacle.id.as_str(), obstacle.is_certain), ("/http/shop|theirs", is_certain));
+        let text = format!("{} {}", obstacle.message, obstacle.hint);
+        for part in ["theirs", FUNCTION, "delete-subscription-filter --log-group-name /http/shop --filter-name theirs"]
+        {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+    // The create takes it over, or the filter is that of another API.
+    let ours = Entry::new(group_key(), GROUP, Spec::LogGroup(LogGroup::test()));
+    assert_eq!(found(&equal, Some("api1"), &[ours]).await, []);
+    assert_eq!(found(&[filter("fgw-access-logs-api2", FUNCTION)], Some("api1"), &[]).await, []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_group_that_may_be_full_is_named_with_its_filters() {
+    let all = [filter("one", STREAM), filter("two", STREAM), filter(NAME, STREAM)];
+    assert_eq!(found(&all[..1], Some("api1"), &[]).await, []);
+    for api_id in [Some("api1"), None] {
+        let found = found(&all[..2], api_id, &[]).await;
+        let [obstacle] = found.as_slice() else { panic!("{found:?}") };
+        assert!(!obstacle.is_certain && obstacle.message.contains("2 subscription filters: one, two"), "{obstacle:?}");
+    }
+    assert_eq!(found(&all, Some("api1"), &[]).await, [], "that of an interrupted run");
+    let known = Entry::new(key(), "/http/shop|one", Spec::LogSubscription(to_stream()));
+    assert_eq!(found(&all[..2], Some("api1"), &[known]).await, [], "the plan deletes it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_filters_are_listed_of_a_group_that_a_plan_creates() {
+    let (aws, key, group) = (Recorded::default(), key(), group_key());
+    let (filter, spec) = (Spec::LogSubscription(to_function()), Spec::LogGroup(LogGroup::test()));
+    let begun = [(&group, &spec), (&key, &filter)].map(|(key, spec)| Begun { key, before: None, spec });
+    assert_eq!(obstacles(&aws.session("r"), None, &begun, &[]).await.unwrap(), []);
+    let updated = Begun { key: &key, before: Some(&filter), spec: &filter };
+    assert_eq!(obstacles(&aws.session("r"), Some("api1"), &[updated], &[]).await.unwrap(), []);
+    assert_eq!(aws.calls(), [""; 0]);
 }

@@ -13,7 +13,7 @@ use crate::composite::plan::Roots;
 use crate::composite::private_state::Private;
 use crate::composite::protected::{self, Protection};
 use crate::composite::{diagnostics, import, location, refresh, released, replaced, undeletable, used};
-use crate::model::{Facts, Inventory};
+use crate::model::{Facts, Finding, Inventory, Reference, Scope};
 use crate::plugin::{Diagnostics, Input, Value};
 use crate::topology::Topology;
 
@@ -28,7 +28,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
     ) -> Option<Planned> {
         let PreparedPlan { request, attributes, config, .. } = self;
         let (current, cloud) = (clouds.current.as_ref(), clouds.target.as_ref());
-        used::leave_named::<P>(config, &mut private.inventory);
+        used::leave_named::<P>(config, &mut private);
         let mut consent = Consent::to_objects::<P>(config, &request.prior, &private.inventory, diagnostics)?;
         let has_removed = import::remove_unclaimed::<P>(&mut private, attributes, diagnostics);
         if request.prior.is_null() {
@@ -73,9 +73,8 @@ impl<P: Topology> PreparedPlan<'_, P> {
         }
         let decision = self.without_lost(cloud, roots, &basis, &mut private, decision, diagnostics).await?;
         self.check_names(roots, &basis, (&private, replacing), decision.as_ref(), diagnostics)?;
-        let is_create = request.prior.is_null() || replacing;
-        self.check_new_root((cloud, &facts, old.as_ref()), is_create, &mut private, decision.as_ref(), diagnostics)
-            .await?;
+        let new = (roots, request.prior.is_null() || replacing);
+        self.check_new_root((cloud, &facts, old.as_ref()), new, &mut private, decision.as_ref(), diagnostics).await?;
         if let Some(decision) = &decision {
             diagnostics::warn_of_missing::<P>(&self.name(), &decision.missing, diagnostics);
             if !request.prior.is_null() && !replacing {
@@ -188,18 +187,38 @@ impl<P: Topology> PreparedPlan<'_, P> {
         found.complete.is_empty().then_some(found.managed)
     }
 
-    /// Records what the destroy of an old root has to know of the new one, and checks their replacement.
+    /// Records what the destroy of an old root has to know of the new one, and of the roots that use its objects.
+    fn record_new_root(
+        &self,
+        roots: Roots<'_>,
+        facts: &Facts,
+        scope: &Scope,
+        private: &mut Private,
+        decision: Option<&Decision>,
+    ) {
+        private.successors = decision.map(|decision| replaced::successors(&decision.objects));
+        private.may_lose_protection = decision.is_none() && !P::expresses_protection(&self.config);
+        if decision.is_none() {
+            private.log_groups = P::log_groups(&self.config, facts);
+        }
+        for Reference { to, .. } in P::references(&self.config, scope) {
+            let Some(Finding::Usable(existing)) = facts.outside.get(&to) else { continue };
+            let user = existing.owner.as_ref().and_then(|owner| roots.managed.user_of(&owner.id, &to.id()));
+            private.users.extend(user.map(|user| (to.id(), user)));
+        }
+    }
+
+    /// Records the objects that the new root may not use, and checks the replacement of an old one.
     async fn check_new_root(
         &self,
         (cloud, facts, old): (&dyn Cloud, &Facts, Option<&Inventory>),
-        is_create: bool,
+        (roots, is_new): (Roots<'_>, bool),
         private: &mut Private,
         decision: Option<&Decision>,
         diagnostics: &mut Diagnostics,
     ) -> Option<()> {
-        if is_create {
-            private.successors = decision.map(|decision| replaced::successors(&decision.objects));
-            private.may_lose_protection = decision.is_none() && !P::expresses_protection(&self.config);
+        if is_new {
+            self.record_new_root(roots, facts, cloud.scope(), private, decision);
             self.check_withheld((cloud, facts), old, private, decision, diagnostics).await?;
         }
         let Some(old) = old else { return Some(()) };
@@ -207,6 +226,8 @@ impl<P: Topology> PreparedPlan<'_, P> {
             Some(decision) => Cow::Borrowed(&decision.objects),
             None => Cow::Owned(replaced::as_applied(old, private.may_lose_protection)),
         };
-        (!replaced::check_replacement::<P>(&self.name(), old, &new, diagnostics)).then_some(())
+        let is_refused = replaced::check_replacement::<P>(&self.name(), old, &new, diagnostics)
+            || replaced::refuse_unusable::<P>(&self.name(), old, &private.log_groups, diagnostics);
+        (!is_refused).then_some(())
     }
 }

@@ -87,8 +87,8 @@ impl<P: Topology> PreparedPlan<'_, P> {
         }
     }
 
-    /// Reports the unmanaged objects because of which AWS would reject this decision, unless `adopt` names them. Tells
-    /// whether there are any. A plan that repeats the shown one does not look for them again.
+    /// Reports the unmanaged objects because of which AWS would or may reject this decision, unless `adopt` names them.
+    /// Tells whether it would. A plan that repeats the shown one does not look for them again.
     async fn is_obstructed(
         &self,
         cloud: &dyn Cloud,
@@ -115,9 +115,14 @@ impl<P: Topology> PreparedPlan<'_, P> {
         // The same run may delete what a root of this state has: the one that this plan replaces, for example.
         let is_managed = |it: &Obstacle| it.owner.as_deref().is_some_and(|root| roots.managed.contains(root));
         found.retain(|it| !is_named(it) && !is_managed(it));
-        let problem = |it: &Obstacle| Problem::new(P::input_of(&it.key), it.message.clone(), it.hint.clone());
-        diagnostics.problems(found.iter().map(problem));
-        Some(!found.is_empty())
+        let problem = |it: Obstacle| Problem::new(P::input_of(&it.key), it.message, it.hint);
+        let (certain, possible): (Vec<_>, Vec<_>) = found.into_iter().partition(|it| it.is_certain);
+        for obstacle in possible {
+            diagnostics::warn_of_obstacle::<P>(&self.name(), problem(obstacle), diagnostics);
+        }
+        let is_obstructed = !certain.is_empty();
+        diagnostics.problems(certain.into_iter().map(problem));
+        Some(is_obstructed)
     }
 
     /// Reads a root that is not adopted again, with the objects that `adopt` names although no import proposes them. If

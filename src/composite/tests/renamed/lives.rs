@@ -261,6 +261,32 @@ async fn an_unknown_identity_matches_nothing_until_an_apply_finds_it() {
     terraform.assert_applies(&renamed).await;
 }
 
+/// The inputs of the authorizer, of which each determines its permission, become known between the plans.
+#[tokio::test(start_paused = true)]
+async fn an_authorizer_with_an_unknown_function_keeps_its_permission() {
+    for input in ["authorizer_name", "authorizer_uri", "authorizer_credentials_arn"] {
+        let mut terraform = Terraform::<HttpGateway>::new(2);
+        let config = some_gateway();
+        terraform.assert_applies(&config).await;
+        let ids = terraform.slots_by_id();
+        let renamed = with_keys(&config, "faas_authorizers", &[("a", "y")]);
+        let mut unknown = renamed.clone();
+        set_in(&mut unknown, "faas_authorizers", "y", input, Value::Unknown);
+        let shown = terraform.plan(&unknown).await;
+        assert!(!shown.diagnostics.has_errors(), "{input}: {:?}", shown.diagnostics);
+        let last = terraform.plan_again(&renamed, shown.private.clone()).await;
+        terraform.assert_as_planned(&shown.planned, &last.planned, "plan");
+        terraform.account.take_calls();
+        let applied = terraform.apply_plan(&renamed, last).await;
+        assert!(!applied.has_errors(), "{input}: {applied:?}");
+        let calls = terraform.account.take_calls();
+        let others = calls.iter().filter(|call| call.starts_with("create") || call.starts_with("delete"));
+        assert_eq!(others.collect::<Vec<_>>(), [""; 0], "{input}");
+        assert_eq!(terraform.slots_by_id().keys().collect::<Vec<_>>(), ids.keys().collect::<Vec<_>>(), "{input}");
+        terraform.assert_quiet(&renamed).await;
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn objects_of_an_interrupted_run_are_taken_over_under_another_key() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);

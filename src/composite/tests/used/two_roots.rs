@@ -188,3 +188,44 @@ async fn user_never_created<P: Logging>() {
 }
 
 for_both!(a_failed_create_uses_no_group, user_never_created);
+
+/// The owner is planned before the process reads the user.
+async fn user_read_later<P: Logging>() {
+    for keeps in [true, false] {
+        let mut two = Two::<P>::new(keeps).await;
+        let terraform = &mut two.terraform;
+        terraform.go_to(&two.of_owner, two.owner.clone());
+        terraform.refresh().await;
+        let create = terraform.plan_successor(&P::config(30, keeps, &[allowing()]), Vec::new()).await;
+        assert!(!create.diagnostics.has_errors(), "{}", texts(&create.diagnostics));
+        terraform.go_to(&two.of_user, two.user.clone());
+        terraform.refresh().await;
+        terraform.go_to(&two.of_owner, (two.owner.0.clone(), create.private));
+        terraform.account.take_calls();
+        let destroyed = terraform.destroy().await;
+        assert_eq!(destroyed.has_errors(), !keeps, "{}", texts(&destroyed));
+        assert_eq!(terraform.account.take_calls().is_empty(), !keeps, "{}", texts(&destroyed));
+        assert_eq!(two.of_owner.deleted_groups(), Vec::<String>::new());
+    }
+}
+
+for_both!(an_owner_is_not_destroyed_if_a_user_keeps_its_group_from_the_next, user_read_later);
+
+/// The apply is a process that has read neither root.
+async fn user_known_to_the_plan<P: Logging>() {
+    for is_tainted in [true, false] {
+        let mut two = Two::<P>::new(false).await;
+        two.read().await;
+        let config = P::config(30, true, &[allowing()]);
+        let terraform = &mut two.terraform;
+        let private = if is_tainted { Vec::new() } else { terraform.plan(&config).await.private };
+        let create = terraform.plan_successor(&config, private).await;
+        assert!(!create.diagnostics.has_errors(), "{}", texts(&create.diagnostics));
+        let mut terraform = Terraform::<P>::on(two.of_owner.clone());
+        terraform.go_to(&two.of_owner, (two.owner.0.clone(), create.private));
+        replace_none(&mut terraform).await;
+        assert_eq!(two.of_owner.deleted_groups(), Vec::<String>::new(), "tainted {is_tainted}");
+    }
+}
+
+for_both!(a_replacement_remembers_the_users_that_its_plan_knew, user_known_to_the_plan);

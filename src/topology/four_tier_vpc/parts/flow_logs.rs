@@ -204,19 +204,35 @@ pub(in super::super) fn log_groups(config: &Config, vpc: &Key) -> Vec<Object> {
     logs(config).filter_map(group).map(|(key, spec)| Object::new(key, Spec::LogGroup(spec))).collect()
 }
 
+/// The log groups that a configuration requires or may require, without their tags.
+pub(in super::super) fn possible_log_groups(config: &Config) -> Vec<LogGroup> {
+    let of = |log: &Input<FlowLog>| possible_log_group(&log.known().cloned().or_else(FlowLog::unknown)?);
+    match &config.flow_logs {
+        Input::Known(logs) => logs.values().filter_map(of).collect(),
+        Input::Unknown => of(&Input::Unknown).into_iter().collect(),
+    }
+}
+
 /// The log group of a flow log, without its tags.
 fn log_group(name: &str, log: &FlowLog, vpc: &Key) -> Option<(Key, LogGroup)> {
-    let group = log.log_group_name.known()?.clone()?;
-    let key = keys::log_group_of_flow_log(name, &Input::Known(group.clone()));
-    let spec = LogGroup {
-        root: vpc.clone(),
-        name: Input::Known(group),
+    let spec = LogGroup { root: vpc.clone(), ..possible_log_group(log)? };
+    spec.name.is_known().then(|| (keys::log_group_of_flow_log(name, &spec.name), spec))
+}
+
+/// The same, of which the name may be unknown.
+fn possible_log_group(log: &FlowLog) -> Option<LogGroup> {
+    let name = match &log.log_group_name {
+        Input::Known(name) => Input::Known(name.clone()?),
+        Input::Unknown => Input::Unknown,
+    };
+    Some(LogGroup {
+        root: Key::new(keys::VPC),
+        name,
         retention_in_days: LogGroup::period(&log.retention_in_days),
         kms_key_arn: log.kms_key_id.clone(),
         skip_destroy: log.log_group_skip_destroy.clone(),
         tags: Input::Known(BTreeMap::new()),
-    };
-    Some((key, spec))
+    })
 }
 
 /// The logs whose inputs are known.

@@ -91,7 +91,10 @@ impl Draft<'_> {
                 "To keep mutual TLS, set truststore_uri to the URI of the trust store.",
             )),
             Some(Some(wanted)) => {
-                let has_version = managed.is_some_and(|it| it.truststore_version.is_some());
+                // The version of another trust store goes with it.
+                let is_versioned =
+                    |it: &MutualTls| it.truststore_version.is_some() && it.truststore_uri == wanted.truststore_uri;
+                let has_version = managed.is_some_and(is_versioned);
                 if entry.is_applied() && wanted.is_on() && has_version && wanted.truststore_version.is_none() {
                     self.problems.push(Problem::new(
                         path().attribute("truststore_version"),

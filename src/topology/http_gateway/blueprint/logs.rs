@@ -1,7 +1,10 @@
 //! Access logs: the log group, its key, and the subscription that forwards its events.
 
+use std::collections::BTreeMap;
+
 use super::Draft;
 use crate::model::Destination;
+use crate::model::Facts;
 use crate::model::Found;
 use crate::model::FunctionArn;
 use crate::model::KmsKey;
@@ -11,6 +14,39 @@ use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::http_gateway::config::GatewayConfig;
 
 const DESTINATION: &str = "access_log_logservice_group_subscription_destination_arn";
+
+/// The log group that a configuration requires or may require, without its tags.
+pub(in crate::topology::http_gateway) fn log_group(config: &GatewayConfig, facts: &Facts) -> Option<LogGroup> {
+    if matches!(&config.access_log_destination_arn, Input::Known(Some(_))) {
+        return None;
+    }
+    let name = match &config.access_log_logservice_group_name {
+        Input::Known(name) => Input::Known(name.clone()?),
+        Input::Unknown => Input::Unknown,
+    };
+    let kms_key_arn = match &config.access_log_logservice_group_kms_key_id {
+        Input::Known(None) => Input::Known(None),
+        Input::Known(Some(given)) => match (KmsKey::parse(given), &facts.kms_key) {
+            (Ok(KmsKey::Arn(arn)), _) => Input::Known(Some(arn)),
+            (Ok(KmsKey::Lookup(_)), Some(Found::There(arn))) => Input::Known(Some(arn.clone())),
+            _ => Input::Unknown,
+        },
+        Input::Unknown => Input::Unknown,
+    };
+    Some(LogGroup {
+        root: keys::api(),
+        name,
+        retention_in_days: LogGroup::period(&config.access_log_logservice_group_retention_in_days),
+        kms_key_arn,
+        skip_destroy: config.access_log_logservice_group_skip_destroy.clone(),
+        tags: Input::Known(BTreeMap::new()),
+    })
+}
+
+/// The input that requires an object because of which a plan looks for others.
+pub(in crate::topology::http_gateway) fn input_of(key: &Key) -> AttributePath {
+    AttributePath::new(if key.slot == keys::LOG_SUBSCRIPTION { DESTINATION } else { "adopt" })
+}
 
 impl Draft<'_> {
     /// Adds the log group and its subscription. Returns the destination of the access logs: `Some(None)` if they are

@@ -211,4 +211,7 @@ fn a_domain_with_another_target_than_in_state_is_not_owned() {
     assert!(may_own(&target("d-1"), &found));
     assert!(!may_own(&target("d-2"), &found));
     assert!(may_own(&Value::map([("domain_target", Value::Null)]), &found), "a configuration has no outputs");
+    let mut renamed = target("d-2");
+    renamed.set("domain_name", "other.example.com".into());
+    assert!(may_own(&renamed, &found), "the target is that of the new domain");
 }
