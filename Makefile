@@ -19,7 +19,7 @@ export TERRAFORM
 export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(getconf _NPROCESSORS_ONLN))))
 
 .DEFAULT_GOAL := help
-.PHONY: help build install static check lint fmt docs test faults properties bench package package-sums package-test deny
+.PHONY: help build install static check lint fmt docs test test-all faults properties bench package package-sums package-test deny
 .PHONY: demo demo-end acceptance sweep clean-venv policies requests hashes order
 
 help: ## Show the targets
@@ -84,6 +84,9 @@ ifeq ($(TERRAFORM),terraform)
 endif
 endif
 
+test-all: ## Run all tests, and destroy what each test has built
+	FGW_TEST_ALL=1 $(MAKE) test
+
 faults: ## Run the fault injection campaigns in full (hours), or CAMPAIGN=adopted, and write docs/reliability.md
 	@scripts/prerequisites.sh cargo python terraform >/dev/null
 	@scripts/venv.sh >/dev/null
@@ -132,7 +135,7 @@ requests: ## Record the requests of the suite, with which the tests check the po
 	@scripts/prerequisites.sh cargo python terraform >/dev/null
 	@scripts/venv.sh >/dev/null
 	@rm -f target/requests.txt
-	FGW_RECORD_REQUESTS="$(CURDIR)/target/requests.txt" cargo test --locked --test suite
+	FGW_TEST_ALL=1 FGW_RECORD_REQUESTS="$(CURDIR)/target/requests.txt" cargo test --locked --test suite
 	LC_ALL=C sort -u target/requests.txt > tests/golden/requests.txt
 
 deny: ## Check licenses, advisories and sources of dependencies against deny.toml (needs cargo-deny and the network)

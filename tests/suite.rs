@@ -38,5 +38,8 @@ mod plugin;
 #[path = "suite/provider_block.rs"]
 mod provider_block;
 #[cfg(unix)]
+#[path = "suite/state_check.rs"]
+mod state_check;
+#[cfg(unix)]
 #[path = "suite/testbed.rs"]
 mod testbed;

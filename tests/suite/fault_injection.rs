@@ -45,5 +45,3 @@ mod subject;
 mod throttled;
 #[path = "fault_injection/unsaved.rs"]
 mod unsaved;
-#[path = "fault_injection/state_check.rs"]
-mod state_check;

@@ -102,6 +102,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::both::Subject;
+use crate::state_check::{assert_accurate, destroys_everything};
 use crate::support::http::{self, Answer};
 use crate::support::proxy::Proxy;
 use crate::support::proxy::log::Record;
@@ -271,6 +272,19 @@ impl TestEnv {
         self.workspace.destroy().succeeded();
         assert_no_overlap(&self.proxy);
         self.proxy.account().assert_nothing_of_ours_is_left();
+    }
+
+    /// See [`assert_accurate`].
+    fn assert_state_matches_aws(&self) {
+        assert_accurate(&self.workspace.state(), self.proxy.account());
+    }
+
+    /// Ends a test that is about something else than a destroy.
+    fn end(&self) {
+        self.assert_state_matches_aws();
+        if destroys_everything() {
+            self.destroy();
+        }
     }
 }
 

@@ -138,6 +138,7 @@ use serde_json::{Value, json};
 
 use self::snapshot::Snapshot;
 use crate::both::Subject;
+use crate::state_check::{assert_accurate, destroys_everything};
 use crate::support::proxy::Proxy;
 use crate::support::terraform::{Run, Workspace};
 
@@ -247,6 +248,14 @@ impl TestEnv {
         run
     }
 
+    /// Ends a test that is about something else than a destroy.
+    fn end(&self) {
+        self.assert_state_matches_aws();
+        if destroys_everything() {
+            self.destroy();
+        }
+    }
+
     /// The changing calls since the log was cleared, in the form of [`Change::calls`].
     fn calls(&self) -> String {
         let counts: Vec<String> =
@@ -286,18 +295,9 @@ impl TestEnv {
         }
     }
 
-    /// Asserts that state contains the managed objects of the account, and no others.
+    /// See [`assert_accurate`].
     fn assert_state_matches_aws(&self) {
-        let objects = self.attribute("aws_objects");
-        let in_state: Vec<String> = objects.as_object().expect("a map").values().map(text).collect();
-        for line in self.proxy.account().ours() {
-            let id = line.split(' ').nth(1).expect("kind, id and tags");
-            assert!(in_state.iter().any(|it| it == id), "{line} is not in state: {objects}");
-        }
-        let listing = self.proxy.account().list().to_string();
-        for id in in_state.iter().filter(|id| !id.contains('_')) {
-            assert!(listing.contains(id.as_str()), "{id} is in state but does not exist");
-        }
+        assert_accurate(&self.workspace.state(), self.proxy.account());
     }
 }
 

@@ -254,6 +254,7 @@ impl Workspace {
 
     /// Removes the private state of a resource, as Terraform does if the provider is killed during an update.
     pub(crate) fn lose_private_state(&self, address: &str) {
+        self.configurations.add_import();
         if let Some(host) = &self.host {
             return host.lose_private_state(address);
         }
@@ -595,6 +596,15 @@ impl State {
     pub(crate) fn attribute(&self, address: &str, name: &str) -> &Value {
         let resource = self.resource(address).unwrap_or_else(|| panic!("no {address} in the state: {}", self.0));
         &resource[name]
+    }
+
+    /// The attributes of the instances of all managed resources whose types begin with this text, with those of deposed
+    /// ones.
+    pub(crate) fn resources_of<'a>(&'a self, types: &'a str) -> impl Iterator<Item = &'a Value> {
+        let resources = self.0["resources"].as_array().into_iter().flatten();
+        let is_of_types = move |found: &Value| found["type"].as_str().is_some_and(|it| it.starts_with(types));
+        let found = resources.filter(move |found| found["mode"] == "managed" && is_of_types(found));
+        found.flat_map(|found| found["instances"].as_array().into_iter().flatten()).map(|it| &it["attributes"])
     }
 
     /// Whether the state has an object at an address, including a deposed one.

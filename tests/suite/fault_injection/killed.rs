@@ -47,7 +47,7 @@ fn a_network_of_the_same_name_in_another_workspace_is_kept() {
             "resource \"fgw_four_tier_vpc\" \"this\" {\n  vpc_name = \"main\"\n  cidr_block = \"10.9.0.0/16\"\n  num_nat_gateways = 1\n}\n",
         );
         neighbor.apply(&[]).succeeded();
-        subject.neighbors = super::state_check::existing(subject.proxy.account());
+        subject.neighbors = crate::state_check::existing(subject.proxy.account());
         let before = listed(&subject);
         let tally = kill.run(&mut subject);
         assert_eq!(listed(&subject), before, "the network of the other workspace was modified");
@@ -64,7 +64,7 @@ fn an_equal_network_in_another_workspace_stops_a_create() {
     let neighbor = Workspace::new(&subject.proxy);
     neighbor.config(NEIGHBOR);
     neighbor.apply(&[]).succeeded();
-    subject.neighbors = super::state_check::existing(subject.proxy.account());
+    subject.neighbors = crate::state_check::existing(subject.proxy.account());
     let before = listed(&subject);
     subject.prepare(Phase::Create);
     let vpc = recovery::roots(&subject).remove(0);
@@ -73,7 +73,7 @@ fn an_equal_network_in_another_workspace_stops_a_create() {
     assert_eq!(listed(&subject), before, "the network of the other workspace was modified");
     neighbor.config(&NEIGHBOR.replace("10.0.0.0/16", "10.9.0.0/16"));
     neighbor.apply(&[]).succeeded();
-    subject.neighbors = super::state_check::existing(subject.proxy.account());
+    subject.neighbors = crate::state_check::existing(subject.proxy.account());
     subject.run(Phase::Create).succeeded();
     subject.destroy();
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::campaign::{Tally, campaign, sample};
-use super::state_check;
 use super::subject::{Kind, Phase, Subject};
+use crate::state_check;
 use crate::support::proxy::Proxy;
 use crate::support::terraform::{Run, Workspace};
 

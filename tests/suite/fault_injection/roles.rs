@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
 
 use super::campaign::{Tally, campaign, sample};
-use super::state_check;
 use super::subject::{Kind, Phase, Subject};
+use crate::state_check;
 use crate::support::proxy::call::Call;
 use crate::support::proxy::fault::Fault;
 

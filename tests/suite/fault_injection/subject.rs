@@ -5,7 +5,8 @@ use std::fmt::{Display, Formatter};
 
 use serde_json::{Value, json};
 
-use super::{secrets, state_check};
+use super::secrets;
+use crate::state_check;
 use crate::support::issuer::issuers;
 use crate::support::proxy::Proxy;
 use crate::support::terraform::{Run, Workspace};

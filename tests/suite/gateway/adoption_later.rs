@@ -268,5 +268,5 @@ fn a_log_group_that_was_created_again_is_adopted() {
     env.workspace.assert_nothing_to_do();
     env.config(&all);
     env.workspace.assert_nothing_to_do();
-    env.destroy();
+    env.end();
 }

@@ -211,7 +211,7 @@ fn public_routes_are_protected_and_protected_ones_opened() {
     assert_eq!(super::change::sorted(change.calls[..3].to_vec()), routes);
     assert_eq!(change.calls.len(), 6, "each authorizer is deleted once, after the routes: {:?}", change.calls);
     assert_eq!(env.statuses("/a", "one"), [200; 6]);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn protected_routes_are_never_open_while_others_change() {
     let guarded = with(&env.to("guarded"), &users);
     let change = env.change_while("/b", is_wrong, &config(named("y", json!({ "GET /b": guarded }))));
     assert!(!change.calls.iter().any(|call| call.starts_with("UpdateIntegration")), "{:?}", change.calls);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn an_authorizer_changes_after_the_routes_that_leave_it() {
     // Of two that get other issuers and exchange their routes, neither can be the first.
     env.planned_change(&config("users", "old", json!({ "users": jwt("three"), "old": jwt("four") })));
     served("three", "four");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn an_unreachable_issuer_changes_nothing() {
     let token = issuers().token("one", &json!({}));
     assert_eq!(env.status("/a", Some(&token)), 200, "the old authorizer stays in force");
     env.apply(&config("one", json!({})));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn a_plan_names_the_route_that_a_deleted_one_exposes() {
     assert!(change.plan.says("Route \"ANY /a\" with the authorization JWT by authorizer.users is deleted"));
     assert!(change.plan.says("reach the function of \"$default\" with the authorization NONE"), "{}", change.plan);
     assert_eq!(env.status("/a", None), 200);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -358,7 +358,7 @@ fn an_authorization_that_drifted_is_restored_or_kept_as_a_whole() {
     let route = routes.as_array().expect("a list").iter().find(|it| it["RouteKey"] == "GET /a").expect("it exists");
     assert_eq!(route["AuthorizationType"], "AWS_IAM", "{route}");
     assert_eq!(env.status("/a", None), 403);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -378,5 +378,5 @@ fn a_jwt_authorizer_that_drifted_is_restored() {
     env.apply_config();
     assert_eq!(env.drift(), json!({}));
     assert_eq!(env.statuses("/a", "one"), WITHOUT_SCOPES);
-    env.destroy();
+    env.end();
 }

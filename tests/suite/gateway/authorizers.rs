@@ -180,7 +180,7 @@ fn each_attribute_of_an_authorizer_changes_on_a_live_gateway() {
         assert_eq!(env.send("GET", &format!("/{name}"), None).status, 403, "{name}");
     }
     client.saw_no_error();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn at_the_quota_a_key_is_renamed_and_an_unused_authorizer_makes_way() {
     env.workspace.apply(&[]).failed_with("request a higher quota");
     assert_eq!(env.send("GET", "/a", None).status, 403, "the route is still protected");
     env.apply(&config(&renamed, "used"));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -244,5 +244,5 @@ fn a_failed_change_of_the_function_is_completed_by_the_next_apply() {
     env.apply_config();
     let statements = env.proxy.account().ours().into_iter().filter(|it| it.contains(" of guard")).count();
     assert_eq!(statements, 0, "the permission of the old function is removed");
-    env.destroy();
+    env.end();
 }

@@ -63,7 +63,7 @@ fn a_missing_or_ambiguous_gateway_is_an_error_with_a_hint() {
     other.read("  name = \"shop\"\n  tags = { env = \"test\" }");
     assert_eq!(other.attribute("api_id"), second.as_str());
     env.proxy.account().boto("apigatewayv2", "delete_api", json!({ "ApiId": unmanaged }));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_gateway_created_in_the_same_run_is_read_after_creation() {
     env.subject().assert_read_after_creation("name = \"shop\"", "route_ids", |blocks| {
         env.workspace.write("data.tf", blocks);
     });
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -87,5 +87,5 @@ fn the_example_reads_a_gateway_of_another_configuration() {
     assert_eq!(*state.output("url"), env.attribute("invoke_url"));
     let source = format!("{}/*/GET/orders", text(&env.attribute("execution_arn")));
     assert_eq!(*state.output("orders_source_arn"), source);
-    env.destroy();
+    env.end();
 }

@@ -97,7 +97,7 @@ fn authorizers_change_and_are_removed_while_serving() {
     env.change_while_serving(&guarded("guard"), expected);
     env.change_while_serving(&open, expected);
     env.change_while_serving(&guarded("guard"), expected);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn fifty_routes_get_a_new_version_while_serving() {
     env.change_while_serving(&routes(2), expected);
     assert_eq!(env.send("GET", "/r7", None).body, "new /r7");
     env.change_while_serving(&routes(1), expected);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_path_variable_is_renamed_while_serving() {
     let mut more = routes("order", "users");
     more["route_config"]["GET /b"] = env.to("orders");
     env.change_while_serving(&more, &[("GET /orders/7", &["users /orders/7"])]);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn one_deployment_may_cover_several_changes() {
     let expected: &[Expected<'_>] = &[("GET /a", &["orders /a", "users /a"]), ("GET /b", &["users /b"])];
     env.change_while_serving(&routes("users"), expected);
     env.change_while_serving(&routes("orders"), expected);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_failed_deployment_in_between_does_not_fail_the_apply() {
     let expected: &[Expected<'_>] = &[("GET /a", &["orders /a", "users /a"])];
     env.change_while_serving(&routes("users"), expected);
     assert_eq!(env.send("GET", "/c", None).body, "users /c");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn permissions_stay_until_someone_deploys_the_api() {
     assert_eq!(env.stage()["AutoDeploy"], false);
     assert_eq!(env.send("GET", "/a", None).status, 404);
     env.workspace.assert_nothing_to_do();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn a_gateway_with_undeployed_changes_is_destroyed() {
     let (env, without) = TestEnv::deployed_by_hand(&json!(["stage"]));
     env.config(&without);
     assert_eq!(env.applied_deletions(Some("Deploy the API, then apply")), [1, 1, 0]);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -279,5 +279,5 @@ fn automatic_deployment_that_was_turned_off_is_drift() {
     assert_eq!(env.stage()["AutoDeploy"], true);
     assert_eq!(env.attribute("pending_deletion"), json!({}));
     assert_eq!(env.send("GET", "/a", None).status, 404);
-    env.destroy();
+    env.end();
 }

@@ -160,7 +160,7 @@ fn a_domain_may_have_other_ip_addresses_than_the_endpoint() {
     assert_eq!(env.drift(), json!({ "api": "ip_address_type is ipv4 instead of dualstack" }));
     env.apply_config();
     assert_eq!(zone.ip_address_types(), ["dualstack", "ipv4"]);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn a_move_to_another_zone_creates_the_new_record_first() {
     assert_eq!(zone.ours(), Vec::<Value>::new());
     assert_eq!(env.attribute("aws_objects")["dns_record"], format!("{other}_api.example.com_A"));
     client.saw_no_error();
-    env.destroy();
+    env.end();
 }
 
 #[test]

@@ -370,7 +370,7 @@ fn a_missing_certificate_warns_at_plan_and_fails_at_apply() {
     assert_eq!(env.attribute("certificate_arn"), created);
     env.workspace.assert_nothing_to_do();
     assert_eq!(env.reach(NAME).status, 200);
-    env.destroy();
+    env.end();
 }
 
 #[test]

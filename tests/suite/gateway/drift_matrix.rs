@@ -172,7 +172,7 @@ fn routes_with_changed_targets_or_authorizers_are_restored() {
     env.api_call("update_route", renamed);
     let found = [("route.GET /a", "route_key is GET /elsewhere instead of GET /a")];
     fixes(&env, &good, &found, &["UpdateRoute route.GET /a"]);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn deleted_objects_are_created_again_and_nothing_else() {
     new.sort_unstable();
     assert_eq!(new, ["integration.GET /b", "route.GET /b"], "the ids of the others are their names");
     assert_eq!(env.send("GET", "/b", None).body, "users /b");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn a_deleted_authorizer_and_its_permission_are_created_again() {
         "UpdateRoute route.POST /c",
     ];
     fixes(&env, &good, &found, &calls);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn a_changed_permission_statement_is_replaced() {
     account.boto("lambda", "add_permission", other);
     let calls = ["AddPermission permission.orders", "RemovePermission permission.orders"];
     fixes(&env, &good, &[("permission.orders", "is missing")], &calls);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -324,5 +324,5 @@ fn ignored_changes_and_ignored_drift_leave_the_plan_empty() {
             "UpdateStage $default",
         ]
     );
-    env.destroy();
+    env.end();
 }

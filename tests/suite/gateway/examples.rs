@@ -76,7 +76,7 @@ fn the_authorizer_example_allows_and_denies_as_described() {
     account.update_function("authorize-staff", &iam.replace("'chief'", "'intern'"));
     assert_eq!(status("DELETE", "/orders/7?branch=1", None, "chief"), 200, "the cached answer is used");
     assert_eq!(status("DELETE", "/orders/7?branch=2", None, "chief"), 403);
-    env.destroy();
+    env.end();
 }
 
 fn directory() -> PathBuf {

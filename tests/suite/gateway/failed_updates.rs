@@ -53,7 +53,7 @@ fn a_maximum_age_that_was_never_set_is_not_cleared() {
     env.apply(&changed);
     let cors = env.api_call("get_api", json!({}))["CorsConfiguration"].clone();
     assert_eq!((&cors["AllowOrigins"], cors.get("MaxAge")), (&json!(["*"]), None));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -77,5 +77,5 @@ fn an_authorizer_sends_no_member_that_its_format_lacks() {
     env.apply(&config(60));
     let members: Vec<String> = sent(&env, "UpdateAuthorizer").into_iter().filter(|it| !it.ends_with("Id")).collect();
     assert_eq!(members, ["authorizerResultTtlInSeconds"]);
-    env.destroy();
+    env.end();
 }

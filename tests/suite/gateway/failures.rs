@@ -1,7 +1,5 @@
 //! Failed applies: state matches AWS, the message names the next steps, and these steps work.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 
 use super::{THIS, TestEnv, text};
@@ -18,26 +16,6 @@ fn shop(env: &TestEnv) -> Value {
     })
 }
 
-/// Asserts that state contains exactly the existing API, routes, integrations, stage, log group and statements.
-fn assert_state_matches_aws(env: &TestEnv) {
-    let all = env.proxy.account().list();
-    let ids = |list: &Value, member: &str| -> Vec<String> {
-        list.as_array().into_iter().flatten().map(|it| text(&it[member])).collect()
-    };
-    let api = &all["apis"][0];
-    let mut exists: BTreeSet<String> = BTreeSet::from([text(&api["ApiId"])]);
-    exists.extend(ids(&api["routes"], "RouteId"));
-    exists.extend(ids(&api["integrations"], "IntegrationId"));
-    exists.extend(ids(&api["stages"], "StageName"));
-    exists.extend(ids(&all["log_groups"], "logGroupName").into_iter().filter(|name| name == "/shop/access"));
-    for function in all["functions"].as_array().expect("a list") {
-        exists.extend(ids(&function["statements"], "Sid"));
-    }
-    let objects = env.attribute("aws_objects");
-    let known: BTreeSet<String> = objects.as_object().expect("a map").values().map(text).collect();
-    assert_eq!(known, exists);
-}
-
 #[test]
 fn a_failed_create_is_finished_after_untaint() {
     let env = TestEnv::with_terraform();
@@ -50,7 +28,7 @@ fn a_failed_create_is_finished_after_untaint() {
     run.failed_with("terraform untaint");
     run.failed_with("Not started: stage");
     assert!(env.workspace.state().is_tainted(THIS));
-    assert_state_matches_aws(&env);
+    env.assert_state_matches_aws();
     let api = text(&env.attribute("id"));
     assert_eq!(env.proxy.account().list_of("apis")[0]["tags"]["fgw:state"], "incomplete");
 
@@ -71,7 +49,7 @@ fn a_tainted_gateway_without_a_stage_is_replaced_completely() {
     env.config(&shop(&env));
     env.workspace.apply(&[]).failed_with("CreateStage returned AccessDeniedException: a policy forbids it");
     assert!(env.workspace.state().is_tainted(THIS));
-    assert_state_matches_aws(&env);
+    env.assert_state_matches_aws();
     let first = text(&env.attribute("id"));
     assert_eq!(env.attribute("aws_objects")["log_group"], "/shop/access", "it is created before the stage");
 
@@ -82,7 +60,7 @@ fn a_tainted_gateway_without_a_stage_is_replaced_completely() {
     env.workspace.apply_plan().succeeded();
     env.workspace.assert_nothing_to_do();
     assert_ne!(text(&env.attribute("id")), first);
-    assert_state_matches_aws(&env);
+    env.assert_state_matches_aws();
     let account = env.proxy.account();
     assert_eq!(
         (account.list_of("apis").len(), account.list_of("apis")[0]["tags"]["fgw:state"].clone()),
@@ -90,7 +68,7 @@ fn a_tainted_gateway_without_a_stage_is_replaced_completely() {
     );
     assert!(account.ours().iter().all(|it| !it.contains(&first)), "{:?}", account.ours());
     assert_eq!(env.send("GET", "/a", None).body, "orders /a");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -119,14 +97,14 @@ fn a_failed_update_is_finished_by_the_next_apply() {
     assert_eq!(env.send("GET", "/d", None).body, "users /d", "independent changes are applied");
     let left = env.attribute("drift");
     assert!(text(&left["route.GET /a"]).starts_with("not yet applied"), "{left}");
-    assert_state_matches_aws(&env);
+    env.assert_state_matches_aws();
     assert_eq!(env.workspace.plan(&["-refresh=false"]).code, 2, "a plan without a refresh continues, too");
 
     env.proxy.clear_faults();
     let slots = env.slots();
     env.apply_config();
     assert_eq!(env.calls(&slots), ["UpdateRoute route.GET /a"]);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -139,12 +117,12 @@ fn an_interrupted_create_is_finished_by_the_next_apply() {
     interrupted.run.failed_with("before Terraform requested a stop");
     assert_eq!(env.proxy.count("CreateStage"), 0, "no further call starts");
     assert!(env.workspace.state().is_tainted(THIS));
-    assert_state_matches_aws(&env);
+    env.assert_state_matches_aws();
     env.workspace.untaint(THIS);
     env.apply_config();
-    assert_state_matches_aws(&env);
+    env.assert_state_matches_aws();
     assert_eq!(env.send("GET", "/c", None).body, "orders /c");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -164,8 +142,8 @@ fn an_unfinished_gateway_blocks_a_create_until_imported() {
     env.apply_config();
     assert_eq!(text(&env.attribute("id")), left);
     assert_eq!(env.proxy.account().list_of("apis").len(), 1);
-    assert_state_matches_aws(&env);
-    env.destroy();
+    env.assert_state_matches_aws();
+    env.end();
 }
 
 #[test]
@@ -190,7 +168,7 @@ fn a_complete_gateway_that_no_state_contains_is_not_built_twice() {
     env.workspace.import(THIS, &id).succeeded();
     env.apply(&gateway(&["GET /a", "$default"]));
     assert_eq!(text(&env.attribute("id")), id);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -221,5 +199,5 @@ fn a_failed_deployment_is_an_error_with_the_message_of_aws() {
     env.apply_config();
     assert_eq!(env.drift(), json!({}));
     assert_eq!(env.send("GET", "/b", None).body, "orders /b");
-    env.destroy();
+    env.end();
 }

@@ -191,7 +191,7 @@ fn a_function_of_another_account_is_reported_with_a_command() {
     let change = env.planned_change(&config(env.arn("orders")));
     assert_eq!(change.calls, ["AddPermission permission.orders", "UpdateIntegration integration.GET /theirs"]);
     client.saw_no_error();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -224,5 +224,5 @@ fn a_recreated_function_gets_its_permissions_at_the_next_apply() {
     assert_eq!(snapshot(env.proxy.account()), before);
     assert_eq!(env.send("GET", "/a", None).body, "new");
     client.saw_no_error();
-    env.destroy();
+    env.end();
 }

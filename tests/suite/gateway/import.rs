@@ -246,7 +246,7 @@ fn equivalent_values_are_no_change_after_an_import() {
     }
     assert!(!calls.iter().any(|call| call.starts_with("DeleteAuthorizer")), "{calls:?}");
     assert_eq!(env.send("POST", "/orders/1", Some(SECRET)).body, "orders /orders/1");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn default_tags_and_unmanaged_tags_are_not_imported_as_inputs() {
     assert_eq!(calls, ["TagResource api"]);
     let shown = snapshot(env.proxy.account());
     assert!(shown.iter().any(|line| line.contains(r#""theirs":"stays""#)), "{shown:#?}");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn unmanaged_objects_are_neither_imported_nor_changed() {
     env.apply_config();
     let after = snapshot(env.proxy.account()).join("\n");
     assert_eq!(after, before.join("\n").replace("description -, version -", "description more, version -"));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -335,7 +335,7 @@ fn an_api_with_ownership_tags_of_a_user_is_imported() {
     env.apply_config();
     assert_eq!(env.calls(&slots), ["AddPermission permission.orders"], "nothing else is missing");
     assert_eq!(env.send("GET", "/a", None).body, "orders /a");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -362,7 +362,7 @@ fn a_killed_create_is_imported_and_finished_by_one_apply() {
     assert!(shown.contains(&"3 integrations".to_owned()), "nothing is created twice: {shown:#?}");
     assert_eq!(shown.iter().filter(|line| line.starts_with("authorizer ")).count(), 3, "{shown:#?}");
     assert_eq!(env.send("GET", "/orders", None).body, "orders /orders");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -402,5 +402,5 @@ fn drift_appears_in_attributes_and_can_be_ignored() {
     let expected =
         ["CreateIntegration orders", "PutRetentionPolicy /shop/access", "UpdateApi", "UpdateRoute POST /orders/{id}"];
     assert_eq!(calls.len(), expected.len(), "{calls:?}");
-    env.destroy();
+    env.end();
 }

@@ -143,7 +143,7 @@ fn each_service_handles_the_requests_of_its_route() {
     let execution = answer("/bill")["executionArn"].clone();
     let shown = boto("stepfunctions", "describe_execution", json!({ "executionArn": execution }));
     assert_eq!(text(&shown["input"]), "{\"user\": \"ada\"}");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn targets_are_exchanged_while_requests_are_served() {
     assert_eq!(env.send("GET", "/a", None).body, "orders /a");
     client.saw_no_error();
     assert_eq!(env.integrations().len(), 2);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn an_endpoint_changes_in_place_and_its_drift_is_corrected() {
     env.apply_config();
     assert_eq!(env.send("GET", "/a", None).json()["by"], "second");
     assert_eq!(env.change(&config(env.endpoint(first, "/a"))), update);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn a_role_takes_the_place_of_the_permission() {
     assert_eq!(change.objects, ["+integration.GET /a#2", "+permission.orders", "-integration.GET /a"]);
     assert_eq!(env.send("GET", "/a", None).body, "orders /a");
     client.saw_no_error();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn an_action_of_a_service_never_changes_in_place() {
             ["RequestParameters"], "TimeoutInMillis": 9000 });
     env.api_call("update_integration", slow);
     env.workspace.assert_nothing_to_do();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -313,7 +313,7 @@ fn a_link_that_the_configuration_names_is_looked_up() {
     // The lookup of an unchanged input does not block other changes.
     let inactive = with_status("INACTIVE");
     assert_eq!(inactive.code, 0, "{inactive}");
-    env.destroy();
+    env.end();
 }
 
 #[test]

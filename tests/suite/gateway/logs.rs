@@ -174,7 +174,7 @@ fn a_subscription_moves_to_a_stream_and_back_in_safe_order() {
     );
     assert_eq!(filters(&env, GROUP), Vec::<[String; 5]>::new());
     client.saw_no_error();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn a_renamed_log_group_is_created_before_the_old_is_deleted() {
         ]
     );
     client.saw_no_error();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn retention_and_key_change_in_place() {
         assert_eq!((group["kmsKeyId"].clone(), group["retentionInDays"].clone()), shown, "{key} {days}");
     }
     client.saw_no_error();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn events_that_match_the_pattern_reach_the_function() {
     env.apply(&logging(&env, to_sink));
     log_events::write(account, GROUP, "ERROR it broke");
     until("the function is invoked", || is_invoked(&env, "sink"));
-    env.destroy();
+    env.end();
 }
 
 /// Creates a function that logs what it receives.
@@ -467,7 +467,7 @@ fn drift_of_log_objects_is_shown_by_key_and_fixed() {
         &["CreateLogGroup /shop/access", "PutRetentionPolicy /shop/access", "PutSubscriptionFilter /shop/access"],
     );
     assert_eq!(filters(&env, GROUP).len(), 1);
-    env.destroy();
+    env.end();
 }
 
 /// The key of an object, a change of it outside Terraform, a part of the reported drift, and the calls that fix it.
@@ -513,7 +513,7 @@ fn a_missing_key_alias_warns_at_plan_and_fails_at_apply() {
     env.workspace.apply_plan().succeeded();
     env.workspace.assert_nothing_to_do();
     assert_eq!(group(&env, GROUP).expect("it exists")["kmsKeyId"], arn);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -534,7 +534,7 @@ fn a_third_filter_is_rejected_with_a_hint_and_without_retry() {
     let before = env.slots();
     env.apply_config();
     assert_eq!(env.calls(&before), ["PutSubscriptionFilter /shop/access"]);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -547,7 +547,7 @@ fn a_permission_delay_and_a_lost_answer_create_one_filter() {
     env.apply(&forwarding(&env, json!({})));
     assert_eq!(env.proxy.count("PutSubscriptionFilter"), 4);
     assert_eq!(filters(&env, GROUP).len(), 1);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -562,7 +562,7 @@ fn a_refresh_with_logs_takes_nine_calls_and_one_per_policy() {
     assert_eq!(calls.remove("GetPolicy"), Some(2));
     assert_eq!(calls.remove("DescribeKey"), Some(1), "the next plan needs the ARN of the key");
     assert_eq!(calls.values().sum::<usize>(), 9, "{calls:?}");
-    env.destroy();
+    env.end();
 }
 
 impl TestEnv {

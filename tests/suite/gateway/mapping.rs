@@ -133,5 +133,5 @@ fn a_mapping_recreated_outside_terraform_is_never_touched() {
     env.workspace.destroy().failed_with(&mapping);
     assert_eq!(mapped.targets(), theirs);
     mapped.domain_call("delete_api_mapping", json!({ "ApiMappingId": theirs[0].0 }));
-    env.destroy();
+    env.end();
 }

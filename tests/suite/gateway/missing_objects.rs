@@ -51,7 +51,7 @@ fn a_plan_looks_up_only_new_functions() {
     assert_eq!(lookups(&with(&routes(&env, "orders"), &json!({ "description": "x" }))), [""; 0]);
     let more = json!({ "GET /a": env.to("orders"), "GET /b": env.to("users"), "GET /c": env.to("users") });
     assert_eq!(lookups(&json!({ "route_config": more })), ["users"]);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_plan_after_the_deletion_of_a_function_names_it() {
     let plan = env.workspace.plan(&[]);
     assert_eq!(plan.code, 2, "{plan}");
     assert!(plan.says("There is no function \"orders\" in us-east-1."), "{plan}");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn an_existing_log_group_is_refused_before_the_create() {
     // A replacement deletes and creates the group again.
     env.workspace.apply(&["-replace", THIS]).succeeded();
     env.workspace.assert_nothing_to_do();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -140,5 +140,5 @@ fn an_existing_record_or_a_wrong_zone_is_refused_before_the_create() {
     // The domain and the record belong to the gateway that the plan replaces.
     env.workspace.apply(&["-replace", THIS]).succeeded();
     env.workspace.assert_nothing_to_do();
-    env.destroy();
+    env.end();
 }

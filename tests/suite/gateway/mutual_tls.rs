@@ -168,7 +168,7 @@ fn mutual_tls_that_no_input_manages_survives_every_life() {
     assert_eq!(guarded.in_aws(NAME), URI);
     guarded.assert_guards(NAME);
     drop(witness);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn a_replaced_gateway_keeps_mutual_tls_or_nothing_is_deleted() {
     guarded.assert_guards(NAME);
     env.workspace.apply(&[&replace]).succeeded();
     guarded.assert_guards(NAME);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn an_import_proposes_mutual_tls() {
     let found = json!({ "truststore_uri": URI, "truststore_version": "v1" });
     assert_eq!(env.attribute("mutual_tls_authentication"), found);
     env.workspace.assert_nothing_to_do();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn refused_and_doubtful_trust_stores_are_reported() {
     assert!(run.says("The certificate CN=old has expired."), "{run}");
     guarded.assert_guards(NAME);
     env.workspace.assert_nothing_to_do();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn a_change_waits_for_one_in_progress_and_survives_a_lost_answer() {
     guarded.assert_guards(NAME);
     drop(witness);
     env.workspace.assert_nothing_to_do();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -263,5 +263,5 @@ fn drift_of_mutual_tls_is_corrected_unless_it_is_ignored() {
     assert_eq!(guarded.in_aws(NAME), URI);
     env.config(&guarded.at(WWW, ignored));
     env.workspace.plan(&[]).failed_with(LESS_PROTECTED);
-    env.destroy();
+    env.end();
 }

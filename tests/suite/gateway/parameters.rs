@@ -83,7 +83,7 @@ fn each_parameter_is_added_changed_and_removed_by_one_call() {
     assert_eq!(env.mapped(), (other, fewer));
     assert_eq!(env.change(&config(json!(null), json!({}))), ["UpdateIntegration integration.GET /a#2"]);
     assert_eq!(env.mapped(), (Value::Null, Value::Null));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -129,5 +129,5 @@ fn drift_of_parameters_is_named_without_values_and_corrected() {
     env.change(&ignoring("other"));
     let kept = json!({ "append:header.b": "theirs", "overwrite:header.x-origin": "other" });
     assert_eq!(env.mapped().0, kept);
-    env.destroy();
+    env.end();
 }

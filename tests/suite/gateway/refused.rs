@@ -188,7 +188,7 @@ fn an_authorizer_above_the_default_quota_is_a_warning_at_plan() {
     env.config(&authorizers(10));
     let plan = env.workspace.plan(&[]);
     assert!(!plan.says("by default"), "{plan}");
-    env.destroy();
+    env.end();
 }
 
 #[test]

@@ -105,5 +105,5 @@ fn a_rename_in_a_gateway_is_continued_after_failures_and_lost_states() {
         assert_eq!(ids(&env), before, "{names:?}");
         assert_tagged_by_slot(&env);
     }
-    env.destroy();
+    env.end();
 }

@@ -91,7 +91,7 @@ fn renamed_path_variables_interrupt_no_request() {
     let change = env.planned_change(&json!({ "route_config": more }));
     assert_eq!((change.calls[0].as_str(), change.calls.len()), ("CreateRoute GET /more", 7), "{:?}", change.calls);
     client.saw_no_error();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn an_interrupted_rename_is_continued() {
     assert_eq!(sorted(calls[..2].to_vec()), created);
     assert_eq!(calls[2..], ["UpdateStage $default"]);
     assert_eq!(env.send("POST", "/orders/7/items", None).body, "orders /orders/7/items");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn routes_stay_if_the_needs_of_their_successors_cannot_be_created() {
     env.proxy.clear_faults();
     env.apply_config();
     assert_eq!(env.send("POST", "/orders/7/items", None).body, "users /orders/7/items");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -153,5 +153,5 @@ fn a_route_is_replaced_although_the_quota_of_routes_is_reached() {
     env.config(&more);
     env.workspace.apply(&[]).failed_with("request a higher quota");
     env.apply(&routes("GET /b"));
-    env.destroy();
+    env.end();
 }

@@ -116,7 +116,7 @@ fn a_permission_is_restored_although_the_same_run_changes_routes() {
     assert!(text(&policy["Policy"]).contains("apigateway.amazonaws.com"), "{policy}");
     env.workspace.assert_nothing_to_do();
     assert_eq!(env.send("GET", "/a", None).body, "one");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_certificate_and_a_key_are_created_in_the_same_apply() {
     assert!(text(&env.attribute("certificate_arn")).starts_with("arn:aws:acm:"));
     let groups = account.boto("logs", "describe_log_groups", json!({}));
     assert!(text(&groups["logGroups"][0]["kmsKeyId"]).ends_with(&key), "{groups}");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn a_certificate_that_is_unknown_at_plan_is_used_at_apply() {
     assert_eq!(env.attribute("certificate_arn"), other);
     assert_eq!(env.proxy.count("ListCertificates"), 0, "no lookup is needed");
     env.workspace.assert_nothing_to_do();
-    env.destroy();
+    env.end();
 }
 
 /// A text in which Terraform finds no template.

@@ -200,7 +200,7 @@ fn publishing_a_version_updates_each_integration_once() {
     assert_eq!(changes(&env)["CreateIntegration"], 1);
     env.apply(&config(&publish("third"), false));
     assert_eq!((changes(&env), body(0)), (expected(1), "third".into()));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn throttled_and_conflicting_calls_are_retried() {
     env.apply(&json!({ "route_config": parted, "description": "changed" }));
     assert_retried(&["UpdateRoute", "DeleteIntegration", "UpdateApi"]);
     assert_eq!(env.send("GET", "/a", None).body, "orders /a");
-    env.destroy();
+    env.end();
 }
 
 /// A gateway with these routes, an authorizer and access logs.

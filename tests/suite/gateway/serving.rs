@@ -135,7 +135,7 @@ fn authorizers_of_both_formats_allow_and_deny() {
     }
     assert_eq!(statuses("/known"), [401, 403, 200], "without its identity source, the authorizer is not called");
     assert_eq!(env.send("GET", "/known", Some(SECRET)).body, "users /known");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn preflights_are_answered_without_calling_an_authorizer() {
     let answer = send_from("GET", "/open", "https://else.example");
     assert_eq!((answer.status, header(&answer, "allow-origin")), (200, None));
     client.saw_no_error();
-    env.destroy();
+    env.end();
 }
 
 #[test]

@@ -168,7 +168,7 @@ fn a_removed_max_age_of_cors_is_cleared_in_aws() {
     assert_eq!(max_age(), 0);
     env.workspace.assert_nothing_to_do();
     assert_eq!(env.drift(), json!({}));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn timeouts_are_changed_without_a_change_in_aws() {
         let set = env.attribute("timeouts");
         assert_eq!(set["update"], timeouts["update"], "{set}");
     }
-    env.destroy();
+    env.end();
 }
 
 #[test]

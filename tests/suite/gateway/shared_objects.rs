@@ -137,7 +137,7 @@ fn a_variable_that_an_unmanaged_route_renames_is_refused() {
     env.api_call("delete_route", json!({ "RouteId": theirs }));
     env.apply(&routes("key"));
     assert_eq!(env.send("POST", "/x/7/y", None).body, "users /x/7/y");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -162,5 +162,5 @@ fn an_unmanaged_route_is_taken_over_as_the_plan_describes_it() {
     env.apply(&both(with(&env.to("users"), &as_it_is)));
     assert_eq!(text(&env.attribute("route_ids")["GET /theirs"]), theirs);
     assert_eq!(env.attribute("integration_ids")["GET /theirs"], integration);
-    env.destroy();
+    env.end();
 }

@@ -93,7 +93,7 @@ fn routes_and_variables_change_with_the_name_of_the_stage() {
     assert_eq!(deployments::early_deletions(env.proxy.account()), [""; 0]);
     assert_eq!(env.stages(), ["v2"]);
     assert_eq!(env.send("GET", "/v2/items/7", None).body, "users /items/7");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn variables_and_descriptions_change_in_place() {
     let described = json!({ "ApiId": env.attribute("api_id"), "StageName": "$default", "Description": "theirs" });
     env.proxy.boto("apigatewayv2", "update_stage", described);
     env.workspace.assert_nothing_to_do();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_stage_that_someone_else_maps_stays_until_it_is_free() {
     assert_eq!((env.stages(), env.attribute("pending_deletion")), (vec!["prod".to_owned()], json!({})));
     env.workspace.assert_nothing_to_do();
     env.proxy.account().boto("apigatewayv2", "delete_domain_name", json!({ "DomainName": "their.example.com" }));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn the_domain_keeps_the_old_stage_at_the_quota_of_stages() {
     env.apply(&env.named("prod"));
     assert_eq!(env.reach(DOMAIN).body, "orders /a");
     assert_eq!(env.stages().len(), 9, "unmanaged ones stay");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn private_integrations_of_a_named_stage_receive_its_name() {
     assert_eq!(path(), "/v1/a");
     env.change(&route(json!({ "overwrite:path": "$request.path" })));
     assert_eq!(path(), "/a");
-    env.destroy();
+    env.end();
 }
 
 #[test]

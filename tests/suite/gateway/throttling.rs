@@ -87,7 +87,7 @@ fn metrics_alone_set_no_limit() {
     let calls = env.change(&json!({ "route_config": { "GET /a": env.to("orders") } }));
     assert_eq!(calls, ["DeleteRouteSettings GET /a", "UpdateStage $default"]);
     assert_eq!(env.stage()["DefaultRouteSettings"], json!({ "DetailedMetricsEnabled": false }));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn limits_change_while_requests_are_served() {
     assert_eq!(keys, ["GET /others", "GET /still"]);
     client.saw_no_error();
     on_default.saw_no_error();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn settings_of_someone_else_go_with_their_route() {
     assert_eq!(calls[..3], order);
     assert_eq!(env.stage()["RouteSettings"].as_object().expect("a map").len(), 1);
     env.change(&json!({ "route_config": { "GET /a": env.throttled(&generous()) } }));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn stale_settings_of_someone_else_are_reported_before_they_block() {
     assert!(refusal.contains("delete-route-settings") && refusal.contains("--route-key 'GET /theirs'"), "{refusal}");
     env.stage_call("delete_route_settings", json!({ "RouteKey": "GET /theirs" }));
     assert_eq!(env.change(&described(&strict(5))), ["UpdateStage $default"]);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn found_settings_are_named_and_never_drift() {
     let plan = env.workspace.plan(&[]);
     assert_eq!(plan.code, 0, "{plan}");
     assert!(plan.to_string().contains("429"), "a limit of 0 is warned of: {plan}");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn drift_of_limits_is_corrected() {
     assert_eq!(stage["DefaultRouteSettings"]["ThrottlingBurstLimit"], 7);
     assert_eq!(stage["RouteSettings"]["GET /a"]["ThrottlingBurstLimit"], 5);
     assert_eq!(stage["RouteSettings"]["GET /b"]["ThrottlingBurstLimit"], 6);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn default_limits_cannot_be_removed_from_a_live_stage() {
     env.api_call("delete_stage", json!({ "StageName": "$default" }));
     env.apply(&route);
     assert!(env.stage()["DefaultRouteSettings"]["ThrottlingRateLimit"].is_null());
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -275,5 +275,5 @@ fn an_import_proposes_the_found_limits_and_changes_none() {
     assert_eq!(env.stage()["DefaultRouteSettings"], shown["DefaultRouteSettings"]);
     assert_eq!(env.stage()["RouteSettings"], shown["RouteSettings"]);
     assert_eq!(env.unmanaged().as_object().expect("a map").len(), 3);
-    env.destroy();
+    env.end();
 }

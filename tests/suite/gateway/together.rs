@@ -69,5 +69,5 @@ fn a_function_and_authorizer_of_the_same_run_are_accepted() {
     env.workspace.assert_nothing_to_do();
     let call = |path: &str, key: Option<&str>| env.send("GET", path, key).status;
     assert_eq!((call("/a", None), call("/b", None), call("/b", Some(SECRET))), (200, 403, 200));
-    env.destroy();
+    env.end();
 }

@@ -185,7 +185,7 @@ fn an_integration_of_an_unmanaged_route_stays() {
     env.apply(&one);
     assert_eq!(env.calls(&slots), ["RemovePermission permission.users"]);
     assert_eq!(env.attribute("unmanaged_objects"), json!({}));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn an_existing_log_group_is_adopted_only_with_ownership_tags() {
     env.apply_config();
     assert_eq!(env.proxy.succeeded("CreateLogGroup"), 0, "the existing group is used");
     assert_eq!(text(&env.attribute("id")), api);
-    env.destroy();
+    env.end();
 }
 
 /// A killed update leaves a state without private state. Routes have no tags, so only state identifies managed ones.
@@ -348,7 +348,7 @@ fn an_integration_that_an_unmanaged_route_uses_is_not_adopted() {
     assert_eq!(snapshot(), before);
     env.apply(&json!({ "route_config": one }));
     assert_eq!(snapshot(), before);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -376,5 +376,5 @@ fn an_authorizer_that_an_unmanaged_route_uses_is_not_adopted() {
     env.apply(&named("clients"));
     env.apply(&open);
     assert_eq!(snapshot(), before, "only the other authorizer was created and deleted");
-    env.destroy();
+    env.end();
 }

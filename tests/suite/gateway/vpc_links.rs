@@ -94,7 +94,7 @@ fn a_link_is_imported_and_its_drift_is_corrected() {
     assert_eq!(drift, "name is theirs instead of main");
     env.apply_config();
     assert_eq!(env.links()[0]["Name"], "main");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn the_zones_of_the_subnets_of_a_link_are_checked() {
     env.config(&config("subnet-2"));
     env.workspace.plan(&[]);
     assert_eq!(env.proxy.count("DescribeSubnets"), 0, "only new subnets are looked up");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn a_listener_of_another_account_is_refused() {
     plan.failed_with(&format!("is of the account 210987654321, but the provider uses the account {ours}."));
     plan.failed_with("Use a listener or a Cloud Map service of the account and in the Region of the gateway.");
     env.apply(&config(LISTENER));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_link_that_fails_is_replaced_by_the_next_apply() {
     env.apply_config();
     let links = env.links();
     assert_eq!((links.len(), &links[0]["VpcLinkStatus"]), (1, &json!("AVAILABLE")));
-    env.destroy();
+    env.end();
 }
 
 /// A network with a gateway whose link is in the subnets for applications, and the proxy in front of the network.
@@ -343,7 +343,7 @@ fn a_gateway_follows_the_link_of_another_one_in_the_same_run() {
     env.apply_config();
     assert_eq!((env.links().len(), env.proxy.count("DeleteVpcLink")), (1, 1), "the next run deletes the old link");
     client.saw_no_error();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -374,7 +374,7 @@ fn a_link_in_use_is_pending_until_a_later_run_reaches_its_user() {
     env.apply_config();
     assert_eq!((owned(&env, "pending_deletion"), env.links().len()), (json!({}), 1));
     client.saw_no_error();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -390,7 +390,7 @@ fn a_deletion_that_fails_later_is_repeated_by_the_next_apply() {
     env.set_links(&json!({ "undeletable": null }));
     env.apply_config();
     assert_eq!((env.links().len(), env.attribute("pending_deletion")), (1, json!({})));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -417,5 +417,5 @@ fn a_gateway_whose_link_another_one_uses_is_not_destroyed() {
     assert_eq!(env.proxy.mutations().len(), 0, "nothing is deleted");
     env.assert_plan_changes_nothing();
     env.proxy.account().boto("apigatewayv2", "delete_api", json!({ "ApiId": api["ApiId"] }));
-    env.destroy();
+    env.end();
 }

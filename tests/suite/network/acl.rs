@@ -183,7 +183,7 @@ fn a_released_acl_of_an_ipv6_network_allows_ipv6_again() {
         ["100 allow 0.0.0.0/0", "101 allow ::/0", "32767 deny 0.0.0.0/0", "32768 deny ::/0"].map(rule).join(", ")
     };
     assert_eq!(acl, Some(format!("acl default ({}, {}) 2 subnets", both("in"), both("out"))));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn outbound_rules_and_icmp_types_change_one_by_one() {
     assert_eq!(calls.len(), 1, "{calls:?}");
     assert_eq!((calls[0].call.action.as_str(), calls[0].call.param("Icmp.Type")), ("ReplaceNetworkAclEntry", "0"));
     env.workspace.assert_nothing_to_do();
-    env.destroy();
+    env.end();
 }
 
 /// Creates an ACL outside Terraform and associates it with these subnets.
@@ -269,7 +269,7 @@ fn subnets_keep_their_acl_when_the_default_rules_are_turned_on() {
     assert_eq!(env.change(&taking).calls, "ReplaceNetworkAclAssociation 2");
     assert_eq!(acls_of(&env, &strict), [&*default, &*default]);
     env.ec2("delete_network_acl", json!({"NetworkAclId": acl}));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn rules_and_association_are_turned_on_together() {
     let default = env.id("default_network_acl");
     assert_eq!(acls_of(&env, &strict), [&*default, &*default]);
     env.ec2("delete_network_acl", json!({"NetworkAclId": acl}));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -308,7 +308,7 @@ fn a_subnet_that_moves_after_the_plan_is_not_taken() {
     for acl in [acl, other] {
         env.ec2("delete_network_acl", json!({"NetworkAclId": acl}));
     }
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -343,7 +343,7 @@ fn a_subnet_with_another_acl_gets_the_default_one_only_once() {
 
     associate(&env, "subnet.public.1", &env.id("default_network_acl"));
     env.ec2("delete_network_acl", json!({"NetworkAclId": other}));
-    env.destroy();
+    env.end();
 }
 
 /// The ACLs of these subnets.
@@ -388,7 +388,7 @@ fn a_retried_rule_change_keeps_the_acls_of_subnets() {
         associate(&env, subnet, &env.id("default_network_acl"));
     }
     env.ec2("delete_network_acl", json!({"NetworkAclId": other}));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -402,7 +402,7 @@ fn a_retried_adoption_still_associates_the_subnets() {
     let default = env.id("default_network_acl");
     assert_eq!(acls_of(&env, &subnets), [&*default, &*default]);
     env.ec2("delete_network_acl", json!({"NetworkAclId": other}));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -446,7 +446,7 @@ fn drift_of_rules_and_tags_is_fixed_one_by_one() {
     ];
     let calls = "CreateNetworkAclEntry 1, CreateTags 1, DeleteNetworkAclEntry 1, ReplaceNetworkAclEntry 1";
     fixes(&env, &good, &found, calls);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -462,5 +462,5 @@ fn the_acl_has_the_tags_of_the_network_and_unmanaged_ones() {
     let off = env.change(PUBLIC);
     let line = off.new.iter().find(|line| line.starts_with("acl")).expect("its tags change");
     assert!(line.starts_with("acl default (") && line.ends_with("{theirs=stays}"), "{line}");
-    env.destroy();
+    env.end();
 }

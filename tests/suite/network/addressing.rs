@@ -81,7 +81,7 @@ fn explicit_blocks_win_and_move_only_their_own_subnet() {
     )));
     assert_eq!(moved.calls, "AssociateRouteTable 1, CreateSubnet 1, DeleteSubnet 1");
     assert_eq!((blocks(&moved.old), blocks(&moved.new)), (vec!["10.0.4.0/28".into()], vec!["10.0.0.0/28".into()]));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -99,5 +99,5 @@ fn another_range_replaces_the_network() {
     let replaced = env.apply();
     assert!(replaced.new.iter().any(|line| line.starts_with("vpc main 10.7.0.0/16 ")), "{replaced:#?}");
     assert_eq!(env.proxy.account().list_of("vpcs").len(), 1);
-    env.destroy();
+    env.end();
 }

@@ -249,7 +249,7 @@ fn a_destroy_before_the_adoption_deletes_nothing() {
     import();
     env.workspace.apply(&[]).succeeded();
     env.workspace.assert_nothing_to_do();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -264,5 +264,5 @@ fn an_adoption_of_a_network_whose_state_was_not_saved_is_repeated() {
     let adopted = env.attribute("aws_objects");
     assert!(objects.iter().all(|(key, id)| adopted[key] == json!(id)), "{adopted}");
     env.workspace.assert_nothing_to_do();
-    env.destroy();
+    env.end();
 }

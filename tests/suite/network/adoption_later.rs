@@ -236,5 +236,5 @@ fn a_destroy_of_a_partly_adopted_network_deletes_nothing() {
 
     network.config(&entries(&network.further));
     env.workspace.apply(&[]).succeeded();
-    env.destroy();
+    env.end();
 }

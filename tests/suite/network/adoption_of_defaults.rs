@@ -169,5 +169,5 @@ fn defaults_that_no_input_expresses_stay_unmanaged() {
     let back = json!({ "AssociationId": replaced["NewAssociationId"], "NetworkAclId": found.acl });
     env.ec2("replace_network_acl_association", back);
     env.ec2("delete_network_acl", json!({ "NetworkAclId": other }));
-    env.destroy();
+    env.end();
 }

@@ -162,7 +162,7 @@ fn a_default_route_to_something_unmanaged_stays() {
     env.workspace.apply(&[]).succeeded();
     assert_eq!(env.calls(), "CreateRoute 1");
     env.ec2("delete_network_interface", json!({ "NetworkInterfaceId": instance }));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -193,5 +193,5 @@ fn the_main_route_table_of_a_further_tier_is_adopted_later() {
     env.config(&format!("{common}{LATER}"));
     env.workspace.assert_nothing_to_do();
     // The test environment refuses to delete a main route table, as AWS does.
-    env.destroy();
+    env.end();
 }

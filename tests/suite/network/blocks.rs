@@ -107,7 +107,7 @@ fn a_tier_can_move_onto_its_own_old_blocks() {
         ]
     );
     assert_none_rejected(&env);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_tier_grows_while_its_subnets_are_in_use() {
     assert_eq!(env.attribute("pending_deletion")["subnet.public.0"], old.as_str());
     env.ec2("delete_network_interface", json!({"NetworkInterfaceId": eni}));
     assert_eq!(env.change(&with(6)).calls, "DeleteSubnet 1");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn new_subnets_avoid_the_blocks_of_unmanaged_ones() {
     assert_eq!(env.proxy.mutations().len(), 0);
     env.ec2("delete_subnet", json!({"SubnetId": theirs}));
     assert_eq!(blocks(&env.change(&entry).new), ["main-public-0 10.0.100.0/25"]);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn an_explicit_block_of_each_tier_is_set_changed_and_removed() {
     }
     let removed = env.change(TWO_AZS);
     assert_eq!((removed.calls.as_str(), removed.new.len()), ("", 0), "a removed entry moves nothing");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn a_block_freed_in_the_same_apply_is_used_after_the_deletion() {
     );
     assert_none_rejected(&env);
     assert_unchanged(&without(&before, &["private_app"]), &env.attribute("aws_objects"));
-    env.destroy();
+    env.end();
 }
 
 /// Asserts that AWS rejected no call. It rejects a block that overlaps an existing one.

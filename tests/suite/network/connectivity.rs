@@ -150,7 +150,7 @@ fn a_full_az_keeps_its_nat_gateway_and_endpoints_until_it_is_empty() {
     assert_eq!(connectivity.losses(), BTreeSet::new());
     assert!(cleaned.calls.contains("DeleteNatGateway 1"), "{cleaned:#?}");
     assert!(!env.proxy.account().list().to_string().contains(&address), "the address is released");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -228,5 +228,5 @@ fn subnets_stay_connected_while_gateways_change() {
     change(&env, &base("  num_nat_gateways = 0\n  create_public_subnets = false"));
     change(&env, &base("  num_nat_gateways = 1"));
     change(&env, &base("  num_nat_gateways = 0\n  create_igw = false"));
-    env.destroy();
+    env.end();
 }

@@ -132,7 +132,7 @@ fn a_network_created_in_the_same_run_is_read_after_creation() {
     env.workspace.apply(&[]).succeeded();
     assert_eq!(env.attribute("private_app_subnet_ids").as_array().map(Vec::len), Some(2));
     env.subject().assert_outputs("private_app_subnet_ids");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -148,5 +148,5 @@ fn the_example_reads_a_network_of_another_configuration() {
     let state = other.workspace.state();
     assert_eq!(*state.output("database_subnet_ids"), env.attribute("private_persistence_subnet_ids"));
     assert_eq!(state.output("client_blocks"), &json!(["10.0.80.0/21", "10.0.88.0/21"]));
-    env.destroy();
+    env.end();
 }

@@ -75,7 +75,7 @@ fn a_deleted_subnet_and_nat_gateway_are_created_again() {
     assert!(fixed.calls.contains("CreateNatGateway 1") && !fixed.calls.contains("AllocateAddress"), "{fixed:#?}");
     assert_eq!(env.snapshot().lines(), good.lines());
     assert_eq!(env.attribute("nat_gateway_public_ips"), address, "the address outlives its NAT gateway");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn unmanaged_routes_subnets_and_tags_are_left_alone() {
 
     // The unmanaged subnet blocks the deletion of the VPC.
     env.ec2("delete_subnet", json!({"SubnetId": unmanaged}));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -122,5 +122,5 @@ fn a_deleted_network_is_created_again() {
     let plan = env.workspace.plan_json(&[]);
     assert_eq!(plan["resource_changes"][0]["change"]["actions"], json!(["create"]));
     env.apply();
-    env.destroy();
+    env.end();
 }

@@ -149,7 +149,7 @@ fn changed_attributes_rules_and_targets_are_restored() {
         "AuthorizeSecurityGroupEgress 1, ModifySubnetAttribute 1, ModifyVpcAttribute 2, ModifyVpcEndpoint 2, \
          ReplaceRoute 2, ReplaceRouteTableAssociation 1, RevokeSecurityGroupIngress 1",
     );
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn deleted_objects_are_created_again_and_nothing_else() {
             "vpc_endpoint.keyvalue",
         ]
     );
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -250,5 +250,5 @@ fn deleted_gateways_are_created_again_and_routes_repaired() {
     let found = [("internet_gateway", "is missing"), ("route.public.ipv4", lost.as_str())];
     fixes(&env, &good, &found, "AttachInternetGateway 1, CreateInternetGateway 1, ReplaceRoute 1");
     assert_ne!(env.id("internet_gateway"), gateway);
-    env.destroy();
+    env.end();
 }

@@ -98,7 +98,7 @@ fn a_replaced_network_needs_no_argument() {
         env.workspace.assert_nothing_to_do();
         assert_ne!(env.id("vpc"), before);
     }
-    env.destroy();
+    env.end();
 }
 
 /// Terraform before 1.16 tells the process of an apply nothing about the network that is replaced afterwards.
@@ -121,7 +121,7 @@ fn create_before_destroy_requires_the_argument_on_most_hosts() {
     env.workspace.apply(&replace).succeeded();
     env.workspace.assert_nothing_to_do();
     assert_eq!(vpcs(&env), 1);
-    env.destroy();
+    env.end();
 }
 
 /// The lookups of AZs and endpoint services in the apply of a create and in that of an update. Both repeat a plan.
@@ -163,5 +163,5 @@ fn a_zone_that_opens_after_the_plan_is_not_used_by_the_apply() {
     env.proxy.zones(&[zone("a", "use1-az1"), zone("b", "use1-az2")]);
     env.workspace.apply_plan().succeeded();
     assert_eq!(env.attribute("availability_zones"), json!(["us-east-1a"]), "as the plan has shown");
-    env.destroy();
+    env.end();
 }

@@ -93,7 +93,7 @@ fn an_endpoint_stays_until_the_owner_has_accepted_its_successor() {
     described(&env, "x");
     assert_eq!(env.apply().calls, "DeleteVpcEndpoints 1");
     assert_eq!(env.attribute("pending_deletion"), serde_json::json!({}));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn each_way_out_of_a_conflict_of_private_names_works() {
     delete(&env, &other);
     env.apply();
     assert_eq!(described(&env, "kms")["PrivateDnsEnabled"], true);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_gateway_endpoint_with_our_routes_is_named_in_the_plan() {
     assert_eq!(env.calls(), "");
     delete(&env, &theirs);
     env.change(ALONE);
-    env.destroy();
+    env.end();
 }
 
 /// terraform-aws-modules/terraform-aws-vpc#785 and #462
@@ -153,7 +153,7 @@ fn an_az_without_the_service_is_named_and_left_out() {
     env.change(&mail);
     assert_eq!(described(&env, "email-smtp")["SubnetIds"], json!([env.id("subnet.private_app.1")]));
     assert_eq!(env.proxy.count_like(|record| record.error.is_some()), 0);
-    env.destroy();
+    env.end();
 }
 
 /// terraform-aws-modules/terraform-aws-vpc#1012 and #982, hashicorp/terraform-provider-aws#31117
@@ -195,7 +195,7 @@ fn the_gateway_endpoint_of_s3_outlives_the_interface_endpoint() {
     let of = |id: String| move |record: &Record| deletes(record) && record.call.params.values().any(|it| *it == id);
     assert!(position(&env, of(own)) < position(&env, of(of_gateway)));
     assert_eq!(rejected(&env, "InvalidParameter"), 0);
-    env.destroy();
+    env.end();
 }
 
 /// hashicorp/terraform-provider-aws#24820 and #43124
@@ -241,7 +241,7 @@ fn a_failed_endpoint_is_replaced() {
     fail();
     env.config(&with("kms = {}, ssm = {}, sns = {}"));
     env.workspace.apply(&[]).failed_with("is failed: The subnet has no free addresses");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn lost_answers_create_and_leave_no_second_object() {
     assert_eq!(described(&env, "ssm")["SubnetIds"], json!([env.id("subnet.private_app.1")]));
     env.proxy.clear_faults();
     lose(&["DeleteVpcEndpoints", "DeleteSecurityGroup"]);
-    env.destroy();
+    env.end();
 }
 
 fn creates_an_endpoint(record: &Record) -> bool {
@@ -288,7 +288,7 @@ fn ctrl_c_ends_the_wait_for_an_endpoint() {
     run.failed_with("stopped waiting; last seen: the endpoint is pending");
     env.assert_state_matches_aws();
     assert!(env.id("interface_endpoint.kms").starts_with("vpce-"));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn an_apply_takes_over_what_a_killed_one_has_created() {
     env.apply();
     assert_eq!(["CreateVpcEndpoint", "CreateSecurityGroup"].map(|it| env.proxy.count(it)), [0, 0]);
     env.assert_state_matches_aws();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -334,7 +334,7 @@ fn endpoints_of_guardduty_and_ours_for_it_are_kept_apart() {
     env.workspace.reimport(THIS);
     assert_eq!(env.apply().calls, "");
     assert_eq!(env.id("interface_endpoint.guardduty-data"), own);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn a_foreign_group_with_our_name_is_named_and_can_be_adopted() {
     env.ec2("authorize_security_group_ingress", rules(https));
     assert_eq!(env.change(&adopted).calls, "CreateTags 1, CreateVpcEndpoint 1");
     assert_eq!(group_of(&env), theirs);
-    env.destroy();
+    env.end();
 }
 
 /// The limiter of the provider lets a minute pass.
@@ -430,5 +430,5 @@ fn an_endpoint_with_ipv6_is_created_together_with_its_range() {
     let rule = &group["SecurityGroups"][0]["IpPermissions"][0];
     assert_eq!(s3["IpAddressType"], "dualstack");
     assert!(text(&rule["Ipv6Ranges"][0]["CidrIpv6"]).ends_with("/56"), "{rule}");
-    env.destroy();
+    env.end();
 }

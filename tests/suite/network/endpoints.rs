@@ -75,5 +75,5 @@ fn a_gateway_endpoint_that_an_interface_endpoint_needs_is_explained() {
     env.proxy.boto("ec2", "modify_vpc_endpoint", off);
     assert_eq!(env.change(&without).calls, "DeleteVpcEndpoints 1");
     env.ec2("delete_vpc_endpoints", json!({"VpcEndpointIds": [other]}));
-    env.destroy();
+    env.end();
 }

@@ -76,5 +76,5 @@ fn tables_that_a_failed_update_has_added_are_taken_back() {
     env.proxy.clear_faults();
     env.change(&without);
     assert_eq!(tables(&env), before, "the endpoint keeps no table that the plan has removed");
-    env.destroy();
+    env.end();
 }

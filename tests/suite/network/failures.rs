@@ -56,7 +56,7 @@ fn a_nat_gateway_that_fails_after_its_creation_is_reported() {
     env.apply();
     assert_ne!(env.id("vpc"), first);
     assert_eq!(env.proxy.account().list_of("vpcs").len(), 1, "the tainted network is deleted");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_failed_update_continues_without_a_refresh() {
     assert_eq!(plan.code, 2, "{plan}");
     let finished = env.apply_with(&["-refresh=false"]);
     assert_eq!(finished.calls, "AssociateRouteTable 1, CreateRouteTable 1");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_failed_deletion_in_an_update_continues_without_a_refresh() {
     env.proxy.clear_faults();
     let finished = env.apply_with(&["-refresh=false"]);
     assert_eq!(finished.calls, "ReleaseAddress 1");
-    env.destroy();
+    env.end();
 }
 
 /// The answer of AWS to the release of an address whose NAT gateway was deleted just now
@@ -144,7 +144,7 @@ fn an_address_that_is_not_released_stays_in_state() {
     assert_eq!(env.id("eip.0"), address);
     assert_eq!(env.proxy.account().list_of("addresses").len(), 1);
     env.proxy.clear_faults();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn rejected_credentials_are_one_error() {
     assert_eq!(shown.matches("Request has expired").count(), 1, "{failed}");
     env.proxy.clear_faults();
     env.apply();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn a_failed_destroy_keeps_the_remaining_objects_in_state() {
     assert!(objects["vpc"].is_string(), "{objects}");
     env.assert_state_matches_aws();
     env.proxy.clear_faults();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn throttling_and_lost_answers_create_no_second_object() {
         ["vpcs", "subnets", "internet_gateways", "addresses", "nat_gateways", "route_tables"].map(count),
         [1, 6, 1, 1, 1, 6]
     );
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn a_failing_server_is_retried_briefly_and_shown_in_the_progress() {
     let lines = std::fs::read_to_string(&progress).expect("the provider writes the file");
     assert!(lines.contains("nat_gateway.2: retrying CreateNatGateway ("), "{lines}");
     env.workspace.env("FGW_PROGRESS", "");
-    env.destroy();
+    env.end();
 }
 
 /// In 0.1 each command, even `validate`, waited for a reader until Terraform gave up.
@@ -270,7 +270,7 @@ fn a_pipe_in_fgw_progress_blocks_no_command() {
     env.config(SMALL);
     env.workspace.validate().succeeded();
     env.workspace.apply(&[]).succeeded();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -287,5 +287,5 @@ fn only_an_operation_opens_the_progress_file() {
     let mode = file.metadata().expect("the apply creates the file").permissions().mode();
     assert_eq!(mode & 0o777, 0o600, "other users cannot read the file");
     env.workspace.env("FGW_PROGRESS", "");
-    env.destroy();
+    env.end();
 }

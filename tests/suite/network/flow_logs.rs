@@ -124,7 +124,7 @@ fn accepted_and_rejected_traffic_go_to_one_destination() {
     env.config(&both(["ACCEPT", "ACCEPT"]));
     env.workspace.plan(&[]).failed_with("have the same configuration");
     env.config(&both(["ACCEPT", "REJECT"]));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_group_of_another_place_is_an_error_of_the_plan() {
     }
     let here = env.change(&to("us-east-1", "123456789012"));
     assert!(here.calls.contains("CreateFlowLogs 1"), "{}", here.calls);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_group_is_deleted_with_its_events_by_default() {
     let off = env.change(ALONE);
     assert_eq!(off.calls, "DeleteFlowLogs 1, DeleteLogGroup 1");
     assert_eq!(actions(&env), ["DeleteFlowLogs", "DeleteLogGroup"], "AWS would create the group again");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn what_a_group_can_have_is_set_and_removed() {
     assert_eq!(on.calls, "AssociateKmsKey 1, CreateTags 1, PutRetentionPolicy 1, TagResource 1");
     let off = env.change(&with(&app("")));
     assert_eq!(off.calls, "DeleteRetentionPolicy 1, DeleteTags 1, DisassociateKmsKey 1, UntagResource 1");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn drift_of_flow_logs_is_shown_and_corrected() {
     assert_eq!((&drift["app"]["retention_in_days"], &drift["audit"]), (&json!(90), &Value::Null), "{drift}");
     let corrected = env.change(&logs);
     assert_eq!(corrected.calls, "CreateFlowLogs 1, PutRetentionPolicy 1");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn a_log_that_cannot_deliver_is_a_warning_of_the_refresh() {
         assert!(plan.says(text), "{text} is missing in {plan}");
     }
     assert_eq!(env.attribute("flow_log_deliver_statuses"), json!({ "audit": "FAILED" }));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn rejected_destinations_are_explained_and_can_be_corrected() {
     let adopted = env.change(&adopting(entries.len()));
     assert_eq!(adopted.calls, "CreateTags 1, TagResource 1");
     assert_eq!(env.attribute("flow_log_ids")["app"], json!(theirs));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -242,5 +242,5 @@ fn a_log_group_of_others_is_an_error_of_the_plan() {
     let adopt = format!("{}\n  adopt = {{ \"log_group.flow_log.app\" = \"/net/app\" }}", with(&app("")));
     let adopted = env.change(&adopt);
     assert_eq!(adopted.calls, "CreateFlowLogs 1, TagResource 1");
-    env.destroy();
+    env.end();
 }

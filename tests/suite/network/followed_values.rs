@@ -116,7 +116,7 @@ fn an_endpoint_keeps_or_loses_its_ipv6_addresses_with_its_rule() {
     assert!(kind() == "dualstack" && allows_ipv6(&env));
     env.change(&with(&["  interface_endpoints = { xray = { ip_address_type = \"ipv4\" } }"]));
     assert_eq!(kind(), "ipv4");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn the_plan_names_the_ranges_that_private_names_cut_off() {
     env.change(&allowed);
     assert!(has_names(&env, "kms"));
     env.workspace.assert_nothing_to_do();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -160,5 +160,5 @@ fn ignored_drift_of_an_endpoint_changes_no_output() {
         assert!(outputs().iter().all(Value::is_array), "{:?}", outputs());
         env.workspace.assert_nothing_to_do();
     }
-    env.destroy();
+    env.end();
 }

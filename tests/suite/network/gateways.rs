@@ -60,7 +60,7 @@ fn another_internet_gateway_in_the_vpc_is_named() {
     ));
     env.ec2("detach_internet_gateway", attachment);
     env.change(&open);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn public_subnets_change_their_tables_without_a_gap() {
     let back = env.change(&two_azs("  num_nat_gateways = 0"));
     assert_eq!(back.calls, "CreateRoute 1, CreateRouteTable 1, DeleteRouteTable 2, ReplaceRouteTableAssociation 2");
     assert_eq!(back.new, own.old);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -157,5 +157,5 @@ fn persistence_reaches_the_internet_only_if_allowed() {
     let closed = env.change(&two_azs("  num_nat_gateways = 0\n  create_igw = false"));
     assert!(closed.new.iter().any(|line| line == "table main-public [main-public-0 main-public-1] 10.0.0.0/16>local"));
     assert!(env.attribute("internet_gateway_id").is_null());
-    env.destroy();
+    env.end();
 }

@@ -117,7 +117,7 @@ fn an_az_leaves_the_endpoint_of_guardduty_if_set() {
     let left = monitoring.shown(&env).expect("the endpoint stays");
     assert_eq!(left["SubnetIds"], json!([kept]));
     assert!(env.proxy.account().list_of("subnets").iter().all(|it| it["SubnetId"] != removed.as_str()));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -137,5 +137,5 @@ fn an_az_with_the_endpoint_of_guardduty_stays_pending_by_default() {
     // The input alone is no change of an object, but the pending deletion is one.
     let finished = env.change(&format!("{one}  delete_guardduty_resources = true\n"));
     assert!(finished.calls.contains("ModifyVpcEndpoint 1"), "{finished:#?}");
-    env.destroy();
+    env.end();
 }

@@ -40,7 +40,7 @@ fn an_apply_does_not_carry_out_an_ignored_change() {
         env.change(&format!("  map_public_ip_on_launch = true\n  vpc_custom_tags = {{ a = \"b\" }}\n{ignoring}"));
     assert_eq!(changed.calls, "CreateTags 1", "the plan showed nothing else");
     assert_eq!(env.attribute("map_public_ip_on_launch"), false);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn ignored_drift_of_an_object_is_neither_reported_nor_fixed() {
     env.config(&format!("{ONE_AZ}\n  ignore_drift = [\"default_sg\"]"));
     let plan = env.workspace.plan(&[]);
     assert!(plan.says("\"default_sg\" matches no object"), "the plan reports a typo: {plan}");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn ignored_changes_of_rules_leave_drift_in_place() {
         "AuthorizeSecurityGroupEgress 1, AuthorizeSecurityGroupIngress 1, CreateNetworkAclEntry 1, \
          DeleteNetworkAclEntry 1"
     );
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn a_tag_beside_ignored_drift_changes_only_tags() {
     let subnet = &shown["Subnets"][0];
     assert_eq!(subnet["AssignIpv6AddressOnCreation"], true, "{shown}");
     assert_eq!(subnet["Ipv6CidrBlockAssociationSet"][0]["Ipv6CidrBlock"], range, "{shown}");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn a_route_to_an_appliance_stays_until_its_target_is_deleted() {
         "DestinationCidrBlock": "0.0.0.0/0", "NatGatewayId": env.id("nat_gateway.0")}),
     );
     env.ec2("delete_network_interface", json!({"NetworkInterfaceId": appliance}));
-    env.destroy();
+    env.end();
 }
 
 /// Terraform validates the configuration as it is written, and plans it with what `ignore_changes` keeps.
@@ -199,7 +199,7 @@ fn ignored_ranges_do_not_block_a_plan() {
     env.config(&blocks);
     env.workspace.plan(&[]).failed_with("100.64.0.0/20 is outside");
     env.config(ONE_AZ);
-    env.destroy();
+    env.end();
 }
 
 #[test]

@@ -183,7 +183,7 @@ fn all_azs_survive_import_and_default_tags_are_no_inputs() {
     env.workspace.assert_nothing_to_do();
     let after = env.change("  num_nat_gateways = 1\n  custom_tags = { team = \"red\" }");
     assert!(!after.calls.contains("DeleteTags"), "{after:#?}");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn the_plan_after_an_import_shows_only_real_differences() {
     assert_eq!(changed(&change(&env, THIS)), ["enable_network_address_usage_metrics"]);
     let applied = env.apply();
     assert_eq!(applied.calls, "ModifyVpcAttribute 1");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn a_killed_create_is_imported_and_finished_by_one_apply() {
     env.release_unused_addresses();
     env.assert_state_matches_aws();
     env.config(attributes);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn an_imported_network_without_ownership_tags_is_not_owned() {
     env.workspace.import(THIS, &id).succeeded();
     assert_eq!(env.attribute("vpc_name"), "main");
     assert_eq!(env.attribute("create_public_subnets"), json!(false));
-    env.destroy();
+    env.end();
 }
 
 #[test]

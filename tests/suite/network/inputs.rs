@@ -70,7 +70,7 @@ fn a_new_name_warns_that_the_keys_of_the_subnets_change() {
     env.config(&format!("{renamed}\n  custom_tags = {{ a = \"b\" }}"));
     let plan = env.workspace.plan(&[]);
     assert!(plan.code == 2 && !plan.says(warning), "other changes cause no such warning:\n{plan}");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn inputs_without_an_effect_in_aws_cause_no_changing_call() {
     let idle = env.change(&idle);
     assert_eq!((idle.calls.as_str(), idle.new.len()), ("", 0));
     assert_eq!(env.attribute("aws_objects"), objects);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn the_internet_gateway_and_both_policies_change_alone() {
     let none = env.change(ONE_AZ);
     assert_eq!(none.calls, "ModifyVpcEndpoint 1");
     assert_eq!(without_acl(&none.old).len(), 1, "{none:#?}");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -216,5 +216,5 @@ fn a_changed_member_of_a_group_rule_changes_only_that_rule() {
     let without = env.change(ALONE);
     assert_eq!(without.calls, "AuthorizeSecurityGroupIngress 1, RevokeSecurityGroupIngress 1");
     env.ec2("delete_security_group", json!({"GroupId": group}));
-    env.destroy();
+    env.end();
 }

@@ -79,7 +79,7 @@ fn endpoints_need_no_statements_of_other_inputs() {
     assert!(ruled.calls.contains("AuthorizeSecurityGroupIngress"), "{}", ruled.calls);
     env.change(&network(1, "kms = {}"));
     env.change(&network(1, ""));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn an_endpoint_with_rules_of_its_own_has_its_own_group() {
     env.workspace.assert_nothing_to_do();
     env.change(ALONE);
     env.ec2("delete_security_group", json!({ "GroupId": theirs }));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn another_tier_and_other_zones_leave_a_gap_that_the_plan_names() {
     };
     assert!(block("10.0.240.0/24") && !block("10.0.240.0/23"));
     assert_eq!(env.attribute("interface_endpoint_ids"), ids, "it was never replaced");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -183,5 +183,5 @@ fn drift_of_endpoints_and_groups_is_shown_and_corrected() {
         "the others are not touched"
     );
     assert_eq!(env.snapshot().lines(), good.lines());
-    env.destroy();
+    env.end();
 }

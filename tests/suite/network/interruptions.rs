@@ -57,7 +57,7 @@ fn ctrl_c_ends_the_wait_for_a_nat_gateway() {
     env.proxy.nat_pending(Lasts::NOT_AT_ALL);
     env.assert_state_matches_aws();
     assert!(env.attribute("aws_objects")["nat_gateway.0"].is_string(), "{}", env.attribute("aws_objects"));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_killed_create_is_reported_imported_and_finished() {
     assert_eq!(env.id("vpc"), vpc);
     assert_eq!(env.proxy.account().list_of("vpcs")[0]["tags"]["fgw:state"], "ready");
     assert_eq!(env.proxy.account().list_of("subnets").len(), 6);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -97,5 +97,5 @@ fn the_next_apply_finds_all_objects_of_a_killed_update() {
     env.apply();
     env.assert_state_matches_aws();
     assert_eq!(env.proxy.account().list_of("subnets").len(), 8, "objects of the killed run are used");
-    env.destroy();
+    env.end();
 }

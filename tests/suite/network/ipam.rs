@@ -92,7 +92,7 @@ fn a_range_of_a_lost_answer_is_found_before_it_is_known() {
     assert!(added.calls.contains("AssociateVpcCidrBlock 1"), "no second range is requested: {added:#?}");
     assert!(text(&env.attribute("ipv6_cidr_block")).ends_with("/56"));
     env.assert_state_matches_aws();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -144,5 +144,5 @@ fn an_ipv6_range_comes_from_a_pool_and_can_change_its_source() {
         assert_eq!(change["after"]["aws_objects"][key], before[key], "{key} stays");
     }
     env.config(&of_pool);
-    env.destroy();
+    env.end();
 }

@@ -147,7 +147,7 @@ fn ipv6_is_turned_on_and_off_in_an_existing_network() {
     // The IPv6 rules that AWS added to the default ACL stay.
     assert_eq!(old(&now), old(&plain.new));
     assert_eq!(env.attribute("ipv6_cidr_block"), Value::Null);
-    env.destroy();
+    env.end();
 }
 
 /// The rules of a VPC without IPv6, to which AWS adds rules for IPv6 when a range is associated.
@@ -210,7 +210,7 @@ fn a_block_moves_only_if_its_own_entry_changes() {
         ["subnet main-public-2 us-east-1c use1-az2 10.0.16.0/21 #2/64 public_ip=false assigns_ipv6"]
     );
     assert_unchanged(&before, &env.attribute("aws_objects"));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn other_bits_replace_the_blocks_in_place() {
     let blocks: Vec<ipnet::Ipv6Net> =
         (0..2).map(|index| text(&block_of(&env, index)).parse().expect("a block")).collect();
     assert!(blocks.iter().all(|block| block.prefix_len() == 60) && blocks[0] != blocks[1], "{blocks:?}");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn deleted_ipv6_ranges_blocks_and_routes_are_created_again() {
     ];
     fixes(&env, &good, &found, "AssociateSubnetCidrBlock 2, AssociateVpcCidrBlock 1, ModifySubnetAttribute 2");
     assert_ne!(env.attribute("ipv6_cidr_block"), range);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn a_flag_turned_on_outside_terraform_is_turned_off_again() {
     }
     let drift = "assign_ipv6_address_on_creation is true instead of false";
     fixes(&env, &good, &[("subnet.public.0", drift), ("subnet.public.1", drift)], "ModifySubnetAttribute 2");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -317,5 +317,5 @@ fn invalid_ipv6_inputs_fail_at_plan() {
         env.workspace.plan(&[]).failed_with(says);
     }
     env.config(&dual(""));
-    env.destroy();
+    env.end();
 }

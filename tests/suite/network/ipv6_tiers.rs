@@ -156,7 +156,7 @@ fn tiers_gain_and_lose_ipv6_one_by_one() {
     assert_eq!(persistence.calls, "AssociateSubnetCidrBlock 1");
     let none = env.change(&dual("  ipv6_subnet_tiers = []"));
     assert_eq!(none.calls, "DeleteEgressOnlyInternetGateway 1, DeleteRoute 1, DisassociateSubnetCidrBlock 2");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn addresses_in_use_are_named_before_a_block_is_taken() {
     env.ec2("unassign_ipv6_addresses", unassign);
     env.change(PLAIN);
     env.ec2("delete_network_interface", json!({ "NetworkInterfaceId": id }));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn an_address_that_appears_during_the_apply_is_named() {
     let late = &found["NetworkInterfaces"][0]["NetworkInterfaceId"];
     env.ec2("delete_network_interface", json!({ "NetworkInterfaceId": late }));
     env.apply();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_deleted_gateway_and_deleted_routes_are_created_again() {
     env.ec2("modify_subnet_attribute", flag);
     let drift = "assign_ipv6_address_on_creation is false instead of true";
     fixes(&env, &good, &[("subnet.private_app.0", drift)], "ModifySubnetAttribute 1");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn a_new_gateway_is_waited_for_until_aws_lists_it() {
     let on = env.change(&everywhere());
     assert!(on.calls.contains("CreateEgressOnlyInternetGateway 1"), "{on:#?}");
     env.proxy.hide_new_objects(Lasts::NOT_AT_ALL);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn a_gateway_of_someone_else_is_named_and_can_be_adopted() {
     let adopted = env.change(&adopting);
     assert!(!adopted.calls.contains("CreateEgressOnlyInternetGateway"), "{adopted:#?}");
     assert_eq!(gateway(&env), id);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn a_gateway_of_an_interrupted_run_is_taken_over() {
     let on = env.change(&everywhere());
     assert!(!on.calls.contains("CreateEgressOnlyInternetGateway"), "{on:#?}");
     assert_eq!(json!(gateway(&env)), created["EgressOnlyInternetGateway"]["EgressOnlyInternetGatewayId"]);
-    env.destroy();
+    env.end();
 }
 
 /// Whether AWS has created a default route for IPv6.
@@ -332,7 +332,7 @@ fn an_unmanaged_ipv6_route_in_a_private_table_is_refused() {
     assert!(!kept.calls.contains("CreateRoute 2") && !kept.calls.contains("EgressOnly"), "{kept:#?}");
     env.ec2("delete_route", json!({ "RouteTableId": table, "DestinationIpv6CidrBlock": "::/0" }));
     env.ec2("delete_network_interface", json!({ "NetworkInterfaceId": target }));
-    env.destroy();
+    env.end();
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn an_apply_without_refresh_after_a_kill_loses_nothing() {
     for table in leftovers(&env) {
         env.ec2("delete_route_table", json!({ "RouteTableId": table }));
     }
-    env.destroy();
+    env.end();
 }
 
 fn subnets(ids: &BTreeSet<String>) -> usize {

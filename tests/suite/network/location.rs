@@ -29,7 +29,7 @@ fn a_network_stays_in_its_region_when_the_provider_moves() {
     let vpc = env.id("vpc");
     env.change(&format!("{ONE_AZ}\n  region = \"us-east-1\"\n  enable_dns_hostnames = false"));
     assert_eq!(env.id("vpc"), vpc);
-    env.destroy();
+    env.end();
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn null_and_empty_differ_only_in_the_attribute_itself() {
     // The plan of the configuration without them is empty.
     assert_eq!(env.change(&inputs("")).calls, "");
     assert_eq!(env.attribute("custom_tags"), json!({}));
-    env.destroy();
+    env.end();
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn a_plan_looks_up_only_new_ids() {
     assert_eq!(reads(&format!("{}\n  custom_tags = {{ a = \"b\" }}", custom(&one))), before);
     // One looks the address up, and one its user.
     assert_eq!(reads(&custom(&two)), before + 2);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -98,5 +98,5 @@ fn without_the_permission_a_lookup_is_skipped() {
     let denied = Fault::on("DescribeAddresses").first(1);
     env.proxy.fault(denied.answer(403, "UnauthorizedOperation", "You are not authorized to perform this operation."));
     env.workspace.apply(&[]).succeeded();
-    env.destroy();
+    env.end();
 }

@@ -90,7 +90,7 @@ fn the_address_of_a_pending_gateway_becomes_known_in_the_next_apply() {
     env.workspace.assert_nothing_to_do();
     let address = &env.proxy.account().list_of("addresses")[0]["PublicIp"];
     assert_eq!(env.attribute("nat_gateway_public_ips"), json!([address]));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn the_pending_gateway_of_a_killed_run_is_awaited() {
     });
     assert_eq!(env.proxy.count("CreateNatGateway"), 0, "the gateway of the killed run is used");
     env.workspace.assert_nothing_to_do();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn an_address_is_reused_once_its_nat_gateway_is_deleted() {
     env.workspace.assert_nothing_to_do();
     assert_eq!(env.snapshot().lines(), good.lines());
     assert_eq!(env.attribute("nat_gateway_public_ips"), addresses);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn a_replaced_subnet_keeps_the_address_and_the_default_route() {
     assert!(created < order[2] && steps.last().is_some_and(|it| it.starts_with("DeleteSubnet")), "{steps:#?}");
     assert_eq!(env.attribute("nat_gateway_public_ips"), addresses);
     assert_eq!(env.id("nat_gateway.1"), other);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn the_plan_warns_of_interrupted_default_routes() {
     );
     let fixed = env.apply();
     assert_eq!(fixed.calls, "CreateNatGateway 1, ReplaceRoute 2");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn the_number_of_nat_gateways_changes_and_others_stay() {
     let first_end = steps.iter().position(|step| step.starts_with("DeleteNatGateway"));
     assert!(last_move.is_some() && last_move < first_end, "{steps:#?}");
     assert_eq!(env.id("nat_gateway.0"), first);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn a_shorter_address_list_deletes_only_its_nat_gateway() {
     let deletion = position(&steps, &format!("DeleteNatGateway {second}"));
     assert!(moved < deletion && steps.len() == 2, "{steps:#?}");
     assert_eq!((env.id("nat_gateway.0"), env.id("nat_gateway.2")), (first, third));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn an_unmanaged_default_route_is_rejected_with_its_target() {
     assert_eq!(env.proxy.mutations().len(), 0);
     env.ec2("delete_route", route);
     env.apply();
-    env.destroy();
+    env.end();
 }
 
 /// A network with two NAT gateways, the IDs of their addresses, and the configuration that lists these as custom ones.

@@ -79,7 +79,7 @@ fn a_plan_names_what_uses_an_address() {
     assert_named(&env, &with_address(&used), &texts);
     env.ec2("disassociate_address", json!({ "AssociationId": association }));
     env.change(&with_address(&used));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_plan_names_the_nat_gateway_with_an_address() {
     assert_named(&env, &with_address(&used), &texts);
     assert_eq!(env.change(&adopting(&with_address(&used), &entry)).calls, "CreateRoute 1, CreateTags 1");
     assert_eq!(env.id("nat_gateway.0"), nat);
-    env.destroy();
+    env.end();
 }
 
 /// The old network has the address until the apply has deleted it.
@@ -105,5 +105,5 @@ fn an_address_of_a_replaced_network_is_no_obstacle() {
     env.change(&with_address(&own));
     let replaced = format!("{}\n  cidr_block = \"10.1.0.0/16\"", with_address(&own));
     env.change(&replaced);
-    env.destroy();
+    env.end();
 }

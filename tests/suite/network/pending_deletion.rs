@@ -142,7 +142,7 @@ fn a_group_in_use_is_deleted_once_unused() {
     assert_eq!(env.change(&two_azs(SHORT_TIMEOUTS)).calls, "DeleteSecurityGroup 1");
     assert_eq!(pending_deletion(&env), Vec::<String>::new());
     env.ec2("delete_security_group", json!({"GroupId": other}));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_destroy_deletes_nothing_while_others_use_the_network() {
     assert!(env.proxy.mutations().is_empty());
     assert_eq!(env.workspace.plan(&[]).code, 0, "the network is whole");
     remove(&env, &eni);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn a_block_that_overlaps_a_subnet_in_use_is_rejected() {
     assert_eq!(env.proxy.mutations().len(), 0);
     remove(&env, &eni);
     assert_eq!(env.apply().calls, "AssociateRouteTable 1, CreateSubnet 1, DeleteSubnet 1");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn a_role_without_access_to_interfaces_plans_and_applies() {
     env.workspace.assert_nothing_to_do();
     let plan = env.workspace.plan(&["-destroy"]);
     assert_says(&plan, &["Could not list unmanaged objects in fgw_four_tier_vpc \"main\""]);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -221,5 +221,5 @@ fn a_plan_that_deletes_no_subnet_reads_no_interfaces() {
     assert_says(&plan, &["Updating fgw_four_tier_vpc \"main\" deletes", "the public address"]);
     assert_eq!(env.proxy.count("DescribeNetworkInterfaces"), 0);
     env.apply();
-    env.destroy();
+    env.end();
 }

@@ -86,7 +86,7 @@ fn private_nat_needs_no_public_tier() {
         assert!(created.new.iter().any(|it| it == line), "no {line} in {created:#?}");
     }
     assert!(!created.calls.contains("InternetGateway") && !created.calls.contains("Address"), "{created:#?}");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn switching_between_public_and_private_nat_leaves_no_gap() {
     let back = env.apply();
     assert_eq!(back.calls, "AllocateAddress 2, CreateNatGateway 2, DeleteNatGateway 2, ReplaceRoute 2");
     assert_no_gap(&env, 2);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn drift_of_private_nat_gateways_is_fixed() {
     assert_eq!(fixed.calls, "CreateNatGateway 1, CreateTags 1, ReplaceRoute 2");
     assert_eq!(env.snapshot().lines(), good.lines());
     assert_eq!(env.id("private_nat_gateway.1"), other);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -166,5 +166,5 @@ fn secondary_addresses_change_in_place() {
     // A second gateway is created with them.
     let two = env.change(&private(2, "  nat_secondary_private_ip_address_count = 1"));
     assert_eq!(two.calls, "CreateNatGateway 1, ReplaceRoute 1");
-    env.destroy();
+    env.end();
 }

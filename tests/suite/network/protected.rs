@@ -88,7 +88,7 @@ fn a_requested_replacement_of_protected_objects_is_refused() {
     env.change(ONE_AZ);
     let replaced = env.apply_with(&[&replace]);
     assert!(replaced.calls.contains("DeleteVpc 1"), "{replaced:#?}");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_tainted_network_with_protected_objects_is_not_replaced() {
     env.workspace.untaint(THIS);
     env.workspace.assert_nothing_to_do();
     env.change(ONE_AZ);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_deposed_network_is_deleted_only_if_the_provider_block_allows_it() {
     env.workspace.apply(&[]).succeeded();
     assert_eq!(env.vpcs(), 1);
     env.workspace.assert_nothing_to_do();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -169,5 +169,5 @@ fn a_failed_create_is_replaced_although_its_objects_are_protected() {
     assert_ne!(env.id("vpc"), first);
     assert_eq!(env.vpcs(), 1);
     env.change(ONE_AZ);
-    env.destroy();
+    env.end();
 }

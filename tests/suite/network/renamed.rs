@@ -108,7 +108,7 @@ fn a_rename_is_continued_after_failures_and_lost_states() {
     assert_only_tagged(&env);
     assert_eq!(ids(&env), before);
     assert_tagged_by_slot(&env);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_killed_rename_is_continued() {
     assert_only_tagged(&env);
     assert_eq!(ids(&env), before);
     assert_tagged_by_slot(&env);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_protected_log_is_renamed_but_not_replaced_under_another_name() {
     assert_only_tagged(&env);
     assert_eq!(ids(&env), before);
     env.change(&named(renamed, ""));
-    env.destroy();
+    env.end();
 }
 
 /// The name of a security group cannot change, so a group of the former name may exist.
@@ -168,5 +168,5 @@ fn a_new_endpoint_with_the_former_name_gets_a_group_of_another_name() {
     assert!(names.is_superset(&["interface-endpoint-keys", "interface-endpoint-keys-2"].into()), "{names:?}");
     env.workspace.reimport(THIS);
     env.workspace.assert_nothing_to_do();
-    env.destroy();
+    env.end();
 }

@@ -87,5 +87,5 @@ fn a_layout_of_route_tables_survives_import() {
     let expected = json!({"private_app": "per_tier", "private_persistence": "private_app"});
     assert_eq!(env.attribute("route_table_layout"), expected);
     env.config(&attributes);
-    env.destroy();
+    env.end();
 }

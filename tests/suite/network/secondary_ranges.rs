@@ -140,7 +140,7 @@ fn a_foreign_range_is_reported_and_taken_over_only_if_required() {
     assert_eq!(env.id("cidr_block.100.64.0.0/16"), association);
     assert_eq!(env.attribute("unmanaged_objects"), json!({}));
     assert!(env.change(ALONE).calls.contains("DisassociateVpcCidrBlock 1"), "from then on, it is managed");
-    env.destroy();
+    env.end();
 }
 
 /// A plan that fails with these texts.
@@ -194,7 +194,7 @@ fn unmanaged_subnets_and_routes_in_the_way_are_named() {
     env.change(&alone("  secondary_cidr_blocks = [\"100.64.7.128/25\"]"));
     env.ec2("delete_route", json!({ "RouteTableId": table, "DestinationCidrBlock": "100.64.7.0/24" }));
     env.ec2("detach_internet_gateway", json!({ "InternetGatewayId": gateway, "VpcId": env.id("vpc") }));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn a_failed_association_is_reported_and_repeated() {
     let plan = env.workspace.plan(&[]);
     assert!(plan.code == 2 && plan.says("AWS may reject 172.16.0.0/16"), "{plan}");
     env.workspace.apply(&[]).failed_with("The CIDR '172.16.0.0/16' is restricted.");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn a_lost_answer_associates_a_range_once() {
     env.assert_state_matches_aws();
     env.proxy.fault(Fault::on("DisassociateVpcCidrBlock").first(1).after_work().reset());
     env.change(ALONE);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn drift_of_ranges_is_shown_ignored_and_corrected() {
     env.workspace.apply(&["-refresh-only"]).succeeded();
     env.workspace.assert_nothing_to_do();
     assert_eq!(env.id("cidr_block.100.65.0.0/16"), again);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn protected_ranges_are_not_removed() {
     env.config(&alone(protected));
     env.workspace.plan(&[]).failed_with("cidr_block.100.64.0.0/16");
     env.change(ALONE);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -363,7 +363,7 @@ fn an_adopted_network_of_eks_can_be_changed() {
     assert!(change(&without).contains("DeleteSubnet 2, DisassociateVpcCidrBlock 1"), "{}", env.calls());
     assert_eq!(env.id("subnet.private_app.0"), objects["subnet.private_app.0"]);
     assert_eq!(ranges(&env, &vpc), json!({}));
-    env.destroy();
+    env.end();
 }
 
 /// A generated configuration with one space around each `=`.

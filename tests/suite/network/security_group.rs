@@ -89,7 +89,7 @@ fn rules_that_an_empty_map_has_left_are_revoked_with_the_release() {
     // Null requires AWS's own rules, and only these.
     let on = env.change(ALONE);
     assert_eq!(on.new, ["group default main in(-1 self) out(-1 0.0.0.0/0, -1 ::/0)"]);
-    env.destroy();
+    env.end();
 }
 
 /// The instance has no group of its own, so AWS puts it into the default one.
@@ -129,7 +129,7 @@ fn a_restricted_default_group_has_no_rules() {
     env.workspace.assert_nothing_to_do();
     let off = env.change(&subnets);
     assert_eq!(off.new, ["group default main in(-1 self) out(-1 0.0.0.0/0, -1 ::/0)"]);
-    env.destroy();
+    env.end();
 }
 
 /// A fallback that removes the old rules to make room must not leave the group without rules.
@@ -148,7 +148,7 @@ fn rules_that_aws_rejects_leave_the_old_ones() {
     env.proxy.clear_faults();
     let again = env.change(&before);
     assert_eq!((again.old, again.new), (vec![], vec![]), "the rules are those from before");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -173,5 +173,5 @@ fn a_permission_with_two_descriptions_is_refused_at_plan() {
         created.iter().any(|line| line.contains(" in(tcp:443-443 10.0.0.0/8) ")),
         "equal rules are one: {created:#?}"
     );
-    env.destroy();
+    env.end();
 }

@@ -143,5 +143,5 @@ fn each_tag_map_changes_only_its_own_objects() {
     env.change(&lines(&changed, "2"));
     assert_eq!(touched(&env, "CreateTags"), all_keys());
     assert_eq!(tag_keys(&env, "CreateTags"), ["all".to_owned()].into());
-    env.destroy();
+    env.end();
 }

@@ -123,7 +123,7 @@ fn custom_and_default_tags_reach_all_objects_specific_ones_win() {
         tags(&env).values().all(|tags| tags.get("squad").is_some_and(|it| it == "net") && !tags.contains_key("team"))
     );
     assert_eq!(env.attribute("tags_all"), json!({"squad": "net", "level": "custom"}));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn single_objects_have_names_of_their_own() {
     assert_eq!(changed.calls, "CreateTags 2");
     assert_eq!((name("subnets", &subnet), name("route_tables", &table)), ("main-public-1".into(), "out".into()));
     env.workspace.assert_nothing_to_do();
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -182,5 +182,5 @@ fn a_new_name_renames_every_object_in_place() {
     assert!(request.is_some_and(|it| it.is_string()), "it stays as it was created");
     assert_eq!(tags, json!({"Name": "other", "fgw:resource": "four_tier_vpc/other", "fgw:state": "ready"}));
     assert_eq!(renamed.new.iter().filter(|line| line.contains("main-")).count(), 0, "{:#?}", renamed.new);
-    env.destroy();
+    env.end();
 }

@@ -83,7 +83,7 @@ fn the_nat_gateway_of_an_az_leaves_with_its_public_subnet() {
     assert!(after["nat_gateway.1"].is_null() && after["subnet.public.1"].is_null(), "{after}");
     let table = "table main-private-app-1 [main-private-app-1] 0.0.0.0/0>main-nat-gateway-2 10.0.0.0/16>local";
     assert!(left.new.iter().any(|line| line == table), "{left:#?}");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -107,5 +107,5 @@ fn a_list_with_an_az_outside_the_network_is_rejected() {
     env.config(&unused);
     assert!(env.workspace.plan(&[]).says("The entry is not used, because create_transit_subnets is false."));
     assert_eq!(env.change(&unused).calls, "");
-    env.destroy();
+    env.end();
 }

@@ -67,7 +67,7 @@ fn the_public_tier_is_deleted_and_created_with_its_gateways() {
     let snapshot = env.snapshot();
     let now: Vec<&str> = snapshot.lines().into_iter().filter(|line| !line.starts_with("acl")).collect();
     assert_eq!(now, before, "the network is the same as before");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn private_tiers_are_turned_on_and_off_one_by_one() {
         "{swapped:#?}"
     );
     assert!(!swapped.old.iter().any(|line| line.starts_with("subnet main-public")), "{swapped:#?}");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -127,5 +127,5 @@ fn vpc_and_public_subnet_switches_change_in_place() {
         .filter(|name| name.starts_with("Enable"))
         .collect();
     assert_eq!(order, ["EnableDnsSupport.Value", "EnableDnsHostnames.Value"]);
-    env.destroy();
+    env.end();
 }

@@ -66,7 +66,7 @@ fn switches_and_counts_known_only_at_apply_work() {
     let grown = env.apply();
     assert_eq!(grown.new.iter().filter(|line| line.starts_with("subnet ")).count(), 3, "{grown:#?}");
     assert_eq!(env.attribute("nat_gateway_ids").as_array().map(Vec::len), Some(1));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -79,5 +79,5 @@ fn an_address_known_only_at_apply_is_used() {
     env.workspace.config(&(network(attributes) + &known_at_apply("address", &format!("\"{id}\""))));
     env.apply();
     assert_eq!(env.attribute("nat_gateway_public_ips"), json!([allocated["PublicIp"]]));
-    env.destroy();
+    env.end();
 }

@@ -82,7 +82,7 @@ fn a_plan_names_unmanaged_users_of_gateways_and_endpoints() {
     let plan = env.workspace.plan(&[]);
     assert!(!plan.says("affects unmanaged objects"), "{plan}");
     env.ec2("delete_route_table", json!({"RouteTableId": theirs}));
-    env.destroy();
+    env.end();
 }
 
 /// The private data of the network in the state of Terraform.
@@ -103,5 +103,5 @@ fn a_refresh_after_an_apply_stores_the_same_private_data() {
         env.workspace.apply(&["-refresh-only"]).succeeded();
         assert_eq!(private_data(&env), before);
     }
-    env.destroy();
+    env.end();
 }

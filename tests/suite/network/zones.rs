@@ -113,7 +113,7 @@ fn an_impaired_or_missing_az_keeps_its_subnets_with_a_warning() {
     );
     assert_unchanged(&before, &env.attribute("aws_objects"));
     assert_eq!(env.attribute("availability_zone_ids_used"), json!(["use1-az6", "use1-az2"]));
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn new_subnets_use_only_azs_of_the_requested_state() {
     assert_eq!(any.calls, recovered.calls);
     let back = env.change(&available(""));
     assert_eq!(back.calls, "", "the filter applies only to AZs that are not in use yet");
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn an_excluded_az_loses_its_subnets_and_returns_to_its_index() {
     for key in ["subnet.public.0", "subnet.private_app.2", "nat_gateway.0", "eip.0", "route_table.private_app.1"] {
         assert_eq!(after[key], before[key], "{key}");
     }
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn azs_and_nat_gateways_are_added_and_removed_by_count_and_id() {
     let narrow = env.change(&ids("\"use1-az6\", \"use1-az1\""));
     assert_eq!(narrow.calls, "DeleteRouteTable 1, DeleteSubnet 2");
     assert_eq!(env.attribute("aws_objects"), two);
-    env.destroy();
+    env.end();
 }
 
 /// A network in three AZs of which the last has no NAT gateways, after the failed create.
@@ -266,7 +266,7 @@ fn an_az_without_nat_gateways_can_be_excluded_after_the_error() {
     let kept = env.change(&with("  num_nat_gateways = 2"));
     assert_eq!(kept.calls, "CreateRoute 1, ReleaseAddress 1");
     assert_eq!(env.id("nat_gateway.1"), nat);
-    env.destroy();
+    env.end();
 }
 
 #[test]
@@ -296,5 +296,5 @@ fn a_removed_az_takes_its_nat_gateway_along_and_no_other() {
     let moved = env.apply();
     assert!(!moved.calls.contains("Address"), "{moved:#?}");
     assert_eq!(env.id("eip.1"), address);
-    env.destroy();
+    env.end();
 }

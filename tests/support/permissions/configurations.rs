@@ -28,6 +28,11 @@ impl Configurations {
         texts.files.insert(text.to_owned());
     }
 
+    /// A resource is read that is not in state, without a configuration that says so.
+    pub(crate) fn add_import(&self) {
+        self.add("import {}");
+    }
+
     /// Whether one of the configurations needs a statement.
     pub(crate) fn need(&self, needed: Needed) -> bool {
         let texts = self.texts();

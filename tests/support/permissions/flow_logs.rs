@@ -35,7 +35,7 @@ pub(super) const FEATURE: Feature = Feature {
             Needed::If(&["deliver_cross_account_role"], ""),
         ),
         (FlowLogs, "LogGroups", "The log groups that the network creates", Needed::If(&["log_group_name"], "")),
-        (FlowLogs, "LogKey", "Sets the KMS key of such a log group", Needed::If(&["kms_key_id"], "")),
+        (FlowLogs, "LogKey", "Looks up and sets the KMS key of such a log group", Needed::If(&["kms_key_id"], "")),
     ],
     calls: &[
         (
@@ -64,6 +64,7 @@ pub(super) const FEATURE: Feature = Feature {
                 (FlowLogs, "LogKey", &["AssociateKmsKey", "DisassociateKmsKey"], &["log-group-parts"], Ours),
             ],
         ),
+        ("kms", &[(FlowLogs, "LogKey", &["DescribeKey"], &["key"], Always)]),
     ],
     implied: &[
         (
@@ -124,6 +125,7 @@ pub(super) const FEATURE: Feature = Feature {
         (FlowLogs, "Delivery", &["logs:DeleteLogDelivery"], &["*"], Always, DELIVERED, (&["DeleteFlowLogs"], "")),
     ],
     unrestricted: &[
+        (FlowLogs, "LogKey", "kms:DescribeKey", "The key is yours: fill in its ID"),
         (FlowLogs, "Stream", "firehose:TagDeliveryStream", "The stream is yours and has your tags: fill in its name"),
         (
             FlowLogs,

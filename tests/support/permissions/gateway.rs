@@ -20,8 +20,8 @@ const PURPOSES: &[Purpose] = &[
     (
         GatewayRead,
         "VpcLinks",
-        "The VPC links, and the lookup of each new `vpc_link_id`",
-        Needed::If(&["vpc_links", "vpc_link_id"], ". An import needs it too, and a plan skips the lookup without it"),
+        "The VPC links, also those of a gateway without private state, and the lookup of each new `vpc_link_id`",
+        Needed::Always,
     ),
     (
         GatewayRead,
@@ -40,7 +40,7 @@ const PURPOSES: &[Purpose] = &[
         GatewayRead,
         "AccessLogs",
         "The log group and its subscription",
-        Needed::If(&["access_log_logservice_group_name"], ""),
+        Needed::IfOrImported(&["access_log_logservice_group_name"], ""),
     ),
     (
         GatewayRead,
@@ -60,7 +60,7 @@ const PURPOSES: &[Purpose] = &[
             ". If `certificate_arn` is set, the plan then does not report a missing certificate",
         ),
     ),
-    (GatewayRead, "DnsRecord", "The DNS record", Needed::If(&["create_dns_entry = true"], "")),
+    (GatewayRead, "DnsRecord", "The DNS record", Needed::IfOrImported(&["create_dns_entry = true", "adopt"], "")),
     (
         GatewayRead,
         "DnsImport",
@@ -81,7 +81,7 @@ const PURPOSES: &[Purpose] = &[
         GatewayOptions,
         "LogDelivery",
         "Allows API Gateway to write to the log group",
-        Needed::If(&["access_log_logservice_group_name"], ""),
+        Needed::If(&["access_log_logservice_group_name", "access_log_destination_arn"], ""),
     ),
     (
         GatewayOptions,

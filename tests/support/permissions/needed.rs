@@ -9,7 +9,9 @@ pub(crate) enum Needed {
     Always,
     /// Only with one of these inputs.
     If(&'static [&'static str], &'static str),
-    /// Except with one of these inputs.
+    /// With one of these inputs, and to read a resource that is not in state.
+    IfOrImported(&'static [&'static str], &'static str),
+    /// Except with one of these inputs. Without any, the remark says who may omit it.
     Unless(&'static [&'static str], &'static str),
 }
 
@@ -23,6 +25,9 @@ impl Needed {
         match self {
             Self::Always => String::new(),
             Self::If(inputs, remark) => list(inputs.iter().map(without), "and") + remark,
+            Self::IfOrImported(inputs, remark) => {
+                list(inputs.iter().map(without), "and") + ". An import needs it too" + remark
+            }
             Self::Unless(inputs, remark) => list(inputs.iter().map(|it| format!("`{it}`")), "or") + remark,
         }
     }
@@ -33,6 +38,8 @@ impl Needed {
         match self {
             Self::Always => true,
             Self::If(inputs, _) => files.iter().any(|text| sets(text, inputs)),
+            Self::IfOrImported(inputs, _) => files.iter().any(|text| sets(text, inputs) || imports(text)),
+            Self::Unless([], _) => true,
             Self::Unless(inputs, _) => resources.iter().any(|text| !sets(text, inputs)),
         }
     }
@@ -45,6 +52,11 @@ fn list(items: impl Iterator<Item = String>, word: &str) -> String {
         Some((last, others)) if !others.is_empty() => format!("{} {word} {last}", others.join(", ")),
         _ => items.concat(),
     }
+}
+
+/// Whether a file imports a resource, or reads one of another configuration.
+fn imports(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with("import {") || line.starts_with("data \"fgw_"))
 }
 
 /// The beginnings of expressions whose value another place of the configuration determines.

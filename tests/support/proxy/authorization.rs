@@ -74,6 +74,13 @@ async fn complete(
     pending: Pending,
 ) -> Result<Option<Check>, String> {
     let Pending { check, object } = pending;
+    // AWS ends a delivery only if there is one.
+    if check.action == "logs:DeleteLogDelivery"
+        && call.action == "DeleteFlowLogs"
+        && !deliver(upstream, call, message).await?
+    {
+        return Ok(None);
+    }
     let tags = match object {
         Object::None => return Ok(Some(check)),
         Object::Ec2(_) if !call.is_mutation() => return Ok(Some(check)),
@@ -107,6 +114,14 @@ async fn complete(
         return Ok(Some(Check { resource: arn(&format!("custom-{custom}")), ..check }));
     }
     Ok(Some(context::with_tags(check, "aws:ResourceTag", &tags)))
+}
+
+/// Whether one of the flow logs of a call delivers to a bucket or a stream.
+async fn deliver(upstream: &Upstream, call: &Call, message: &Message) -> Result<bool, String> {
+    let answer = upstream.describe(message, "DescribeFlowLogs", &[]).await?;
+    let ids: Vec<&str> = (1..).map(|n| call.param(&format!("FlowLogId.{n}"))).take_while(|id| !id.is_empty()).collect();
+    let is_it = |item: &&Element| ids.contains(&item.text_of("flowLogId"));
+    Ok(answer.items("flowLogSet").iter().filter(is_it).any(|it| it.text_of("logDestinationType") != "cloud-watch-logs"))
 }
 
 /// The tags of an object of EC2.

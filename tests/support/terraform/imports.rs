@@ -10,6 +10,7 @@ use super::{Run, Workspace};
 
 impl Workspace {
     pub(crate) fn import(&self, address: &str, id: &str) -> Run {
+        self.configurations.add_import();
         if let Some(host) = &self.host {
             return Run::of("import", host.import(address, id));
         }

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::support::emulator::Account;
+use crate::support::terraform::State;
 
 /// The IDs, in the form of the state, of all objects of the provider in an account: those with its tags, untagged ones
 /// inside or on one of its objects, and the statements that allow AWS services to invoke functions.
-pub(super) fn existing(account: &Account) -> BTreeSet<String> {
+pub(crate) fn existing(account: &Account) -> BTreeSet<String> {
     let all = account.list();
     let mut ids = BTreeSet::new();
     let ours = account.ours();
@@ -59,8 +60,33 @@ pub(super) fn existing(account: &Account) -> BTreeSet<String> {
     ids
 }
 
+/// Asserts that a state has each object of an account with a tag of the provider and each of its permissions, and only
+/// objects that exist. A test that is about something else than a destroy ends with this, and `make test-all` destroys
+/// what such a test leaves.
+pub(crate) fn assert_accurate(state: &State, account: &Account) {
+    let mut known = BTreeSet::new();
+    for resource in state.resources_of("fgw_") {
+        for objects in ["aws_objects", "pending_deletion"] {
+            known.extend(resource[objects].as_object().into_iter().flatten().map(|(_, id)| text(id)));
+        }
+    }
+    for line in account.ours() {
+        let id = line.split(' ').nth(1).expect("kind and ID");
+        assert!(known.contains(id), "{line} is not in state: {known:?}");
+    }
+    let listing = account.list().to_string();
+    for id in known {
+        assert!(id.split(['_', '|']).all(|part| listing.contains(part)), "{id} is in state but does not exist");
+    }
+}
+
+/// Whether this run is `make test-all`.
+pub(crate) fn destroys_everything() -> bool {
+    std::env::var_os("FGW_TEST_ALL").is_some()
+}
+
 /// The IDs of the network ACLs and security groups that AWS created together with VPCs of the provider.
-pub(super) fn given(account: &Account) -> BTreeSet<String> {
+pub(crate) fn given(account: &Account) -> BTreeSet<String> {
     let all = account.list();
     let vpcs: BTreeSet<&str> =
         list(&all["vpcs"]).filter(|vpc| is_ours(vpc)).filter_map(|vpc| vpc["VpcId"].as_str()).collect();
