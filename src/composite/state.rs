@@ -49,7 +49,7 @@ pub(super) fn common_attributes(root_kind: &str) -> Vec<Attribute> {
         Attribute::computed(
             "tags_all",
             map(),
-            &format!("Tags of the {root_kind}: those of the resource itself, and `default_tags` of the provider."),
+            &format!("Tags of the {root_kind} that this resource manages, with `default_tags` of the provider."),
         ),
     ]
 }
@@ -136,12 +136,14 @@ pub(super) fn of_private<P: Topology>(
         for (name, value) in P::outputs(config, Some(&objects), &inventory.ids(), Some(scope)) {
             state.set(&name, value);
         }
-        state.set("tags_all", tags_all::<P>(config, Some(scope)));
     }
+    let tags = inventory.at(P::KIND.root()).and_then(|root| root.shown()?.tags().cloned());
+    state.set("tags_all", tags.into());
     state.without_unknowns()
 }
 
-/// Returns `default_tags` merged with the tags of the resource, without the ignored tags. Unknown without a scope.
+/// Returns the planned tags of the root: `default_tags` merged with those of the resource, without the ignored tags.
+/// Unknown without a scope.
 pub(super) fn tags_all<P: Topology>(config: &P::Config, scope: Option<&Scope>) -> Value {
     scope.map_or(Value::Unknown, |scope| P::root_tags(config, scope).into())
 }

@@ -73,7 +73,7 @@ pub trait Topology: Send + Sync + 'static {
     /// Whether a create may add another root with the same name and the same features.
     fn allows_duplicate_name(config: &Self::Config) -> &Input<bool>;
 
-    /// `default_tags` merged with the configured tags of the root, without the ignored ones: the value of `tags_all`.
+    /// The required tags of the root, with `default_tags` and without the ignored ones: the planned `tags_all`.
     fn root_tags(config: &Self::Config, scope: &Scope) -> crate::model::Tags;
 
     /// The input with the name of one of several objects of a root, of which a topology manages one. An import ID may

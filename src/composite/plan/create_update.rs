@@ -18,7 +18,7 @@ use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
 use crate::composite::status::is_not_adopted;
 use crate::composite::{dependents, diagnostics, facts, location, outside, refresh, renamed, state};
-use crate::model::{Facts, Inventory, Key, Lookup, Scope, TagSettings};
+use crate::model::{Facts, GuardDutyObjects, Inventory, Key, Lookup, Scope, TagSettings};
 use crate::plugin::{AttributePath, Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::topology::{ProtectedObjects, Topology};
 
@@ -207,15 +207,25 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
             diagnostics::root_is_missing::<P>(prior, &name, inventory, diagnostics);
             requires_replace.push(AttributePath::new("id"));
         } else if !requires_replace.is_empty() {
-            let id = prior.get("id").as_str().unwrap_or_default();
-            // Terraform does not request a plan for the destroy within a replacement.
-            let dependents = dependents::within_root::<P>(cloud, id, inventory).await;
-            let (end, guardduty) = (End::Replacement, state::guardduty_in_destroy::<P>(prior));
-            diagnostics::warn_of_end::<P>(end, (&name, id), inventory, Some(&dependents), guardduty, diagnostics);
-            let ignored = P::ignored_drift(&self.config);
-            diagnostics::warn_of_lost_drift::<P>(&name, inventory.entries.iter(), &ignored, diagnostics);
+            self.warn_of_lost(cloud, inventory, state::guardduty_in_destroy::<P>(prior), diagnostics).await;
         }
         requires_replace
+    }
+
+    /// Warns of what a replacement deletes. Terraform does not request a plan for the destroy within one.
+    async fn warn_of_lost(
+        &self,
+        cloud: &dyn Cloud,
+        old: &Inventory,
+        guardduty: GuardDutyObjects,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let (name, id) = (self.name(), old.at(P::KIND.root()).map_or("", |root| &root.id));
+        let dependents = dependents::within_root::<P>(cloud, id, old).await;
+        let root = (name.as_str(), id);
+        diagnostics::warn_of_end::<P>(End::Replacement, root, old, Some(&dependents), guardduty, diagnostics);
+        let ignored = P::ignored_drift(&self.config);
+        diagnostics::warn_of_lost_drift::<P>(&name, old.entries.iter(), &ignored, diagnostics);
     }
 
     /// Completes the private state of a plan.

@@ -133,16 +133,19 @@ async fn a_replacement_plan_lists_managed_and_unmanaged_objects() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
     terraform.use_subnet("subnet.private_app.0");
-    let plan = terraform.plan(&network(&[("cidr_block", "10.1.0.0/16".into())])).await;
-    let detail = |summary: &str| {
-        let found = plan.diagnostics.0.iter().find(|it| it.summary.starts_with(summary));
-        found.unwrap_or_else(|| panic!("{summary}: {:?}", plan.diagnostics)).detail.clone()
-    };
-    let deleted = detail("Replacing fgw_four_tier_vpc \"main\" deletes");
-    for text in ["  eip.0 (", "the public address", "  vpc (", "  subnet.public.1 ("] {
-        assert!(deleted.contains(text), "{text}: {deleted}");
+    let by_argument = terraform.plan(&network(&[("cidr_block", "10.1.0.0/16".into())])).await;
+    let requested = terraform.plan_requested_replacement(&network(&[])).await;
+    for plan in [by_argument, requested] {
+        let detail = |summary: &str| {
+            let found = plan.diagnostics.0.iter().find(|it| it.summary.starts_with(summary));
+            found.unwrap_or_else(|| panic!("{summary}: {:?}", plan.diagnostics)).detail.clone()
+        };
+        let deleted = detail("Replacing fgw_four_tier_vpc \"main\" deletes");
+        for text in ["  eip.0 (", "the public address", "  vpc (", "  subnet.public.1 ("] {
+            assert!(deleted.contains(text), "{text}: {deleted}");
+        }
+        assert!(detail("fgw_four_tier_vpc \"main\" to be destroyed contains 1 unmanaged object").contains(INTERFACE));
     }
-    assert!(detail("fgw_four_tier_vpc \"main\" to be destroyed contains 1 unmanaged object").contains(INTERFACE));
 }
 
 #[tokio::test(start_paused = true)]

@@ -18,9 +18,9 @@ pub(super) fn tags(config: &Config, scope: &Scope, slot: &str, own: &[&Tags]) ->
     scope.tags(&[&[&computed, &config.custom_tags], own, &[&given]].concat())
 }
 
-/// The tags of the VPC without the computed name, for the attribute `tags_all`.
+/// The tags of the VPC.
 pub(super) fn of_root(config: &Config, scope: &Scope) -> Tags {
-    scope.tags(&[&config.custom_tags, &config.vpc_custom_tags, &name_tags::of(config, keys::VPC)])
+    tags(config, scope, keys::VPC, &[&config.vpc_custom_tags])
 }
 
 /// Reports an object that would have more tags than AWS allows.
@@ -94,7 +94,6 @@ mod tests {
         assert_eq!(name(keys::VPC), Input::Known("one".to_string()));
         assert_eq!(name("subnet.public.0"), Input::Unknown);
         assert_eq!(name("subnet.public.1"), Input::Known("vpc".to_string()));
-        assert_eq!(of_root(&config, &scope()).known().unwrap()["Name"], Input::Known("one".to_string()));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Draft;
 use crate::model::keys::gateway as keys;
 use crate::model::{ApiRoute, Authorization, Entry, Kind, Ref, RouteKey};
-use crate::plugin::{AttributePath, Problem};
+use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::http_gateway::authorization::Required;
 use crate::topology::http_gateway::config::{GatewayConfig, RouteConfig};
 
@@ -123,6 +123,35 @@ impl<'a> Draft<'a> {
             }
         }
         self.warnings.extend(warnings);
+    }
+
+    /// Warns of new and changed routes that are public by default in a gateway that protects something. Terraform drops
+    /// a misspelled `authorizer_name` without an error.
+    pub(super) fn warn_of_public_routes(&mut self, routes: &[(&'a str, &'a RouteConfig)]) {
+        let required: Vec<&ApiRoute> = self.objects.iter().filter_map(|object| ApiRoute::of(&object.spec)).collect();
+        if self.protections.is_empty() && required.iter().all(|it| it.authorization.is_public()) {
+            return;
+        }
+        let is_by_default = |route_key: &str| {
+            let mut silent = routes.iter().filter(|(_, route)| route.authorization_type == Input::Known(None));
+            silent.any(|(key, _)| *key == route_key)
+        };
+        // One that becomes public has a warning of its own.
+        let is_changed = |route: &ApiRoute| {
+            let found = self.existing_route(&route.route_key);
+            found.is_none_or(|found| found.authorization.is_public() && found != route)
+        };
+        let public = required.iter().filter(|it| it.authorization.is_public() && is_by_default(&it.route_key));
+        let public: Vec<String> = public.filter(|it| is_changed(it)).map(|it| format!("{:?}", it.route_key)).collect();
+        if !public.is_empty() {
+            let message = format!(
+                "These routes are public, although this gateway has authorizers or protected routes: {}. They set \
+                 neither authorizer_name nor authorization_type. Terraform drops misspelled names without an error.",
+                public.join(", ")
+            );
+            let hint = "If they are to be public, set authorization_type = \"NONE\". Otherwise, set authorizer_name.";
+            self.warnings.push(Problem::new(AttributePath::new("route_config"), message, hint));
+        }
     }
 }
 
