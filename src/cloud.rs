@@ -5,21 +5,24 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use async_trait::async_trait;
 use ipnet::IpNet;
-use tokio_util::sync::CancellationToken;
 
 use crate::model::{Entry, Ids, Key, Learned, Object, Spec, TopologyKind, Unfinished};
 use crate::model::{Facts, GuardDutyObjects, Lookup, Scope, TagSettings, Timeouts};
 
 mod cases;
+mod deadlines;
 mod discovery;
 mod failure;
+mod obstacles;
 #[cfg(debug_assertions)]
 pub mod panic_on_demand;
 pub mod retries;
 
 pub use cases::Case;
+pub use deadlines::Deadlines;
 pub use discovery::{Discovery, Members, adoptable};
 pub use failure::{Advice, Cause, Failure};
+pub use obstacles::{Begun, Obstacle};
 
 /// The AWS account, or a simulation of it.
 #[async_trait]
@@ -49,14 +52,24 @@ pub trait Cloud: Send + Sync + 'static {
 
     /// Finds, among the objects that a plan creates below a root, those that exist with the root's ownership tags and
     /// that no read finds, because it looks for them only if state contains one: an interrupted run created them. Sends
-    /// one or two calls for each such object, and none for objects of other kinds. If an unmanaged object has the place
-    /// of a new one, that is a failure.
+    /// one or two calls for each such object, and none for objects of other kinds.
     async fn leftovers(
         &self,
         owner: TopologyKind,
         root_id: &str,
         objects: &[&Object],
     ) -> Result<Vec<Observed>, Failure>;
+
+    /// Finds the objects because of which AWS would reject what a plan begins: those below the root if it exists, and
+    /// others. `existing` are the managed ones. Sends one call for each kind whose objects may have what only one can
+    /// have, and none if nothing begins.
+    async fn obstacles(
+        &self,
+        owner: TopologyKind,
+        root_id: Option<&str>,
+        begun: &[Begun<'_>],
+        existing: &[Entry],
+    ) -> Result<Vec<Obstacle>, Failure>;
 
     /// Finds the parts of unmanaged objects that AWS has deleted with these. Sends one call for each unmanaged object.
     async fn lost_parts(&self, owner: TopologyKind, root_id: &str, parts: &[Entry]) -> Result<BTreeSet<Key>, Failure>;
@@ -156,33 +169,6 @@ pub struct OpContext<'a> {
     pub deadlines: Deadlines,
     /// What a deletion does with the objects of GuardDuty that block it.
     pub guardduty: GuardDutyObjects,
-}
-
-/// The deadlines of waits.
-#[derive(Clone)]
-pub struct Deadlines {
-    /// The time at which waits end.
-    pub deadline: tokio::time::Instant,
-    /// The time at which a deletion stops waiting for an object that is in use. Earlier than `deadline` in an update,
-    /// because Terraform updates the dependents only afterwards.
-    pub in_use_until: tokio::time::Instant,
-    /// Canceled when Terraform requests a stop. Calls in flight finish, and waits end.
-    pub stop: CancellationToken,
-}
-
-impl Deadlines {
-    /// Creates deadlines that all end at the same time.
-    pub fn until(deadline: tokio::time::Instant, stop: CancellationToken) -> Deadlines {
-        Deadlines { deadline, in_use_until: deadline, stop }
-    }
-
-    /// Returns the same deadlines, but at most `longest` from now.
-    #[must_use]
-    pub fn at_most(&self, longest: std::time::Duration) -> Deadlines {
-        let end = tokio::time::Instant::now() + longest;
-        let (deadline, in_use_until) = (self.deadline.min(end), self.in_use_until.min(end));
-        Deadlines { deadline, in_use_until, stop: self.stop.clone() }
-    }
 }
 
 /// Callbacks that report the progress of an operation to the executor.

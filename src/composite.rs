@@ -18,6 +18,7 @@ mod import;
 mod list;
 mod location;
 mod managed_roots;
+mod names;
 mod observe;
 mod outside;
 mod plan;
@@ -27,6 +28,7 @@ mod refresh;
 mod released;
 mod renamed;
 mod replaced;
+mod siblings;
 mod state;
 mod status;
 mod takeover;
@@ -54,9 +56,11 @@ use account::account;
 use apply::Shared;
 pub use data_source::Existing;
 pub use list::Roots as RootList;
+use names::Claimant;
 use plan::Roots;
 use private_state::Private;
 use refresh::ReadRoots;
+pub use siblings::Siblings;
 use status::is_not_adopted;
 
 /// A topology as a Terraform resource.
@@ -72,14 +76,14 @@ pub struct Composite<P> {
 impl<P: Topology> Composite<P> {
     /// Creates the resource on the connection of the provider. It writes its progress only to the log.
     pub fn new(connection: Connection) -> Composite<P> {
-        Composite::with_progress(connection, Arc::default())
+        Composite::with(connection, Arc::default(), Siblings::default())
     }
 
-    /// The same with a progress file, which all resources of the provider share.
-    pub fn with_progress(connection: Connection, progress: Arc<Progress>) -> Composite<P> {
+    /// The same with a progress file, and with the other resources of the provider.
+    pub fn with(connection: Connection, progress: Arc<Progress>, siblings: Siblings) -> Composite<P> {
         Composite {
             connection,
-            shared: Shared::new(progress),
+            shared: Shared::new(progress, siblings),
             read_roots: ReadRoots::default(),
             not_adopted: ReadRoots::default(),
             topology: PhantomData,
@@ -128,8 +132,8 @@ impl<P: Topology> Resource for Composite<P> {
 
     async fn plan(&self, request: PlanRequest) -> PlanResponse {
         self.add_managed(&request.prior);
-        let roots =
-            Roots { read: &self.read_roots, managed: &self.shared.managed_roots, not_adopted: &self.not_adopted };
+        let (managed, names) = (&self.shared.managed_roots, &self.shared.names);
+        let roots = Roots { read: &self.read_roots, managed, names, not_adopted: &self.not_adopted };
         self.shared.retry_limits().scope(plan::plan::<P>(&self.connection, roots, request)).await
     }
 
@@ -170,6 +174,8 @@ impl<P: Topology> Composite<P> {
     fn add_managed(&self, state: &Value) {
         if let Some(root_id) = state.get("id").as_str() {
             self.shared.managed_roots.add(root_id);
+            let name = state.get(P::NAME).as_str().unwrap_or_default();
+            self.shared.names.note_resource(Claimant::of::<P>(Some(root_id), name));
         }
     }
 

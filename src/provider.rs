@@ -9,7 +9,7 @@ use crate::aws::config::plaintext::explained;
 use crate::aws::config::settings::Settings;
 use crate::aws::config::sources::ConfigError;
 use crate::cloud::{Connected, Connection, Regions, SharedCloud};
-use crate::composite::{Composite, Existing, Progress, RootList};
+use crate::composite::{Composite, Existing, Progress, RootList, Siblings};
 use crate::plugin::{
     AttributePath, DataSource, Diagnostics, Function, ListResource, Nested, Provider, Resource, Schema, Value,
 };
@@ -29,6 +29,7 @@ pub struct Fgw {
     connection: Connection,
     /// Opened once, on first use.
     progress: OnceLock<Arc<Progress>>,
+    siblings: Siblings,
 }
 
 impl Fgw {
@@ -63,9 +64,10 @@ impl Provider for Fgw {
     }
 
     fn resources(&self) -> Vec<Arc<dyn Resource>> {
+        let (connection, siblings) = (|| self.connection.clone(), || self.siblings.clone());
         vec![
-            Arc::new(Composite::<FourTierVpc>::with_progress(self.connection.clone(), self.progress())),
-            Arc::new(Composite::<HttpGateway>::with_progress(self.connection.clone(), self.progress())),
+            Arc::new(Composite::<FourTierVpc>::with(connection(), self.progress(), siblings())),
+            Arc::new(Composite::<HttpGateway>::with(connection(), self.progress(), siblings())),
         ]
     }
 
@@ -98,6 +100,7 @@ impl Provider for Fgw {
     async fn configure(&self, config: Value, terraform_version: &str) -> Diagnostics {
         let mut diagnostics = Diagnostics::default();
         self.connection.set(Connected::Missing);
+        self.siblings.begin_command();
         let (block, problems) = ProviderBlock::known_part(&config);
         diagnostics.problems(problems);
         let Some(block) = block else { return diagnostics };

@@ -12,6 +12,7 @@ pub(crate) mod plaintext;
 mod profile_roles;
 mod proxies;
 pub(crate) mod redact;
+mod roles;
 pub(crate) mod settings;
 pub(crate) mod sources;
 mod tls;

@@ -1,6 +1,7 @@
 //! The objects of a network: one file per kind with the functions `read`, `create`, `update` and `delete` in this
 //! order, and one batched read of all kinds.
 
+mod address_users;
 mod claims;
 pub(crate) mod default_network_acl;
 pub(crate) mod default_security_group;
@@ -18,8 +19,10 @@ mod nat_gateway_addresses;
 mod network;
 mod network_acl_rules;
 mod observed;
+mod obstacles;
 mod conflicts;
 mod pollers;
+mod private_names;
 mod read;
 pub(crate) mod route;
 pub(crate) mod route_table;
@@ -48,6 +51,7 @@ use crate::cloud::{Failure, Observed};
 use crate::model::{Object, TopologyKind};
 
 pub(crate) use dependents::dependents;
+pub(crate) use obstacles::obstacles;
 pub(crate) use pollers::Pollers;
 pub(crate) use read::{discover, read};
 pub(crate) use vpc::{mark_root, namesakes, roots};

@@ -9,8 +9,8 @@ use super::{apigateway, ec2, logs, lookups};
 use crate::aws::calls::Operation;
 use crate::aws::calls::ownership;
 use crate::cloud::{
-    Cause, Cloud, Deadlines, DependentScope, Dependents, Discovery, Failure, Known, Namesake, Observed, OpContext,
-    Recorder, Root, RootState, Seen,
+    Begun, Cause, Cloud, Deadlines, DependentScope, Dependents, Discovery, Failure, Known, Namesake, Observed,
+    Obstacle, OpContext, Recorder, Root, RootState, Seen,
 };
 use crate::model::TopologyKind;
 use crate::model::{Api, Entry, Key, Object, Spec, Vpc};
@@ -126,6 +126,19 @@ impl Cloud for Session {
         match owner {
             TopologyKind::FourTierVpc => ec2::leftovers(self, owner, root_id, objects).await,
             TopologyKind::HttpGateway => apigateway::read::leftovers(self, owner, root_id, objects).await,
+        }
+    }
+
+    async fn obstacles(
+        &self,
+        owner: TopologyKind,
+        root_id: Option<&str>,
+        begun: &[Begun<'_>],
+        existing: &[Entry],
+    ) -> Result<Vec<Obstacle>, Failure> {
+        match owner {
+            TopologyKind::FourTierVpc => ec2::obstacles(self, root_id, begun, existing).await,
+            TopologyKind::HttpGateway => Ok(Vec::new()),
         }
     }
 

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 
 use super::{
-    Cloud, Deadlines, DependentScope, Dependents, Discovery, Failure, Known, Namesake, Observed, OpContext, Recorder,
-    Root, RootState, Seen,
+    Begun, Cloud, Deadlines, DependentScope, Dependents, Discovery, Failure, Known, Namesake, Observed, Obstacle,
+    OpContext, Recorder, Root, RootState, Seen,
 };
 use crate::model::TopologyKind;
 use crate::model::{Entry, Key, Object, Spec};
@@ -82,6 +82,16 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
         objects: &[&Object],
     ) -> Result<Vec<Observed>, Failure> {
         self.account.leftovers(owner, root_id, objects).await
+    }
+
+    async fn obstacles(
+        &self,
+        owner: TopologyKind,
+        root_id: Option<&str>,
+        begun: &[Begun<'_>],
+        existing: &[Entry],
+    ) -> Result<Vec<Obstacle>, Failure> {
+        self.account.obstacles(owner, root_id, begun, existing).await
     }
 
     async fn create(&self, work: &OpContext<'_>, object: &Object, record: &Recorder<'_>) -> Result<(), Failure> {

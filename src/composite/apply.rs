@@ -4,7 +4,6 @@ mod create_update;
 mod destroy;
 mod existing;
 mod inventory;
-mod names;
 mod new_inputs;
 mod pending_deletion;
 mod run;

@@ -52,6 +52,12 @@ struct Wanted {
 }
 
 impl<P: Topology> Basis<'_, P> {
+    /// The input of the blueprint.
+    pub(super) fn context<'a>(&'a self, existing: &'a Inventory) -> Context<'a, P::Config> {
+        let &Basis { config, prior, scope, facts, .. } = self;
+        Context { config, prior, existing, scope, facts }
+    }
+
     /// Compares the blueprint with the inventory. Returns `None` while the set of objects depends on an unknown input.
     /// Moves the objects of the inventory whose entries have other keys in the configuration. Marks the entries whose
     /// drift is ignored, and replans while an operation needs one that is missing.
@@ -121,8 +127,7 @@ impl<P: Topology> Basis<'_, P> {
 
     /// Returns the blueprint, and reports its warnings and errors.
     fn wanted(&self, name: &str, inventory: &Inventory, diagnostics: &mut Diagnostics) -> Result<Option<Wanted>, ()> {
-        let &Basis { config, prior, scope, facts, .. } = self;
-        match P::blueprint(&Context { config, prior, existing: inventory, scope, facts }) {
+        match P::blueprint(&self.context(inventory)) {
             Ok(Blueprint::Decided { objects, warnings, missing }) => {
                 for warning in warnings {
                     let summary = format!("{} {name}: {}", P::TYPE_NAME, warning.path);

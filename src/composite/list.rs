@@ -9,7 +9,7 @@ use async_trait::async_trait;
 
 use super::account::account;
 use super::apply::Shared;
-use super::{Progress, data_source, diagnostics, import, location};
+use super::{Progress, Siblings, data_source, diagnostics, import, location};
 use crate::cloud::{Cloud, Connection, Root, RootFilter, RootState, SharedCloud};
 use crate::plugin::{
     Attribute, AttributePath, AttributeType, Diagnostics, ListRequest, ListResource, Listed, Schema, Type, Value,
@@ -29,7 +29,7 @@ pub struct Roots<P> {
 impl<P: Topology> Roots<P> {
     /// Creates the list resource on the connection of the provider, with the progress file of the provider.
     pub fn new(connection: Connection, progress: Arc<Progress>) -> Roots<P> {
-        Roots { connection, shared: Shared::new(progress), topology: PhantomData }
+        Roots { connection, shared: Shared::new(progress, Siblings::default()), topology: PhantomData }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::cloud::{Cloud, Failure, Namesake};
 use crate::model::{Entry, Inventory, Origin};
 use crate::topology::Topology;
 
-/// The managed roots of one resource type.
+/// The managed roots of all resource types.
 #[derive(Debug, Default)]
 pub(super) struct ManagedRoots(watch::Sender<Known>);
 
@@ -23,11 +23,11 @@ struct Known {
     ids: BTreeSet<String>,
     /// The IDs of the roots that this process has destroyed.
     destroyed: BTreeSet<String>,
-    /// The number of creates, by name, whose root has no id yet: AWS may have created it already.
+    /// The number of creates, by [`new_root`], whose root has no id yet: AWS may have created it already.
     without_id: BTreeMap<String, usize>,
     /// Whether a destroy keeps an object that others may use, by the IDs of its root and of the object.
     kept: BTreeMap<(String, String), bool>,
-    /// The IDs of the objects that roots use without owning them, by root. A root without an ID has its name.
+    /// The IDs of the objects that roots use without owning them, by root: its ID or [`new_root`].
     used: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -40,13 +40,20 @@ pub(super) struct Found {
     pub(super) complete: Vec<Namesake>,
     /// The ids of the roots that are managed.
     pub(super) managed: BTreeSet<String>,
+    /// The ids of all roots with the name, also of those that the configuration allows.
+    pub(super) namesakes: BTreeSet<String>,
+}
+
+/// A root without an ID: its type and the name that the user gave.
+pub(super) fn new_root<P: Topology>(name: &str) -> String {
+    format!("{} {name:?}", P::TYPE_NAME)
 }
 
 /// A create that has begun. Until its root has an id, others with its name wait before they take a root that they find
 /// for one of another process.
 pub(super) struct BegunCreate<'a> {
     roots: &'a ManagedRoots,
-    name: String,
+    new_root: String,
     is_without_id: AtomicBool,
 }
 
@@ -57,9 +64,10 @@ impl ManagedRoots {
     }
 
     /// Begins a create. To be called before the first call that creates something.
-    pub(super) fn begin(&self, name: &str) -> BegunCreate<'_> {
-        self.0.send_modify(|known| *known.without_id.entry(name.to_string()).or_default() += 1);
-        BegunCreate { roots: self, name: name.to_string(), is_without_id: AtomicBool::new(true) }
+    pub(super) fn begin<P: Topology>(&self, name: &str) -> BegunCreate<'_> {
+        let new_root = new_root::<P>(name);
+        self.0.send_modify(|known| *known.without_id.entry(new_root.clone()).or_default() += 1);
+        BegunCreate { roots: self, new_root, is_without_id: AtomicBool::new(true) }
     }
 
     /// Lists the roots with this name that stop a create, and those that do not because they are managed.
@@ -71,11 +79,12 @@ impl ManagedRoots {
     ) -> Result<Found, Failure> {
         let is_compared = |id: &str| matches!(comparison, Comparison::With(_)) && !self.contains(id);
         let mut roots = cloud.namesakes(P::KIND, name, &is_compared).await?;
+        let namesakes = roots.iter().map(|root| root.id.clone()).collect();
         roots.retain(|root| is_unfinished(root) || comparison.finds(root) || self.contains(&root.id));
         if roots.iter().any(|root| !self.contains(&root.id)) {
-            self.creates_have_ids(name).await;
+            self.creates_have_ids(&new_root::<P>(name)).await;
         }
-        let mut found = Found::default();
+        let mut found = Found { namesakes, ..Found::default() };
         for root in roots {
             match (self.contains(&root.id), is_unfinished(&root)) {
                 (true, _) => drop(found.managed.insert(root.id)),
@@ -143,9 +152,9 @@ impl ManagedRoots {
         self.0.borrow().ids.contains(id)
     }
 
-    /// Waits until each create of this name that has begun has an id or has ended.
-    async fn creates_have_ids(&self, name: &str) {
-        let has_ids = |known: &Known| !known.without_id.contains_key(name);
+    /// Waits until each create of this type and name that has begun has an id or has ended.
+    async fn creates_have_ids(&self, new_root: &str) {
+        let has_ids = |known: &Known| !known.without_id.contains_key(new_root);
         let mut changes = self.0.subscribe();
         // An error would mean that the sender was dropped, but it is `self`.
         let _known = changes.wait_for(has_ids).await;
@@ -164,7 +173,7 @@ impl BegunCreate<'_> {
             return;
         }
         self.roots.0.send_modify(|known| {
-            if let btree_map::Entry::Occupied(mut count) = known.without_id.entry(self.name.clone()) {
+            if let btree_map::Entry::Occupied(mut count) = known.without_id.entry(self.new_root.clone()) {
                 *count.get_mut() -= 1;
                 if *count.get() == 0 {
                     count.remove();
@@ -203,13 +212,14 @@ mod tests {
     async fn a_create_waits_for_the_id_of_a_sibling_in_flight() {
         let (roots, account) = (Arc::new(ManagedRoots::default()), Simulation::new(1));
         account.namesakes.lock().unwrap().push(unfinished("vpc-1"));
-        let (sibling, of_another_name) = (roots.begin("main"), roots.begin("other"));
+        let (sibling, of_another_name) = (roots.begin::<FourTierVpc>("main"), roots.begin::<FourTierVpc>("other"));
         let lookup = found(&roots, &account);
         tokio::pin!(lookup);
         assert!(futures::poll!(&mut lookup).is_pending(), "the root may be that of the sibling");
         sibling.has_id("vpc-1");
         sibling.has_id("vpc-1");
-        assert_eq!(lookup.await, Found { managed: ["vpc-1".to_string()].into(), ..Found::default() });
+        let only = || BTreeSet::from(["vpc-1".to_string()]);
+        assert_eq!(lookup.await, Found { managed: only(), namesakes: only(), ..Found::default() });
         drop((sibling, of_another_name));
         assert!(roots.0.borrow().without_id.is_empty());
     }
@@ -218,7 +228,7 @@ mod tests {
     async fn a_root_without_a_sibling_in_flight_is_unfinished() {
         let (roots, account) = (ManagedRoots::default(), Simulation::new(1));
         account.namesakes.lock().unwrap().push(unfinished("vpc-1"));
-        let failed = [roots.begin("main"), roots.begin("main")];
+        let failed = [roots.begin::<FourTierVpc>("main"), roots.begin::<FourTierVpc>("main")];
         let lookup = found(&roots, &account);
         tokio::pin!(lookup);
         assert!(futures::poll!(&mut lookup).is_pending());
@@ -229,7 +239,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn nothing_waits_if_no_root_is_found() {
         let (roots, account) = (ManagedRoots::default(), Simulation::new(1));
-        let _in_flight = roots.begin("main");
+        let _in_flight = roots.begin::<FourTierVpc>("main");
         assert_eq!(found(&roots, &account).await, Found::default());
     }
 }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::diagnostics;
-use super::managed_roots::ManagedRoots;
+use super::names::{Claimant, Names};
 use super::private_state::Private;
 use crate::cloud::{Cause, Failure};
-use crate::model::{Entry, Facts, Lookup, Outside, Reference, Scope};
+use crate::model::{Entry, Facts, Finding, Lookup, Outside, Reference, Scope};
 use crate::plugin::{Diagnostics, Severity};
 use crate::reconcile::{Outcome, Plan};
 use crate::topology::Topology;
-use crate::topology::outside::{Circumstances, problems, to_correct};
+use crate::topology::outside::{Circumstances, Holder, problems, to_correct};
 
 /// The references that a plan looks up.
 #[derive(Default)]
@@ -30,8 +30,8 @@ impl Unchecked {
 
 /// Returns the references that the last apply did not have, and those of objects that are missing in AWS or that a
 /// create may use. A managed object is not outside, and neither is a missing one that the configuration ignores. What
-/// is part of an object that is not managed is not looked up. If `adopt` names an object that is not managed yet, the
-/// adoption checks the names that must be free.
+/// is part of an object that is not managed is not looked up, and neither is what `adopt` names, which the adoption
+/// checks.
 pub(super) fn unchecked<P: Topology>(
     config: &P::Config,
     prior: Option<&P::Config>,
@@ -47,16 +47,14 @@ pub(super) fn unchecked<P: Topology>(
     let is_present = |to: &Outside| present.iter().any(|entry| to.is(entry));
     let is_inside = |to: &Outside| is_present(to) || private.candidates.iter().any(|it| to.is(&it.entry));
     let has_parent = |to: &Outside| to.parent().is_none_or(|parent| is_present(&parent));
-    let is_managed = |id: &String| private.inventory.present().any(|entry| entry.id == *id);
-    let is_adopted = |to: &Outside| adopted.values().any(|id| id.known() == Some(&to.id()));
-    let adopts = adopted.values().filter_map(|id| id.known()).any(|id| !is_managed(id));
+    let is_adopted =
+        |to: &Outside| adopted.iter().any(|(slot, id)| id.known().is_some_and(|id| to.is_adopted_by(slot, id)));
     let is_of_missing = |to: &Outside| missing.iter().any(|entry| to.is_named_by(&entry.applied));
     let mut references = P::references(config, scope);
     references.retain(|it| {
         // A create finds one that the last apply has left, too.
         let is_wanted = it.to.may_be_used() || !known.contains(&it.to) || is_of_missing(&it.to);
-        let is_of_adoption = if it.to.may_be_used() { is_adopted(&it.to) } else { adopts && it.to.must_be_free() };
-        is_wanted && it.to.can_be_looked_up() && !is_inside(&it.to) && has_parent(&it.to) && !is_of_adoption
+        is_wanted && it.to.can_be_looked_up() && !is_inside(&it.to) && has_parent(&it.to) && !is_adopted(&it.to)
     });
     known.extend(references.iter().map(|it| it.to.clone()).filter(is_of_missing));
     Unchecked { references, known }
@@ -73,17 +71,17 @@ pub(super) fn refuse<P: Topology>(
     (name, unchecked): (&str, &Unchecked),
     is_create: bool,
     (facts, private): (&Facts, &Private),
-    managed: &ManagedRoots,
+    (names, claimant): (&Names, &Claimant),
     scope: &Scope,
     diagnostics: &mut Diagnostics,
 ) -> bool {
     let has_target =
         |target: &str| private.inventory.present().any(|it| it.learned.attributes.values().any(|it| it == target));
-    let is_managed = |root_id: &str| managed.contains(root_id);
+    let holder = |to: &Outside, owner: Option<&str>| names.holder(claimant, &scope.region, to, owner);
     let is_new = |to: &Outside| !unchecked.known.contains(to);
     let root_id = private.inventory.at(P::KIND.root()).map(|root| root.id.as_str());
     let circumstances =
-        Circumstances { is_create, is_new: &is_new, is_managed: &is_managed, root_id, has_target: &has_target, scope };
+        Circumstances { is_create, is_new: &is_new, holder: &holder, root_id, has_target: &has_target, scope };
     let (errors, warnings): (Vec<_>, Vec<_>) = problems(&unchecked.references, &facts.outside, &circumstances)
         .into_iter()
         .partition(|(severity, _)| *severity == Severity::Error);
@@ -91,6 +89,21 @@ pub(super) fn refuse<P: Topology>(
     let is_refused = !errors.is_empty();
     diagnostics.problems(errors.into_iter().map(|(_, problem)| problem));
     is_refused
+}
+
+/// Returns the names of new objects that other roots have, for which the apply may wait.
+pub(super) fn taken<P: Topology>(
+    config: &P::Config,
+    facts: &Facts,
+    (names, claimant): (&Names, &Claimant),
+    scope: &Scope,
+) -> BTreeSet<String> {
+    let has_owner = |to: &Outside| {
+        let Some(Finding::Exists { owner, .. }) = facts.outside.get(to) else { return false };
+        owner.is_some() || matches!(names.holder(claimant, &scope.region, to, None), Holder::Other { .. })
+    };
+    let references = P::references(config, scope).into_iter().map(|it| it.to);
+    references.filter(|to| to.must_be_free() && has_owner(to)).map(|to| to.to_string()).collect()
 }
 
 /// Returns, by the positions of operations that failed because an object does not exist, the input to correct.

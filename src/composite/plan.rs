@@ -7,6 +7,7 @@ mod undecided;
 mod without_account;
 
 use super::managed_roots::ManagedRoots;
+use super::names::Names;
 use super::refresh::ReadRoots;
 use crate::cloud::Connection;
 use crate::plugin::{PlanRequest, PlanResponse};
@@ -19,6 +20,8 @@ pub(super) struct Roots<'a> {
     pub(super) read: &'a ReadRoots,
     /// Those that a state contains.
     pub(super) managed: &'a ManagedRoots,
+    /// The names that they have and want.
+    pub(super) names: &'a Names,
     /// The names of those in a state that are not adopted.
     pub(super) not_adopted: &'a ReadRoots,
 }
@@ -26,7 +29,7 @@ pub(super) struct Roots<'a> {
 /// Plans a destroy if the proposed state is null, otherwise a create or an update.
 pub(super) async fn plan<P: Topology>(connection: &Connection, roots: Roots<'_>, request: PlanRequest) -> PlanResponse {
     match request.proposed.is_null() {
-        true => destroy::plan::<P>(connection, roots.managed, request).await,
+        true => destroy::plan::<P>(connection, roots, request).await,
         false => create_update::plan::<P>(connection, roots, request).await,
     }
 }

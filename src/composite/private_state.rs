@@ -91,6 +91,9 @@ pub(super) struct Private {
     /// in a replacement does not precede a create that fails.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) withheld: Vec<Withheld>,
+    /// In a plan: the names of new objects that another resource has, and that it may release in the same run.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) taken: BTreeSet<String>,
     /// The `protected_objects` of the state at plan. If Terraform then plans a replacement that the user requested, it
     /// passes this private state, but not the state.
     #[serde(default, skip_serializing_if = "ProtectedObjects::is_empty")]

@@ -7,13 +7,17 @@ mod effects;
 mod groups;
 mod kills;
 mod limits;
+mod names;
+mod obstacles;
 mod outside;
 mod people;
 mod renamed;
 mod scope;
 mod shapes;
+mod unlisted;
 mod unmanaged;
 mod users;
+mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -24,11 +28,12 @@ use async_trait::async_trait;
 
 use crate::cloud::retries::RetryLimits;
 use crate::cloud::{
-    Cause, Cloud, Deadlines, DependentScope, Dependents, Discovery, Failure, Known, Namesake, Observed, OpContext,
-    Recorder, Root, RootState, Seen, Unmanaged,
+    Begun, Cause, Cloud, Deadlines, DependentScope, Dependents, Discovery, Failure, Known, Namesake, Observed,
+    Obstacle, OpContext, Recorder, Root, RootState, Seen, Unmanaged,
 };
 use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope, TopologyKind};
-use crate::model::{Claim, Entry, Inventory, Key, Learned, LogGroup, Object, OnDelete, Ref, RouteTable, Spec};
+use crate::model::{Claim, Entry, Finding, Inventory, Key, Learned, LogGroup, Object, OnDelete, Outside, Ref};
+use crate::model::{RouteTable, Spec};
 use crate::model::{UnmanagedInApi, UnmanagedSubnet};
 use crate::plugin::Input;
 use discovered::{Discovered, landscape};
@@ -43,6 +48,8 @@ pub(crate) struct Simulation {
     scope: scope::Leaked,
     /// The number of calls before the process is killed.
     calls_left: Mutex<Option<usize>>,
+    /// The number of calls before all further ones fail.
+    cut_off_after: Mutex<Option<usize>>,
     pub(crate) zones: Mutex<Vec<AvailabilityZone>>,
     /// The result of a lookup of certificates.
     pub(crate) certificates: Mutex<Vec<Certificate>>,
@@ -129,6 +136,7 @@ pub(crate) struct Simulation {
     tagged_as: Mutex<BTreeMap<String, String>>,
     /// Log groups that the simulated root does not own, and whom their tags name.
     groups: Mutex<groups::Groups>,
+    names: names::Names,
     /// What AWS allows only up to a number, or only later.
     pub(crate) limits: limits::Limits,
 }
@@ -155,27 +163,6 @@ impl Simulation {
     pub(crate) fn add_zone(&self) {
         let (name, id, state) = ("us-east-1z".into(), "use1-az26".into(), "available".into());
         self.zones.lock().unwrap().push(AvailabilityZone { name, id, state });
-    }
-
-    /// The slots of all existing objects, sorted.
-    pub(crate) fn slots(&self) -> Vec<String> {
-        let groups = self.groups.lock().unwrap();
-        let objects = self.objects();
-        let managed = objects.iter().filter(|object| !groups.has(&object.key));
-        let mut slots: Vec<String> = managed.map(|object| object.key.slot.clone()).collect();
-        slots.sort();
-        slots
-    }
-
-    pub(crate) fn take_calls(&self) -> Vec<String> {
-        std::mem::take(&mut self.calls.lock().unwrap())
-    }
-
-    /// The ids of the existing objects whose slots start with `prefix`.
-    pub(crate) fn ids_of(&self, prefix: &str) -> BTreeSet<String> {
-        let ids = self.ids.lock().unwrap();
-        let keys = |object: &Object| object.key.slot.starts_with(prefix).then(|| ids[&object.key].clone());
-        self.objects().iter().filter_map(keys).collect()
     }
 
     /// The id of an object's target if the target does not exist.
@@ -224,7 +211,7 @@ impl Simulation {
     }
 
     fn begin(&self, verb: &str, key: &Key) -> Result<(), Failure> {
-        self.count_call();
+        self.count_call()?;
         self.calls.lock().unwrap().push(format!("{verb} {key}"));
         assert!(!self.panicking.lock().unwrap().contains(&key.slot), "simulated panic at {key}");
         if self.failing.lock().unwrap().contains(&key.slot) {
@@ -270,7 +257,9 @@ impl Cloud for Simulation {
             kms_key: self.kms_key.lock().unwrap().clone().filter(|_| needs_key),
             outside: BTreeMap::new(),
         };
-        let outside = self.existing_groups(lookups).into_iter().chain(self.existing_mappings(lookups)).collect();
+        let mut outside: BTreeMap<Outside, Finding> = self.existing_groups(lookups);
+        outside.extend(self.existing_mappings(lookups));
+        outside.extend(self.existing_names(lookups));
         Ok(Facts { outside, ..facts.of(lookups) })
     }
 
@@ -287,9 +276,14 @@ impl Cloud for Simulation {
         let mut objects = self.objects().clone();
         let mut untagged = self.hide_further(&mut objects, known, consented);
         self.hide_groups(&mut objects, (known, slots, consented), &mut untagged);
-        for position in 0..objects.len() {
-            let missing = self.missing_target(&objects[position], &objects);
-            if let (Some(id), Spec::Route(route)) = (missing, &mut objects[position].spec) {
+        let existing = self.objects().clone();
+        let routes = match owner {
+            TopologyKind::FourTierVpc => self.hide_unlisted(&mut objects, known, [slots, consented]),
+            TopologyKind::HttpGateway => Vec::new(),
+        };
+        for object in &mut objects {
+            let missing = self.missing_target(object, &existing);
+            if let (Some(id), Spec::Route(route)) = (missing, &mut object.spec) {
                 route.target = Ref::blackhole(&id);
             }
         }
@@ -333,6 +327,8 @@ impl Cloud for Simulation {
                 let known = knows(object);
                 let was_known = |name: &String| known.is_some_and(|entry| entry.learned.get(name).is_some());
                 learned.attributes.retain(|name, value| !value.is_empty() || was_known(name));
+                let of_table = routes.iter().filter(|(table, _)| *table == object.key);
+                learned.unmanaged_routes.extend(of_table.map(|(_, route)| route.clone()));
                 learned
             },
         });
@@ -380,21 +376,17 @@ impl Cloud for Simulation {
     }
 
     async fn leftovers(&self, _: TopologyKind, root_id: &str, objects: &[&Object]) -> Result<Vec<Observed>, Failure> {
-        let existing = self.objects().clone();
-        let (ids, created_for) = (self.ids.lock().unwrap(), self.created_for.lock().unwrap());
-        let is_left = |it: &&Object| {
-            let is_wanted = objects.iter().any(|object| object.key == it.key);
-            is_wanted
-                && matches!(it.spec, Spec::LogGroup(_))
-                && created_for.get(&it.key).is_some_and(|root| root == root_id)
-        };
-        let found = existing.iter().filter(is_left).map(|object| Observed {
-            id: ids[&object.key].clone(),
-            key: object.key.clone(),
-            spec: object.spec.clone(),
-            learned: self.shown(&object.spec, &ids[&object.key], &ids),
-        });
-        Ok(found.collect())
+        Ok(self.left_by_interrupted_runs(root_id, objects))
+    }
+
+    async fn obstacles(
+        &self,
+        _: TopologyKind,
+        _: Option<&str>,
+        begun: &[Begun<'_>],
+        existing: &[Entry],
+    ) -> Result<Vec<Obstacle>, Failure> {
+        Ok(self.obstacles_to(begun, existing))
     }
 
     async fn lost_parts(&self, _: TopologyKind, _: &str, parts: &[Entry]) -> Result<BTreeSet<Key>, Failure> {
@@ -410,8 +402,10 @@ impl Cloud for Simulation {
         self.check_needs(work, object);
         assert!(!object.spec.depends_on_attachment(), "the creation of {} waits for a gateway", object.key);
         self.refuse_beyond_limit(object)?;
-        let equal = self.take_equal_route(work, &object.spec);
+        let equal = self.take_equal_route(work, &object.spec).or_else(|| self.take_unlisted(work, &object.spec));
         self.refuse_for_unmanaged(object)?;
+        self.refuse_taken_name(object)?;
+        self.refuse_for_further(object)?;
         for (id, block) in self.unmanaged_subnets.lock().unwrap().iter() {
             let theirs = Claim::Addresses(block.parse().expect("the test sets valid blocks"));
             let collides = object.spec.claims().iter().any(|claim| claim.collides(&theirs));

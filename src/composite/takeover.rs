@@ -30,6 +30,7 @@ pub(super) fn decide<P: Topology>(
     let mut taken: Vec<&Candidate> = private.candidates.iter().filter(is_free).collect();
     retain_complete(&before, &mut taken);
     let mut is_inserted = !taken.iter().any(|it| !is_named_or_part(it));
+    let mut refused_without = None;
     loop {
         let is_left = |it: &&Candidate| !taken.iter().any(|taken| taken.entry.id == it.entry.id);
         let left: Vec<&Candidate> = private.candidates.iter().filter(is_left).collect();
@@ -39,8 +40,13 @@ pub(super) fn decide<P: Topology>(
         P::avoid(&mut inventory, &left.iter().map(|it| &it.entry).collect::<Vec<_>>());
         let mut reported = Diagnostics::default();
         let decision = basis.decide(&mut inventory, &mut reported);
+        if decision.is_err() && !is_inserted {
+            // They may be what the configuration seems to collide with.
+            (is_inserted, refused_without) = (true, Some(reported));
+            continue;
+        }
         let Ok(Some(decision)) = decision else {
-            diagnostics.0.extend(reported.0);
+            diagnostics.0.extend(refused_without.unwrap_or(reported).0);
             return decision.map(|_| (None, BTreeMap::new()));
         };
         let keys = keys_after(basis, &before, &taken, &decision, diagnostics)?;

@@ -27,7 +27,9 @@ mod ipv6_tiers;
 mod list;
 mod lives;
 mod location;
+mod names;
 mod nat_changes;
+mod obstacles;
 mod dependents;
 mod propagation;
 mod replaced_settings;
@@ -50,8 +52,8 @@ mod used;
 
 use std::sync::Arc;
 
-use super::Composite;
 use super::simulation::{Simulation, inventory};
+use super::{Composite, Siblings};
 use crate::cloud::{Cause, Connected, Connection, Namesake, Regions, RootState, SharedCloud};
 use crate::model::{Spec, TagSettings};
 use crate::plugin::Nested;
@@ -88,10 +90,15 @@ impl<P: Topology> Terraform<P> {
 
     /// A resource that does not exist yet, in an account.
     fn on(account: Arc<Simulation>) -> Terraform<P> {
+        Terraform::among(account, Siblings::default())
+    }
+
+    /// The same in a process with other resources.
+    fn among(account: Arc<Simulation>, siblings: Siblings) -> Terraform<P> {
         let connection = Connection::default();
         connection.set(connected(&account));
         let stop = tokio_util::sync::CancellationToken::new();
-        let (resource, client_gone) = (Composite::new(connection), Default::default());
+        let (resource, client_gone) = (Composite::with(connection, Arc::default(), siblings), Default::default());
         let kind = object_type(&resource.schema().attributes);
         Terraform { resource, kind, account, state: Value::Null, private: Vec::new(), stop, client_gone }
     }

@@ -16,6 +16,8 @@ pub enum Outside {
     PrefixList(String),
     /// A security group of this account, by its ID.
     SecurityGroup(String),
+    /// A subnet that this account may use, by its ID.
+    Subnet(String),
     /// An IPAM pool, by its ID.
     IpamPool(String),
     /// A function, alias or version.
@@ -76,11 +78,11 @@ pub struct Reference {
 pub enum Finding {
     /// It exists.
     Exists {
-        /// The ID of the root whose ownership tag it has.
-        owner: Option<String>,
+        /// The root that its ownership tag names.
+        owner: Option<OwningRoot>,
         /// Of a zone its name, of a domain the DNS name of its target, of a record its type and its target, of a
         /// mapping its ID and its target, such as `m1 api1/prod`, of a prefix list its weight in rules and its family,
-        /// such as `55 IPv4`, of a VPC link its status.
+        /// such as `55 IPv4`, of a VPC link its status, of a subnet the ID of its AZ.
         detail: String,
     },
     /// It exists, and a create may use it.
@@ -142,6 +144,7 @@ impl Outside {
             | Outside::VpnGateway(id)
             | Outside::PrefixList(id)
             | Outside::SecurityGroup(id)
+            | Outside::Subnet(id)
             | Outside::IpamPool(id)
             | Outside::Certificate(id)
             | Outside::KmsKey(id)
@@ -152,6 +155,45 @@ impl Outside {
             Outside::Function(arn) => arn.to_string(),
             Outside::Mapping { domain, path, .. } => format!("{domain}/{path}"),
             Outside::Record { zone_id, name, record_type } => format!("{zone_id}_{name}_{record_type}"),
+        }
+    }
+
+    /// The name of an object that no second one may have, without what depends on its resource. `None` for an object
+    /// without such a name, while the name is unknown, and for a part of an object with such a name.
+    pub fn name_of(spec: &Spec) -> Option<Outside> {
+        match spec {
+            Spec::LogGroup(it) => Some(Outside::LogGroup { name: it.name.known()?.clone(), slot: String::new() }),
+            Spec::DomainName(it) => Some(Outside::Domain(it.domain_name.known()?.clone())),
+            Spec::DnsRecord(it) => Some(Outside::Record {
+                zone_id: it.zone_id.known()?.clone(),
+                name: it.name.known()?.clone(),
+                record_type: it.record_type.clone(),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Its name as [`Outside::name_of`] returns it.
+    pub fn as_name(&self) -> Outside {
+        match self.clone() {
+            Outside::LogGroup { name, .. } => Outside::LogGroup { name, slot: String::new() },
+            other => other,
+        }
+    }
+
+    /// Whether its name is unique in each Region alone.
+    pub fn is_regional(&self) -> bool {
+        !matches!(self, Outside::Record { .. })
+    }
+
+    /// Whether an entry of `adopt` takes it over: its own, or that of the custom domain to which it belongs.
+    pub fn is_adopted_by(&self, slot: &str, id: &str) -> bool {
+        match self {
+            Outside::LogGroup { name, slot: own } => own == slot && name == id,
+            Outside::Domain(name) | Outside::Record { name, .. } | Outside::Mapping { domain: name, .. } => {
+                slot == super::keys::gateway::DOMAIN && name == id
+            }
+            _ => false,
         }
     }
 
@@ -199,6 +241,7 @@ impl Outside {
             (Outside::SecurityGroup(id), Spec::DefaultSecurityGroup(it)) => {
                 has_source(it, &RuleSource::SecurityGroup(id.clone()))
             }
+            (Outside::Subnet(id), Spec::VpcLink(it)) => it.subnet_ids.known().is_some_and(|ids| ids.contains(id)),
             (Outside::IpamPool(id), Spec::Vpc(it)) => is(&it.ipv4_ipam_pool_id, id),
             (Outside::IpamPool(id), Spec::VpcIpv6Block(it)) => match &it.source {
                 super::Ipv6Source::Pool { pool_id, .. } => is(pool_id, id),
@@ -249,6 +292,7 @@ impl fmt::Display for Outside {
             Outside::VpnGateway(id) => write!(f, "virtual private gateway {id}"),
             Outside::PrefixList(id) => write!(f, "prefix list {id}"),
             Outside::SecurityGroup(id) => write!(f, "security group {id}"),
+            Outside::Subnet(id) => write!(f, "subnet {id}"),
             Outside::IpamPool(id) => write!(f, "IPAM pool {id}"),
             Outside::Function(arn) => match &arn.qualifier {
                 None => write!(f, "function {:?}", arn.name),

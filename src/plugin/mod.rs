@@ -10,6 +10,7 @@
 pub mod rules;
 mod checks;
 mod connection;
+mod contradictions;
 mod convert;
 pub mod data_source;
 pub mod decode;

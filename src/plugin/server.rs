@@ -13,12 +13,13 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use super::contradictions::Findings;
 use super::identity::Identity;
 use super::lifecycle::Lifecycle;
 use super::proto::tfplugin6 as pb;
 use super::{
     ApplyRequest, Attribute, Diagnostics, ImportResponse, PartialState, PlanRequest, Problem, Provider, ReadRequest,
-    Resource, Schema, Type, Value, checks, convert, json, msgpack, panics, schema,
+    Resource, Schema, Type, Value, checks, contradictions, convert, json, msgpack, panics, schema,
 };
 
 /// A provider, with everything that is derived from its schemas.
@@ -150,12 +151,24 @@ impl<P: Provider> Server<P> {
     async fn validate(&self, request: pb::validate_resource_config::Request) -> Result<Diagnostics, Diagnostics> {
         let served = self.resource(&request.type_name)?;
         let config = served.block.decode(request.config, "configuration")?;
-        let mut diagnostics = checks::check_config(&served.block.attributes, &config);
-        let resource = served.resource.clone();
-        let found = self.run(async move { resource.validate(&config) }).await.unwrap_or_else(panicked);
-        checks::add_findings(&mut diagnostics, found);
+        let mut diagnostics = self.checked(served, config).await.of_validation();
         checks::end_at_places(&served.block.attributes, &mut diagnostics);
         Ok(diagnostics)
+    }
+
+    /// Checks the configuration of a resource.
+    async fn checked(&self, served: &Arc<Served>, config: Value) -> Findings {
+        let served = served.clone();
+        let work = async move {
+            let attributes = &served.block.attributes;
+            let check = |config: &Value| {
+                let mut diagnostics = checks::check_config(attributes, config);
+                checks::add_findings(&mut diagnostics, served.resource.validate(config));
+                diagnostics
+            };
+            contradictions::find(attributes, &config, check)
+        };
+        self.run(work).await.unwrap_or_else(|panic| Findings { alone: panicked(panic), ..Findings::default() })
     }
 
     async fn validate_provider(
@@ -231,6 +244,16 @@ impl<P: Provider> Server<P> {
             planned_private: request.planned_private,
         };
         let is_update = !plan.prior.is_null();
+        // Terraform validates the configuration before, but without the effect of `ignore_changes`.
+        let contradictions = match plan.config.is_null() {
+            true => Diagnostics::default(),
+            false => self.checked(served, plan.config.clone()).await.together,
+        };
+        if contradictions.has_errors() {
+            let mut diagnostics = contradictions;
+            checks::end_at_places(&served.block.attributes, &mut diagnostics);
+            return Err(diagnostics);
+        }
         let resource = served.resource.clone();
         let what = || format!("planning {}", request.type_name);
         let mut response = self.run_until_stopped(what, async move { resource.plan(plan).await }).await?;

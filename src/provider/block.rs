@@ -128,7 +128,8 @@ crate::attributes! {
     /// A role to assume.
     #[derive(Default)]
     pub struct AssumeRole {
-        /// ARN of the role, such as `arn:aws:iam::123456789012:role/deploy`.
+        /// ARN of the role, such as `arn:aws:iam::123456789012:role/deploy`. If STS denies it, the provider tries again
+        /// for 20 seconds, because the run may have created the role just before, unless a policy denies it explicitly.
         role_arn: Option<String> = required(),
         /// Name of the session, which appears in CloudTrail. By default, a name is generated.
         session_name: Option<String> = optional(),
@@ -155,7 +156,7 @@ crate::attributes! {
     /// A role to assume with a token of an identity provider.
     #[derive(Default)]
     pub struct AssumeRoleWithWebIdentity {
-        /// ARN of the role. Defaults to `AWS_ROLE_ARN`.
+        /// ARN of the role. Defaults to `AWS_ROLE_ARN`. If STS denies it, the provider tries again for 20 seconds.
         role_arn: Option<String> = optional(),
         /// Name of the session. Defaults to `AWS_ROLE_SESSION_NAME`, or to a generated name.
         session_name: Option<String> = optional(),

@@ -51,7 +51,7 @@ pub use subnet_layout::SubnetLayout;
 
 use crate::model::keys::network as keys;
 use crate::model::{
-    Classification, Entry, GuardDutyObjects, Ids, Inventory, Landscape, Lookup, Object, Reference, Scope, Tags,
+    Classification, Entry, GuardDutyObjects, Ids, Inventory, Key, Landscape, Lookup, Object, Reference, Scope, Tags,
     Timeouts, TopologyKind, is_same_policy, timeouts,
 };
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
@@ -188,6 +188,14 @@ impl Topology for FourTierVpc {
 
     fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<Problem>> {
         blueprint::blueprint(context)
+    }
+
+    fn input_of(key: &Key) -> AttributePath {
+        parts::input_of(&key.slot)
+    }
+
+    fn findable(context: &Context<'_, Config>) -> Vec<Object> {
+        blueprint::findable(context)
     }
 
     fn alternatives(context: &Context<'_, Config>) -> Vec<Config> {

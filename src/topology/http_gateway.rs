@@ -13,6 +13,7 @@ mod jwt_authorizers;
 mod mirrored;
 mod outputs;
 mod parameters;
+mod places;
 mod references;
 mod reflect;
 #[cfg(test)]

@@ -142,6 +142,19 @@ pub trait Topology: Send + Sync + 'static {
     /// The objects that the configuration requires. The errors are those that depend on the account and Region.
     fn blueprint(context: &Context<'_, Self::Config>) -> Result<Blueprint, Vec<Problem>>;
 
+    /// The required objects that exist after an interrupted run although no read looks for them, and with which the
+    /// rest of the blueprint may seem to collide. They are known even if the blueprint is refused.
+    fn findable(context: &Context<'_, Self::Config>) -> Vec<Object> {
+        let _ = context;
+        Vec::new()
+    }
+
+    /// The input that requires an object, for a problem with it.
+    fn input_of(key: &Key) -> AttributePath {
+        let _ = key;
+        AttributePath::new("adopt")
+    }
+
     /// Configurations with known values for the unknown inputs that decide which objects exist. An output depends on
     /// these inputs only if it is not the same for all of these configurations. Empty if there are too many.
     fn alternatives(context: &Context<'_, Self::Config>) -> Vec<Self::Config>;

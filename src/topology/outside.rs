@@ -1,12 +1,14 @@
 //! The problems of a plan with objects outside its topology: missing ones, and names that are not free.
 
+mod names;
 mod usable;
 
 use std::collections::BTreeMap;
 
-use crate::model::{DnsRecord, Finding, Outside, Reference, Scope, Spec};
+use crate::model::{DnsRecord, Finding, Outside, OwningRoot, Reference, Scope, Spec, VpcLink};
 use crate::plugin::{AttributePath, Problem, Severity, Step};
 
+pub use names::{Conflict, Holder, after_wait, conflicts, held, held_by_the_old_root};
 pub use usable::{OwnerInPlan, Use, UseContext, cannot_change, use_in_apply, use_in_plan, withheld};
 
 /// The circumstances of a plan.
@@ -16,9 +18,8 @@ pub struct Circumstances<'a> {
     /// Whether the input is new. The problem of an unchanged one, whose object was deleted, must not block other
     /// changes.
     pub is_new: &'a dyn Fn(&Outside) -> bool,
-    /// Whether a root with this ID is managed by this state. What belongs to it is no obstacle: the plan may replace
-    /// it.
-    pub is_managed: &'a dyn Fn(&str) -> bool,
+    /// The resource that has a name, by the root that the ownership tag of the object names.
+    pub holder: &'a dyn Fn(&Outside, Option<&str>) -> Holder,
     /// The root of the state.
     pub root_id: Option<&'a str>,
     /// Whether the resource has a custom domain with this target.
@@ -37,11 +38,13 @@ pub fn problems(
     for reference in references {
         paths.entry(&reference.to).or_default().push(&reference.path);
     }
-    let replaced: Vec<&str> = findings
+    let holder = |to: &Outside, owner: Option<&OwningRoot>| (circumstances.holder)(to, owner.map(|it| it.id.as_str()));
+    // Their records are deleted with them.
+    let moved: Vec<&str> = findings
         .iter()
         .filter_map(|(to, finding)| match (to, finding) {
             (Outside::Domain(_), Finding::Exists { owner: Some(owner), detail }) => {
-                (circumstances.is_managed)(owner).then_some(detail.as_str())
+                (holder(to, Some(owner)) != Holder::Unknown || owner.is_living).then_some(detail.as_str())
             }
             _ => None,
         })
@@ -57,10 +60,13 @@ pub fn problems(
         (Finding::Exists { detail, .. }, Outside::Record { .. }) => {
             let is_alias = |kind: &str| kind == DnsRecord::A || kind == DnsRecord::AAAA;
             let target = detail.split_once(' ').filter(|(kind, _)| is_alias(kind)).map_or("", |(_, target)| target);
-            match replaced.contains(&target) {
-                true => None,
-                false if (circumstances.has_target)(target) => Some((Severity::Warning, taken_over(to, paths[0]))),
-                false => Some((Severity::Error, taken(to, detail, paths[0], circumstances))),
+            match holder(to, None) {
+                _ if !target.is_empty() && moved.contains(&target) => None,
+                _ if (circumstances.has_target)(target) => Some((Severity::Warning, taken_over(to, paths[0]))),
+                Holder::Other { described, releases } => Some(names::moves(to, &described, releases, paths[0])),
+                Holder::Same | Holder::Unknown => {
+                    Some((Severity::Error, taken(to, detail, None, paths[0], circumstances)))
+                }
             }
         }
         (Finding::Exists { detail, .. }, Outside::Mapping { domain, stage, .. }) => {
@@ -69,12 +75,17 @@ pub fn problems(
             Some(mapped(to, (domain, id, target), is_equal, paths[0]))
         }
         (Finding::Exists { detail: status, .. }, Outside::VpcLink(id)) => unavailable(id, status, paths[0]),
-        (Finding::Exists { owner: Some(owner), .. }, _) if to.must_be_free() => {
-            (!(circumstances.is_managed)(owner)).then(|| (Severity::Warning, of_another(to, owner, paths[0])))
+        (Finding::Exists { detail: zone, .. }, Outside::Subnet(id)) if !VpcLink::may_be_in(zone) => {
+            Some((Severity::Warning, without_links(id, zone, paths[0])))
         }
-        (Finding::Exists { detail, .. }, _) if to.must_be_free() => {
-            Some((Severity::Error, taken(to, detail, paths[0], circumstances)))
-        }
+        (Finding::Exists { owner, detail }, _) if to.must_be_free() => match (holder(to, owner.as_ref()), owner) {
+            (Holder::Same, _) => None,
+            (Holder::Other { described, releases }, _) => Some(names::moves(to, &described, releases, paths[0])),
+            (Holder::Unknown, Some(owner)) if owner.is_living => Some(names::moves(to, &owner.id, None, paths[0])),
+            (Holder::Unknown, owner) => {
+                Some((Severity::Error, taken(to, detail, owner.as_ref(), paths[0], circumstances)))
+            }
+        },
         // Whether a create may use it depends on the decision (`use_of`).
         (Finding::Exists { .. } | Finding::Usable(_), _) => None,
     };
@@ -156,6 +167,19 @@ fn unavailable(id: &str, status: &str, path: &AttributePath) -> Option<(Severity
     Some((severity, Problem::new(path.clone(), message, hint)))
 }
 
+/// A subnet of a VPC link in an AZ that may have none.
+fn without_links(id: &str, zone: &str, path: &AttributePath) -> Problem {
+    let message = format!(
+        "The subnet {id} is in the AZ {zone}. AWS documents no VPC links there, so API Gateway may reject the link of {}.",
+        argument(path)
+    );
+    Problem::new(
+        path.clone(),
+        message,
+        "Use a subnet of another AZ. It reaches the private endpoints in all AZs of the VPC.",
+    )
+}
+
 /// A record that already points to the domain. Nothing tells whether an interrupted run or a user created it.
 fn taken_over(to: &Outside, path: &AttributePath) -> Problem {
     let message = format!(
@@ -184,15 +208,25 @@ fn mapped(
         "The {to} ({id}) already points to {target}. This resource does not manage it, so the apply would fail."
     );
     let hint = format!(
-        "The provider never overwrites a mapping. To serve this API there, delete it first if nothing uses it (aws \
-         apigatewayv2 delete-api-mapping --domain-name {domain} --api-mapping-id {id}). {ignore}"
+        "The provider never overwrites a mapping. To serve this API there, remove it where it is managed, and apply that \
+         first, or delete it if nothing uses it (aws apigatewayv2 delete-api-mapping --domain-name {domain} \
+         --api-mapping-id {id}). {ignore}"
     );
     (Severity::Error, Problem::new(path.clone(), message, hint))
 }
 
 /// A name that the create of an object would find in use.
-fn taken(to: &Outside, detail: &str, path: &AttributePath, circumstances: &Circumstances<'_>) -> Problem {
-    let unmanaged = format!("The {to} exists already and is not managed by this resource, so the apply would fail.");
+fn taken(
+    to: &Outside,
+    detail: &str,
+    owner: Option<&OwningRoot>,
+    path: &AttributePath,
+    circumstances: &Circumstances<'_>,
+) -> Problem {
+    let unmanaged = match owner {
+        Some(OwningRoot { id, .. }) => format!("The {to} exists already. It belonged to {id}, which does not exist."),
+        None => format!("The {to} exists already and is not managed by this resource, so the apply would fail."),
+    };
     let (message, hint) = match (to, circumstances.is_create) {
         (Outside::Record { zone_id, name, .. }, _) => {
             let (kind, target) = detail.split_once(' ').unwrap_or((detail, "another target"));
@@ -219,17 +253,6 @@ fn taken(to: &Outside, detail: &str, path: &AttributePath, circumstances: &Circu
         }
         _ => (unmanaged, "Use another name.".to_string()),
     };
-    Problem::new(path.clone(), message, hint)
-}
-
-/// A name in use by an object of a gateway that this provider created.
-fn of_another(to: &Outside, owner: &str, path: &AttributePath) -> Problem {
-    let message =
-        format!("The {to} exists already. Its tag fgw:resource names {owner}, which this state does not contain.");
-    let hint = format!(
-        "If {owner} exists, use another name: the apply would fail. If it was deleted, delete the {to} too if nothing uses \
-         it."
-    );
     Problem::new(path.clone(), message, hint)
 }
 
@@ -284,7 +307,7 @@ mod tests {
         let circumstances = Circumstances {
             is_create: false,
             is_new: &|to| *to != Outside::Domain("deleted.example.com".into()),
-            is_managed: &|root_id| root_id == "api1",
+            holder: &holder,
             root_id: Some("api1"),
             has_target: &|target| target == "d-1.execute-api",
             scope: &scope,
@@ -294,8 +317,20 @@ mod tests {
         found.into_iter().map(|(severity, it)| (severity, format!("{} {}", it.message, it.hint))).collect()
     }
 
+    /// The resource is api1, and the same state contains api3, whose plan releases its names.
+    fn holder(_: &Outside, owner: Option<&str>) -> Holder {
+        match owner {
+            Some("api1") => Holder::Same,
+            Some("api3") => {
+                Holder::Other { described: "fgw_http_gateway \"three\" (api3)".into(), releases: Some(true) }
+            }
+            _ => Holder::Unknown,
+        }
+    }
+
     fn exists(owner: Option<&str>, detail: &str) -> Finding {
-        Finding::Exists { owner: owner.map(str::to_string), detail: detail.to_string() }
+        let owner = owner.map(|id| OwningRoot { id: id.to_string(), is_living: true });
+        Finding::Exists { owner, detail: detail.to_string() }
     }
 
     fn function(name: &str) -> FunctionArn {
@@ -326,13 +361,40 @@ mod tests {
     }
 
     #[test]
-    fn a_name_in_use_is_an_error_unless_a_managed_root_owns_it() {
+    fn a_zone_without_vpc_links_is_a_warning() {
+        let (to, path) = (Outside::Subnet("subnet-1".into()), AttributePath::new("vpc_links").key("main"));
+        let found = |finding: Finding| found(&to, path.attribute("subnet_ids"), finding);
+        for zone in ["use1-az3", "euw3-az2", "cac1-az4"] {
+            let [(Severity::Warning, text)] = &found(exists(None, zone))[..] else { panic!("{zone}") };
+            let begin = format!("The subnet subnet-1 is in the AZ {zone}. AWS documents no VPC links there,");
+            assert!(text.starts_with(&begin) && text.contains("link of subnet_ids of \"main\""), "{text}");
+        }
+        for zone in ["use1-az1", "use1-az9", "mxc1-az1", ""] {
+            assert_eq!(found(exists(None, zone)), [], "{zone}");
+        }
+        let [(Severity::Error, text)] = &found(Finding::Missing(None))[..] else { panic!("a missing subnet") };
+        assert!(text.starts_with("The subnet subnet-1 of subnet_ids of \"main\" does not exist in"), "{text}");
+    }
+
+    #[test]
+    fn a_name_in_use_is_an_error_unless_a_root_may_release_it() {
         let (path, to) = (AttributePath::new("domain_name"), Outside::Domain("api.example.com".into()));
         let severities = |finding| found(&to, path.clone(), finding).into_iter().map(|it| it.0).collect::<Vec<_>>();
         assert_eq!(severities(Finding::Missing(None)), []);
         assert_eq!(severities(exists(None, "")), [Severity::Error]);
         assert_eq!(severities(exists(Some("api1"), "")), []);
-        assert_eq!(severities(exists(Some("api2"), "")), [Severity::Warning]);
+        for (owner, part) in
+            [("api2", "If the same run deletes it there"), ("api3", "The plan of that resource deletes it")]
+        {
+            let [(Severity::Warning, text)] = &found(&to, path.clone(), exists(Some(owner), ""))[..] else { panic!() };
+            for part in [part, "belongs to", owner, "up to 2 minutes"] {
+                assert!(text.contains(part) && !text.contains("delete-domain-name"), "{part}: {text}");
+            }
+        }
+        let dead =
+            Finding::Exists { owner: Some(OwningRoot { id: "api2".into(), is_living: false }), detail: String::new() };
+        let [(Severity::Error, text)] = &found(&to, path.clone(), dead)[..] else { panic!("nothing deletes it") };
+        assert!(text.contains("belonged to api2") && text.contains("delete-domain-name"), "{text}");
         let unchanged = found(&Outside::Domain("deleted.example.com".into()), path, exists(None, ""));
         assert_eq!(unchanged.into_iter().map(|it| it.0).collect::<Vec<_>>(), [Severity::Warning]);
     }
@@ -358,7 +420,7 @@ mod tests {
         let circumstances = Circumstances {
             is_create: true,
             is_new: &|_| true,
-            is_managed: &|id| id == "api1",
+            holder: &holder,
             root_id: None,
             has_target: &|_| false,
             scope: &scope,

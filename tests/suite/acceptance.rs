@@ -304,7 +304,7 @@ fn without_a_confirmation_nothing_is_created() {
 fn a_provider_without_access_creates_nothing() {
     let env = TestEnv::new();
     // boto3 and the provider read different variables of profiles, for example.
-    env.gateway.fault(Fault::on("AssumeRole").answer(403, "AccessDenied", "not you"));
+    env.gateway.fault(Fault::on("AssumeRole").answer(403, "AccessDenied", "not you, with an explicit deny"));
     let finished = env.run("run", &[("ROLE_ARN", "arn:aws:iam::210987654321:role/fgw")]);
     assert_eq!(finished.code, Some(1), "{}", finished.text);
     assert!(finished.text.contains("AccessDenied"), "{}", finished.text);

@@ -166,14 +166,16 @@ impl TestEnv {
         self.configs(&[("this", attributes)], &json!({}));
     }
 
-    /// Gateways by label, each called `shop` unless it says otherwise, and other resources.
+    /// Gateways by label, each called `shop` unless it says otherwise, and other resources. In their ARNs, the account
+    /// of the test replaces 123456789012.
     fn configs(&self, gateways: &[(&str, &Value)], others: &Value) {
         let mut resources = others.clone();
         for (label, attributes) in gateways {
             resources["fgw_http_gateway"][label] = with(&json!({ "name": "shop" }), attributes);
         }
         self.proxy.uses(&resources.to_string());
-        self.workspace.write("main.tf.json", &json!({ "resource": resources }).to_string());
+        let config = json!({ "resource": resources }).to_string();
+        self.workspace.write("main.tf.json", &self.proxy.account().fill_in(&config));
     }
 
     /// Writes the configuration, applies it, and asserts that another plan is empty. The log keeps the apply's calls.

@@ -97,6 +97,8 @@ mod missing_objects;
 mod nat_changes;
 #[path = "network/snapshot.rs"]
 mod snapshot;
+#[path = "network/obstacles.rs"]
+mod obstacles;
 #[path = "network/ownership_tags.rs"]
 mod ownership_tags;
 #[path = "network/private_nat.rs"]
@@ -196,7 +198,7 @@ impl TestEnv {
 
     /// A text with the account of the test.
     fn of_account(&self, text: &str) -> String {
-        text.replace("123456789012", &self.proxy.account().id)
+        self.proxy.account().fill_in(text)
     }
 
     /// Applies a configuration and returns the effect.

@@ -33,10 +33,11 @@ pub(crate) fn set(account: &Account, settings: Deployments<'_>) {
     assert_eq!(answer.status, 200, "{answer:?}");
 }
 
-/// Changes settings of the VPC links of an account, such as the listeners that they reach, see `integrations.py`.
+/// Changes settings of the VPC links of an account, such as the listeners that they reach, see `integrations.py`. The
+/// account replaces 123456789012 in their ARNs.
 pub(crate) fn set_links(account: &Account, settings: &Value) {
     let request = http::in_account(account, "apigateway", "PUT", "/v2/vpclinks/_listeners");
-    let answer = request.body(&settings.to_string()).send().expect("ministack answers");
+    let answer = request.body(&account.fill_in(&settings.to_string())).send().expect("ministack answers");
     assert_eq!(answer.status, 200, "{answer:?}");
 }
 

@@ -173,6 +173,13 @@ pub(crate) struct Account {
     pub(crate) emulator: &'static Emulator,
 }
 
+impl Account {
+    /// A text in whose ARNs this account replaces 123456789012.
+    pub(crate) fn fill_in(&self, text: &str) -> String {
+        text.replace("123456789012", &self.id)
+    }
+}
+
 /// A loopback port that is free at this moment.
 pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has free ports");

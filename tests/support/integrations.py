@@ -9,6 +9,7 @@
 5. VPC links have states, and reach the listeners that `PUT /v2/vpclinks/_listeners` names: a port on loopback by ARN,
    and the name in the certificate of one with TLS. The call with TLS is simulated. The same request changes the settings
    of links, see `Links`. A GET request returns the links with network interfaces, and does not count as a read of them.
+   Each account has subnets for them, see `SUBNETS`.
 """
 
 import asyncio
@@ -23,7 +24,7 @@ import urllib.request
 import uuid
 
 from ministack.core.responses import get_account_id, get_region
-from ministack.services import apigateway, eventbridge, kinesis, sqs, stepfunctions
+from ministack.services import apigateway, ec2, eventbridge, kinesis, sqs, stepfunctions
 
 # The current request: its path, its body, and the integration that it reaches.
 REQUEST = contextvars.ContextVar("request", default=None)
@@ -85,13 +86,22 @@ class Links:
         self.failure = None
         # The message with which accepted deletions fail, if they do.
         self.undeletable = None
-        # The subnets in zones in which API Gateway has no links.
-        self.unsupported = []
+        # The zones in which API Gateway has no links (developer guide of API Gateway).
+        self.unsupported = ["use1-az3"]
         # The number of further calls in which API Gateway cannot read the listener of a new load balancer.
         self.unreadable = 0
 
 
 links = {}
+
+# The subnets of each account, with those of an example, and the letters of their zones.
+SUBNETS = {
+    "subnet-1": "a",
+    "subnet-2": "b",
+    "subnet-3": "c",
+    "subnet-0123456789abcdef0": "a",
+    "subnet-0fedcba9876543210": "b",
+}
 
 
 def own():
@@ -137,6 +147,12 @@ def rejected_parameters(kind, parameters):
     return None
 
 
+def is_own(arn):
+    """Whether an ARN, if any, is of this account and Region. API Gateway accepts `*` for the account of the caller."""
+    _, _, _, region, account, *_ = (arn or ":::::").split(":")
+    return region in ("", get_region()) and account in ("", "*", get_account_id())
+
+
 def rejected(data, stored):
     """The answer to a call that AWS rejects. What AWS does with some values is unknown, so nothing may send them."""
     now = {**stored, **data}
@@ -149,6 +165,8 @@ def rejected(data, stored):
     for name in ("integrationType", "integrationSubtype"):
         assert not stored or stored.get(name) == now.get(name), f"{name} changes"
     assert "" not in (data.get("credentialsArn"), data.get("connectionId")) and data.get("tlsConfig") != {}, data
+    if not is_own(now.get("credentialsArn")):
+        return error("Cross-account pass role is not allowed.", "AccessDeniedException", 403)
     if subtype:
         return rejected_action(now, data)
     if kind == "AWS_PROXY" and now.get("integrationMethod", "POST") != "POST":
@@ -159,7 +177,8 @@ def rejected(data, stored):
         return error("Payload format version 2.0 is not supported for HTTP_PROXY integrations")
     uri = now.get("integrationUri", "")
     if now.get("connectionType") == "VPC_LINK":
-        if not LISTENER.fullmatch(uri):
+        # AWS requires that all resources are in one account and Region. Its message for others is unknown.
+        if not LISTENER.fullmatch(uri) or not is_own(uri):
             text = "integration uri should be a valid ELB listener ARN or a valid Cloud Map service ARN."
             return error(f"For VpcLink VPC_LINK, {text}")
         link = own().all.get(now.get("connectionId"))
@@ -286,9 +305,11 @@ def handle_links(method, path, body, served):
 
 
 def create_link(store, data):
-    subnet = next((it for it in data["subnetIds"] if it in store.unsupported), None)
-    if subnet:
-        return error(f"Subnet '{subnet}' is in Availability Zone 'use1-az3' where service is not available")
+    # Another emulator may have other subnets.
+    for subnet in filter(SUBNETS.get, data["subnetIds"]):
+        zone = ec2._az_id_for_zone_name(get_region() + SUBNETS[subnet])
+        if zone in store.unsupported:
+            return error(f"Subnet '{subnet}' is in Availability Zone '{zone}' where service is not available")
     if len(store.all) >= 10:
         return error("Maximum number of VPC links for this account has been reached", "LimitExceededException", 429)
     link = {
@@ -303,6 +324,14 @@ def create_link(store, data):
     }
     store.all[link["vpcLinkId"]] = link
     return apigateway._apigw_response(shown(link), 201)
+
+
+def init_defaults():
+    plain_defaults()
+    for subnet, letter in SUBNETS.items():
+        zone = get_region() + letter
+        names = {"SubnetId": subnet, "AvailabilityZone": zone, "AvailabilityZoneId": ec2._az_id_for_zone_name(zone)}
+        ec2._subnets[subnet] = {**ec2._subnets[ec2._DEFAULT_SUBNET_ID], **names, "DefaultForAz": False}
 
 
 def advance(store, link):
@@ -527,6 +556,7 @@ async def execute(data_plane, api_id, stage, path, method, headers, body, *args,
 new_integration, apigateway._create_integration = apigateway._create_integration, create_integration
 changed_integration, apigateway._update_integration = apigateway._update_integration, update_integration
 plain_atom, apigateway._resolve_mapping_atom = apigateway._resolve_mapping_atom, atom
+plain_defaults, ec2._init_defaults = ec2._init_defaults, init_defaults
 plain_map_request = apigateway._apply_request_parameter_mappings
 apigateway._apply_request_parameter_mappings = map_request
 apigateway._invoke_http_proxy = call_http

@@ -264,6 +264,11 @@ impl Proxy {
         self.shared.moto.associating.set(associating);
     }
 
+    /// AWS shows the IPv6 ranges that are not from IPAM as brought to it by the customer.
+    pub(crate) fn brings_ipv6_ranges(&self) {
+        self.shared.moto.ipam.bring();
+    }
+
     /// How long IPAM pools keep a range allocated that its VPC no longer has; on AWS, up to half an hour.
     pub(crate) fn ipam_releasing(&self, releasing: Lasts) {
         self.shared.moto.ipam.set_releasing(releasing);

@@ -194,7 +194,8 @@ fn unmanaged(domain: &str, existing: &Shown) -> Failure {
         ),
     )
     .with_advice(
-        "Delete the mapping with this command, or use another domain_name, then apply again.",
+        "If the same run deletes the mapping, apply again. Otherwise delete it with this command, or use another \
+         domain_name, then apply again.",
         [format!("aws apigatewayv2 delete-api-mapping --domain-name {domain} --api-mapping-id {id}")],
     )
 }

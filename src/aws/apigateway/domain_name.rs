@@ -2,7 +2,9 @@
 //! `throttle_domain_call`. The calls take no idempotency token, so after a lost answer a domain is recognized by the
 //! tag of the request.
 
-use std::collections::BTreeMap;
+mod taken;
+
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use aws_sdk_apigatewayv2::types::{
@@ -62,8 +64,8 @@ pub(super) async fn get(session: &Session, name: &str) -> Result<Option<Shown>, 
 
 /// A domain whose name a create would need.
 pub(crate) struct Occupied {
-    /// The ID of the API to which it belongs, if this provider created it.
-    pub(crate) owner: Option<String>,
+    /// Its tags.
+    pub(crate) tags: HashMap<String, String>,
     /// The DNS name of its target; empty if AWS did not return it.
     pub(crate) target: String,
 }
@@ -71,8 +73,8 @@ pub(crate) struct Occupied {
 /// Finds the domain of this account and Region that a create with this name would meet.
 pub(crate) async fn occupied(session: &Session, name: &str) -> Result<Option<Occupied>, Failure> {
     let Some(found) = get(session, name).await? else { return Ok(None) };
-    let owner = found.tags.as_ref().and_then(ownership::owner);
-    Ok(Some(Occupied { owner, target: learned(&found).attributes.remove("target_domain_name").unwrap_or_default() }))
+    let target = learned(&found).attributes.remove("target_domain_name").unwrap_or_default();
+    Ok(Some(Occupied { target, tags: found.tags.unwrap_or_default() }))
 }
 
 /// Lists all domains of the account in the Region.
@@ -170,7 +172,7 @@ pub(super) fn is_the_same(shown: &Shown, known: &Learned) -> bool {
 /// Creates a domain. An existing one is an error, unless this very call has created it and its answer was lost.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &DomainName) -> Result<(), Failure> {
     let session = operation.session;
-    let name = operation.known(&spec.domain_name)?;
+    let (name, api_id) = (operation.known(&spec.domain_name)?, operation.root_id()?);
     let mut tags = ownership::tags_on_create(operation, &spec.tags)?;
     let request = ownership::add_request(&mut tags);
     let wanted = wanted(operation, spec)?;
@@ -178,7 +180,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DomainName) -> Resu
     let find_created = || async {
         match get(session, name).await? {
             Some(found) if ownership::is_of_request(found.tags.as_ref(), &request) => Ok(Some(found)),
-            Some(_) => Err(unmanaged(name)),
+            Some(found) => Err(taken::here(session, name, found.tags.as_ref(), api_id).await),
             None => Ok(None),
         }
     };
@@ -207,7 +209,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DomainName) -> Resu
     };
     let domain = match answer {
         Err(failure) if is_domain_name_taken(&failure) => {
-            find_created().await?.ok_or_else(|| taken_elsewhere(failure, &session.scope))?
+            find_created().await?.ok_or_else(|| taken::elsewhere(failure, &session.scope))?
         }
         answer => answer?,
     };
@@ -464,36 +466,6 @@ fn with_unmanaged(mut wanted: DomainNameConfiguration, found: Option<&Shown>) ->
     wanted.ownership_verification_certificate_arn =
         found.and_then(|it| it.ownership_verification_certificate_arn.clone());
     wanted
-}
-
-/// The name may be in use in another account or Region, which this account cannot query.
-fn taken_elsewhere(failure: Failure, scope: &Scope) -> Failure {
-    let message = format!(
-        "{}. This account has no such custom domain in {}, so the name is in use in another account or Region or by a \
-         CloudFront distribution. Delete it there or use another domain_name.",
-        failure.message.trim_end_matches('.'),
-        scope.region
-    );
-    Failure { message, ..failure }
-}
-
-fn unmanaged(name: &str) -> Failure {
-    Failure::new(
-        Cause::Exists,
-        "CreateDomainName",
-        format!(
-            "custom domain {name} already exists and is not managed by this resource, so it was not changed. A killed \
-             run or someone else may have created it"
-        ),
-    )
-    .with_advice(
-        format!(
-            "Use another domain_name, or delete the domain with this command if nothing uses it, then apply again. An \
-             existing API without another domain takes it over with \"domain\" = {name:?} in adopt, if the root path of \
-             the domain is mapped to it. If Terraform has marked the resource as tainted, run terraform untaint first."
-        ),
-        [format!("aws apigatewayv2 delete-domain-name --domain-name {name}")],
-    )
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use aws_types::request_id::RequestId;
 
 use super::codes::missing::missing_id;
 use super::codes::{cause, is_throttle};
-use crate::aws::config::chain::{chain, find};
+use crate::aws::config::chain::{NO_REASON, chain, find};
 use crate::aws::config::endpoint::Endpoint;
 use crate::aws::config::loaded_credentials::NotObtained;
 use crate::aws::config::origin::Origin;
@@ -100,6 +100,7 @@ impl OfCall<'_> {
                 .or_else(|| lost_credentials.map(|error| chain(error)))
                 .or_else(|| find::<NoResponse>(self.error).map(ToString::to_string))
                 .or_else(|| not_from_aws(self.response?))
+                .or_else(|| code.is_some().then(|| NO_REASON.to_string()))
                 .unwrap_or_else(|| chain(self.error)),
         };
         let cause = match cause(code.as_deref(), &message) {
@@ -138,7 +139,7 @@ impl OfCall<'_> {
 
 /// A failure that AWS reports inside a successful response, as `DeleteVpcEndpoints` does for each endpoint.
 pub(crate) fn item_failure(action: &str, code: Option<&str>, message: Option<&str>) -> Failure {
-    let message = redact(message.unwrap_or("AWS gave no reason"));
+    let message = redact(message.unwrap_or(NO_REASON));
     let cause = cause(code, &message);
     Failure {
         cause,

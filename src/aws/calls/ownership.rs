@@ -63,12 +63,6 @@ pub(crate) fn resource(owner: TopologyKind, name_or_root_id: &str) -> String {
     format!("{}/{name_or_root_id}", owner.name())
 }
 
-/// The ID of the root to which an object with these tags belongs. `None` if this provider did not create it.
-pub(crate) fn owner(tags: &HashMap<String, String>) -> Option<String> {
-    let (_, root_id) = tags.get(RESOURCE)?.split_once('/')?;
-    Some(root_id.to_string())
-}
-
 /// The kind and the ID of the root to which an object with these tags belongs. The kind is `None` if this version does
 /// not know it.
 pub(crate) fn owning_root(tags: &HashMap<String, String>) -> Option<(Option<TopologyKind>, String)> {

@@ -1,8 +1,5 @@
 //! The sources of credentials, and the roles that are assumed with them.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, SystemTime};
-
 use aws_config::SdkConfig;
 use aws_config::ecs::EcsCredentialsProvider;
 use aws_config::environment::EnvironmentVariableCredentialsProvider;
@@ -12,17 +9,15 @@ use aws_config::meta::credentials::CredentialsProviderChain;
 use aws_config::profile::ProfileFileCredentialsProvider;
 use aws_config::provider_config::ProviderConfig;
 use aws_credential_types::Credentials;
-use aws_credential_types::provider::error::CredentialsError;
-use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider, future};
-use aws_sdk_sts::types::{PolicyDescriptorType, Tag};
+use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_smithy_runtime_api::client::behavior_version::BehaviorVersion;
-use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use aws_types::region::Region;
 
 use super::origin::Origin;
 use super::profile_roles::{self, Source};
+use super::roles::{AssumedRole, WebIdentity};
 use super::settings::{Role, Secret, Service, Settings, WebIdentityRole};
-use super::sources::{ConfigError, Sources, environment, path};
+use super::sources::{ConfigError, Sources, environment};
 use crate::aws::calls::retry_limits::LimitRetries;
 use crate::aws::config::loaded_credentials::SecretsRegistered;
 use crate::aws::config::redact::register_secret;
@@ -51,7 +46,7 @@ pub(super) async fn provider(
 /// Credentials of a role that is assumed with a web identity token.
 fn with_token(settings: &Settings, base: &SdkConfig, role: WebIdentityRole) -> SharedCredentialsProvider {
     let sts = aws_sdk_sts::Client::from_conf(sts_config(settings, base, None));
-    SharedCredentialsProvider::new(WebIdentity { sts, role, default_session_name: default_session_name() })
+    SharedCredentialsProvider::new(WebIdentity::new(sts, role))
 }
 
 /// Credentials of a role that is assumed with those of `provider`.
@@ -63,7 +58,7 @@ fn assuming(
 ) -> SharedCredentialsProvider {
     let provider = SharedCredentialsProvider::new(SecretsRegistered { provider, origin: None });
     let sts = aws_sdk_sts::Client::from_conf(sts_config(settings, base, Some(provider)));
-    SharedCredentialsProvider::new(AssumedRole { sts, role, default_session_name: default_session_name() })
+    SharedCredentialsProvider::new(AssumedRole::new(sts, role))
 }
 
 /// The maximum number of attempts of an STS call. STS throttles less than EC2, and an incorrect endpoint should be
@@ -211,164 +206,4 @@ pub(super) fn metadata_service(
 /// Whether the environment disables the metadata service for all AWS tools.
 pub(super) fn is_metadata_disabled() -> bool {
     environment(&["AWS_EC2_METADATA_DISABLED"]).is_some_and(|it| it.eq_ignore_ascii_case("true"))
-}
-
-/// The credentials of a role from STS `AssumeRole`. The SDK's own provider does not support source identity and
-/// transitive tags.
-#[derive(Debug)]
-struct AssumedRole {
-    sts: aws_sdk_sts::Client,
-    role: Role,
-    default_session_name: String,
-}
-
-impl AssumedRole {
-    async fn assume(&self) -> Result<Credentials, CredentialsError> {
-        let role = &self.role;
-        let answer = self
-            .sts
-            .assume_role()
-            .role_arn(&role.arn)
-            .role_session_name(role.session_name.clone().unwrap_or_else(|| self.default_session_name.clone()))
-            .set_external_id(role.external_id.clone())
-            .set_duration_seconds(seconds(role.duration))
-            .set_policy(role.policy.clone())
-            .set_policy_arns(policies(&role.policy_arns))
-            .set_tags(session_tags(&role.tags)?)
-            .set_transitive_tag_keys(some(&role.transitive_tag_keys))
-            .set_source_identity(role.source_identity.clone())
-            .send()
-            .await
-            .map_err(|error| rejected(&role.arn, error))?;
-        credentials(answer.credentials)
-    }
-}
-
-impl ProvideCredentials for AssumedRole {
-    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
-    where
-        Self: 'a,
-    {
-        future::ProvideCredentials::new(self.assume())
-    }
-}
-
-/// The credentials of a role from STS `AssumeRoleWithWebIdentity`.
-#[derive(Debug)]
-struct WebIdentity {
-    sts: aws_sdk_sts::Client,
-    role: WebIdentityRole,
-    default_session_name: String,
-}
-
-impl WebIdentity {
-    async fn assume(&self) -> Result<Credentials, CredentialsError> {
-        let role = &self.role;
-        let role_arn = role.arn.clone().or_else(|| environment(&["AWS_ROLE_ARN"]));
-        let session_name = role
-            .session_name
-            .clone()
-            .or_else(|| environment(&["AWS_ROLE_SESSION_NAME"]))
-            .unwrap_or_else(|| self.default_session_name.clone());
-        let answer = self
-            .sts
-            .assume_role_with_web_identity()
-            .set_role_arn(role_arn.clone())
-            .role_session_name(session_name)
-            .web_identity_token(self.token().await?)
-            .set_duration_seconds(seconds(role.duration))
-            .set_policy(role.policy.clone())
-            .set_policy_arns(policies(&role.policy_arns))
-            .send()
-            .await
-            .map_err(|error| rejected(role_arn.as_deref().unwrap_or_default(), error))?;
-        credentials(answer.credentials)
-    }
-
-    /// The token. A file is read each time, because its token is renewed.
-    async fn token(&self) -> Result<String, CredentialsError> {
-        let token = self.read_token().await?;
-        register_secret(&token);
-        Ok(token)
-    }
-
-    async fn read_token(&self) -> Result<String, CredentialsError> {
-        if let Some(token) = &self.role.token {
-            return Ok(token.reveal().to_string());
-        }
-        let file = self
-            .role
-            .token_file
-            .clone()
-            .or_else(|| environment(&["AWS_WEB_IDENTITY_TOKEN_FILE"]))
-            .ok_or_else(|| CredentialsError::invalid_configuration("no web identity token file is set"))?;
-        let read = tokio::task::spawn_blocking({
-            let file = path(&file);
-            move || std::fs::read_to_string(file)
-        });
-        let text = read.await.map_err(CredentialsError::unhandled)?;
-        let text = text.map_err(|error| {
-            CredentialsError::invalid_configuration(format!("the web identity token file {file}: {error}"))
-        })?;
-        Ok(text.trim().to_string())
-    }
-}
-
-impl ProvideCredentials for WebIdentity {
-    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
-    where
-        Self: 'a,
-    {
-        future::ProvideCredentials::new(self.assume())
-    }
-}
-
-/// STS did not return credentials for a role.
-#[derive(Debug, thiserror::Error)]
-#[error("the role {role} could not be assumed")]
-pub(super) struct RoleRejected {
-    pub(super) role: String,
-    /// The error code of AWS, if it answered.
-    pub(super) code: Option<String>,
-    pub(super) source: Box<dyn std::error::Error + Send + Sync>,
-}
-
-fn rejected<E>(role: &str, error: E) -> CredentialsError
-where
-    E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
-{
-    let code = error.code().map(str::to_string);
-    CredentialsError::provider_error(RoleRejected { role: role.to_string(), code, source: Box::new(error) })
-}
-
-fn credentials(answer: Option<aws_sdk_sts::types::Credentials>) -> Result<Credentials, CredentialsError> {
-    let answer = answer.ok_or_else(|| CredentialsError::unhandled("the response of STS has no credentials"))?;
-    let expires = SystemTime::try_from(answer.expiration).map_err(CredentialsError::unhandled)?;
-    let aws_sdk_sts::types::Credentials { access_key_id, secret_access_key, session_token, .. } = answer;
-    Ok(Credentials::new(access_key_id, secret_access_key, Some(session_token), Some(expires), "assumed role"))
-}
-
-fn seconds(duration: Option<Duration>) -> Option<i32> {
-    i32::try_from(duration?.as_secs()).ok()
-}
-
-fn policies(arns: &[String]) -> Option<Vec<PolicyDescriptorType>> {
-    some(arns).map(|arns| arns.into_iter().map(|arn| PolicyDescriptorType::builder().arn(arn).build()).collect())
-}
-
-/// `None` for an empty list, which is not sent.
-fn some(items: &[String]) -> Option<Vec<String>> {
-    (!items.is_empty()).then(|| items.to_vec())
-}
-
-fn session_tags(tags: &BTreeMap<String, String>) -> Result<Option<Vec<Tag>>, CredentialsError> {
-    let tag = |(key, value)| Tag::builder().key(key).value(value).build();
-    let tags = tags.iter().map(tag).collect::<Result<Vec<_>, _>>().map_err(CredentialsError::invalid_configuration)?;
-    Ok((!tags.is_empty()).then_some(tags))
-}
-
-/// A session name that identifies the provider in CloudTrail. The time in nanoseconds makes it unique.
-fn default_session_name() -> String {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    format!("terraform-provider-fgw-{}", since.as_nanos())
 }

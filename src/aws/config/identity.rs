@@ -8,9 +8,10 @@ use aws_sdk_sts::error::SdkError;
 use aws_sdk_sts::operation::get_caller_identity::GetCallerIdentityError;
 
 use super::chain::{chain, find};
-use super::credentials::{RoleRejected, is_metadata_disabled, sts_config};
+use super::credentials::{is_metadata_disabled, sts_config};
 use super::origin::Origin;
 use super::proxies::UnusableProxy;
+use super::roles::RoleRejected;
 use super::settings::Settings;
 use super::sources::{ConfigError, Sources};
 use crate::aws::calls::codes;
@@ -153,15 +154,31 @@ fn no_credentials(settings: &Settings, sources: &Sources, cause: &CredentialsErr
         );
         return ConfigError::new("Could not configure the provider: no AWS credentials", detail);
     }
-    let advice = match role.map(|role| role.code.as_deref()) {
-        Some(Some(code)) if codes::cause(Some(code), "") == Cause::Credentials => {
-            Origin::of(settings, sources).advice(code)
-        }
+    if let Some(role @ RoleRejected::Refused { action, code, .. }) = role {
+        let text = role.to_string().replacen("the role", "The role", 1);
+        let detail = format!("{text}.\n\n{}", advice(action, code, &Origin::of(settings, sources)));
+        return ConfigError::new("Could not configure the provider: role cannot be assumed", detail);
+    }
+    let advice = match role {
         Some(_) => "Correct the cause, or use other credentials.".to_string(),
         None => Origin::of(settings, sources).renewal(),
     };
     let detail = format!("{}.\n\n{advice}", chain(cause));
     ConfigError::new("Could not configure the provider: no AWS credentials", detail)
+}
+
+/// What to do about a role that STS refuses with this code.
+fn advice(action: &str, code: &str, origin: &Origin) -> String {
+    match codes::cause(Some(code), "") {
+        Cause::Credentials => origin.advice(code),
+        Cause::Denied if action == "AssumeRole" => {
+            "Check that the role exists, that its trust policy allows the caller, and that a policy of the caller allows \
+             sts:AssumeRole on it."
+        }
+        .to_string(),
+        Cause::Denied => "Check that the role exists, and that its trust policy allows the token.".to_string(),
+        _ => "Correct the cause, or use other credentials.".to_string(),
+    }
 }
 
 /// The profile that signs in through IAM Identity Center, if the credentials depend on one.
@@ -212,9 +229,8 @@ mod tests {
     }
 
     fn role_rejected(source: impl Into<Box<dyn Error + Send + Sync>>) -> CredentialsError {
-        CredentialsError::provider_error(RoleRejected {
+        CredentialsError::provider_error(RoleRejected::Unanswered {
             role: "role/deploy".to_string(),
-            code: None,
             source: source.into(),
         })
     }

@@ -6,6 +6,7 @@ use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types::{EgressOnlyInternetGateway as Gateway, Filter, ResourceType, Tag};
 
 use super::claims::{Claims, Evidence, Ours};
+use super::conflicts::{Text, explained_by};
 use super::network::Network;
 use super::{client_token, tags};
 use crate::aws::Session;
@@ -64,8 +65,7 @@ fn is_attached(gateway: &Gateway, vpc_id: &str) -> bool {
     gateway.attachments().iter().any(|it| it.vpc_id() == Some(vpc_id))
 }
 
-/// The gateway among `objects` that exists with the tags of this network. One without them is a failure, because AWS
-/// attaches no second one.
+/// The gateway among `objects` that exists with the tags of this network.
 pub(super) async fn leftovers(
     session: &Session,
     owner: TopologyKind,
@@ -80,22 +80,26 @@ pub(super) async fn leftovers(
     let mut shown = Shown::new(network, Key::new(keys::VPC), &[], &[]);
     shown.claim(&gateways);
     shown.add_all(&gateways);
-    let found = shown.into_seen().objects;
-    match gateways.first().and_then(|it| it.egress_only_internet_gateway_id()) {
-        Some(other) if found.is_empty() => {
-            Err(Failure::new(Cause::Exists, "DescribeEgressOnlyInternetGateways", occupied(root_id, other)))
-        }
-        _ => Ok(found),
-    }
+    Ok(shown.into_seen().objects)
 }
 
-fn occupied(vpc_id: &str, other: &str) -> String {
-    format!(
+/// The ID of the gateway of a VPC, whatever its tags.
+pub(super) async fn in_vpc(session: &Session, vpc_id: &str) -> Result<Option<String>, Failure> {
+    let found = describe(session.ec2.clone(), None).await?;
+    Ok(found.iter().find(|it| is_attached(it, vpc_id)).and_then(Listed::id).map(str::to_string))
+}
+
+/// The gateway that a VPC has already. AWS attaches no second one.
+pub(super) fn occupied(vpc_id: &str, other: &str) -> Text {
+    let message = format!(
         "{vpc_id} already has the egress-only internet gateway {other}, which this resource does not manage, and can have \
-         only one. To take it over, set {:?} = {other:?} in adopt. To leave it as it is, set create_egress_only_igw to \
-         false",
+         only one."
+    );
+    let hint = format!(
+        "To take it over, set {:?} = {other:?} in adopt. To leave it as it is, set create_egress_only_igw to false.",
         keys::EGRESS_ONLY_INTERNET_GATEWAY
-    )
+    );
+    (message, hint)
 }
 
 impl Listed for Gateway {
@@ -152,13 +156,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &EgressOnlyInternetG
     let id = match operation.retry_until_visible(&[vpc_id], send).await {
         // The code for a second gateway of a VPC is unknown.
         Err(failure) if matches!(failure.cause, Cause::Other | Cause::Exists) => {
-            let found = describe(session.ec2.clone(), None).await.unwrap_or_default();
-            let other = found.iter().find(|it| is_attached(it, vpc_id)).and_then(Listed::id);
-            return Err(match other {
-                Some(other) => {
-                    let message = format!("{}. {}", failure.message.trim_end_matches('.'), occupied(vpc_id, other));
-                    Failure { message, ..failure }
-                }
+            return Err(match in_vpc(session, vpc_id).await.unwrap_or_default() {
+                Some(other) => explained_by(failure, occupied(vpc_id, &other)),
                 None => failure,
             });
         }

@@ -8,7 +8,7 @@ use aws_sdk_ec2::types::{Address, DomainType, Filter, NatGateway, ResourceType, 
 use super::claims::{Claims, Evidence, Ours};
 use super::network::Network;
 use super::slots::is_eip;
-use super::{filter_any, nat_gateway, nat_gateway_addresses as addresses, tags};
+use super::{address_users, filter_any, nat_gateway, nat_gateway_addresses as addresses, tags};
 use crate::aws::calls::codes;
 use crate::aws::calls::codes::missing::MissingCodes;
 use crate::aws::calls::errors::incomplete_answer;
@@ -28,7 +28,7 @@ const MISSING: MissingCodes =
 /// How long a new address may be invisible.
 const READY: Duration = Duration::from_secs(5 * 60);
 
-async fn describe(ec2: Client, filter: Filter) -> Result<Vec<Address>, Failure> {
+pub(super) async fn describe(ec2: Client, filter: Filter) -> Result<Vec<Address>, Failure> {
     let answer = ec2.describe_addresses().filters(filter).send().await.or_failure("DescribeAddresses")?;
     Ok(answer.addresses.unwrap_or_default())
 }
@@ -197,8 +197,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         let Some(address) = session.pollers.addresses.now(&session.ec2, id).await? else { return Ok(()) };
         // An association with anything else is unmanaged, and stays.
         nat_gateway::is_released_now(operation, id).await;
-        let user = address.instance_id().filter(|id| !id.is_empty()).or(address.network_interface_id());
-        let message = match user {
+        let message = match address_users::user_of(&address) {
             Some(user) => format!("{}; it is associated with {user}", failure.message.trim_end_matches('.')),
             None => failure.message,
         };

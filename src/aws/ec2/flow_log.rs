@@ -10,6 +10,7 @@ use aws_sdk_ec2::types::{
 use futures::future::join_all;
 
 use super::claims::{Claims, Evidence, Ours};
+use super::conflicts::{Text, explained_by};
 use super::network::Network;
 use super::{client_token, filter_any, tags};
 use crate::aws::Session;
@@ -73,27 +74,26 @@ pub(super) async fn lists(network: Network<'_>) -> Result<Vec<List>, Failure> {
     Ok(vec![groups.collect(), logs.into_iter().map(|log| Box::new(log) as Box<dyn Listed>).collect()])
 }
 
-/// The flow logs and their log groups among `objects` that exist with the tags of this network.
+/// The flow logs with the tags of this network, and the log groups of `objects` that exist with them. Since the
+/// interrupted run, their entries may have other keys.
 pub(super) async fn leftovers(
     session: &Session,
     owner: TopologyKind,
     root_id: &str,
     objects: &[&Object],
 ) -> Result<Vec<Observed>, Failure> {
-    let is_wanted = |it: &&&Object| matches!(it.spec, Spec::FlowLog(_) | Spec::LogGroup(_));
-    let wanted: Vec<&&Object> = objects.iter().filter(is_wanted).collect();
-    if wanted.is_empty() {
+    let groups = objects.iter().filter_map(|it| Some((LogGroup::of(&it.spec)?.name.known()?, &it.key.slot)));
+    let groups: BTreeMap<String, String> = groups.map(|(name, slot)| (name.clone(), slot.clone())).collect();
+    if groups.is_empty() && !objects.iter().any(|it| matches!(it.spec, Spec::FlowLog(_))) {
         return Ok(Vec::new());
     }
-    let groups = wanted.iter().filter_map(|it| Some((LogGroup::of(&it.spec)?.name.known()?, &it.key.slot)));
-    let groups: BTreeMap<String, String> = groups.map(|(name, slot)| (name.clone(), slot.clone())).collect();
     let network = Network { session, owner, root_id, known: &HashMap::new(), slots: None, consented: None };
     let lists = lists(Network { consented: Some(&groups), ..network }).await?;
     let mut shown = Shown::new(network, Key::new(keys::VPC), &[], &[]);
     shown.claim_lists(&lists);
     shown.add_lists(&lists);
     let found = shown.into_seen().objects.into_iter();
-    Ok(found.filter(|it| wanted.iter().any(|wanted| wanted.key == it.key)).collect())
+    Ok(found.filter(|it| FlowLog::of(&it.spec).is_some() || groups.contains_key(&it.id)).collect())
 }
 
 /// A log group, with its tags as EC2 returns them.
@@ -276,20 +276,26 @@ async fn occupied(operation: &Operation<'_>, failure: Failure, spec: &FlowLog) -
         Vec::new()
     });
     let to = spec.destination.known().map(String::as_str).unwrap_or_default();
-    let is_equal = |log: &&&Log| in_vpc(log, spec.vpc.clone()).fixed() == spec.fixed();
-    let others: Vec<&Log> = found.iter().filter(|log| destination(log).as_deref() == Some(to)).collect();
-    let other = others.iter().find(is_equal).or(others.first());
+    let other = equal(&found, spec).or_else(|| found.iter().find(|log| destination(log).as_deref() == Some(to)));
     let Some(id) = other.and_then(|log| log.flow_log_id()) else { return failure };
-    let (message, slot) = (failure.message.trim_end_matches('.'), &operation.key.slot);
+    let message = failure.message.trim_end_matches('.');
     if operation.work.known.contains(id) {
         let message = format!("{message}. {id} of this network delivers to {to} already. Use another destination");
         return Failure { message, cause: Cause::QuotaExceeded, ..failure };
     }
-    let message = format!(
-        "{message}. {id} delivers to {to} already. To take it over, set {slot:?} = {id:?} in adopt; or use another \
-         destination, or delete it"
-    );
-    Failure { message, ..failure }
+    explained_by(failure, taken(&operation.key.slot, id, spec))
+}
+
+/// The log with an equal configuration. AWS accepts no second one.
+pub(super) fn equal<'a>(found: &'a [Log], spec: &FlowLog) -> Option<&'a Log> {
+    found.iter().find(|log| in_vpc(log, spec.vpc.clone()).fixed() == spec.fixed())
+}
+
+/// The log that has the configuration of the one in a slot already.
+pub(super) fn taken(slot: &str, id: &str, spec: &FlowLog) -> Text {
+    let to = spec.destination.known().map(String::as_str).unwrap_or_default();
+    let message = format!("{id} delivers to {to} already.");
+    (message, format!("To take it over, set {slot:?} = {id:?} in adopt; or use another destination, or delete it."))
 }
 
 fn with_quota_advice(failure: Failure) -> Failure {

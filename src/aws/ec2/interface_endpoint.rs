@@ -11,9 +11,9 @@ use aws_sdk_ec2::types::{
 
 use super::claims::{Claims, Evidence, Ours};
 use super::observed::{Listed, Shown};
+use super::private_names::with_other_names;
 use super::vpc_endpoint::{self, MISSING, READY, acquire, last_error, resolve, state};
 use super::{client_token, guardduty, tags};
-use crate::aws::Session;
 use crate::aws::calls::codes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::wait::Poll;
@@ -201,7 +201,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &InterfaceEndpoint) 
     };
     let id = match operation.retry_until_visible(&used, send).await {
         Err(failure) if codes::is_private_dns_conflict(&failure) => {
-            return Err(with_other_names(session, failure, vpc_id, (None, service_name)).await);
+            return Err(with_other_names(operation, failure, vpc_id, (None, service_name)).await);
         }
         created => created?,
     };
@@ -357,37 +357,10 @@ async fn modify(
     match operation.retry_until_visible(&used, send).await {
         Err(failure) if codes::is_private_dns_conflict(&failure) => {
             let (vpc_id, service_name) = (operation.id(&to.vpc)?, operation.known(&to.service_name)?);
-            Err(with_other_names(operation.session, failure, vpc_id, (Some(id), service_name)).await)
+            Err(with_other_names(operation, failure, vpc_id, (Some(id), service_name)).await)
         }
         sent => sent,
     }
-}
-
-/// The failure to create private DNS names that something else has, with the endpoint that has them, if it is in this
-/// VPC, and what to do. `own` is the endpoint itself, if it exists, and the name of the service.
-async fn with_other_names(
-    session: &Session,
-    failure: Failure,
-    vpc_id: &str,
-    (own, service_name): (Option<&str>, &str),
-) -> Failure {
-    let found = vpc_endpoint::in_vpc(session, vpc_id).await.unwrap_or_else(|failure| {
-        tracing::warn!("The other endpoint for {service_name} in {vpc_id} is unknown: {failure}");
-        Vec::new()
-    });
-    let has_names = |it: &&Endpoint| {
-        it.service_name() == Some(service_name)
-            && it.vpc_endpoint_id() != own
-            && it.private_dns_enabled() == Some(true)
-            && vpc_endpoint::exists(it)
-    };
-    let other = match found.iter().find(has_names).and_then(Endpoint::vpc_endpoint_id) {
-        Some(id) => format!("{id} has the private DNS names of {service_name} in this VPC"),
-        None => "A private hosted zone that is associated with this VPC may have the same name".to_string(),
-    };
-    let message =
-        format!("{}. {other}. Delete it, or set private_dns_enabled to false", failure.message.trim_end_matches('.'));
-    Failure { message, ..failure }
 }
 
 /// The options for names. AWS accepts the inbound option only for services that have gateway endpoints, and together

@@ -7,7 +7,7 @@ use aws_sdk_ec2::types::{ConnectivityType, NatGatewayState, ResourceType, Tag};
 
 use super::claims::{Claims, Evidence, Ours};
 use super::slots::{is_nat_gateway, is_private_nat_gateway};
-use super::{conflicts, filter_any, nat_gateway_addresses as addresses, tags};
+use super::{address_users, filter_any, nat_gateway_addresses as addresses, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes;
 use crate::aws::calls::codes::missing::MissingCodes;
@@ -205,7 +205,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
     };
     let created = match (created, allocation_id) {
         (Err(failure), Some(address)) if failure.cause == Cause::Exists => {
-            return Err(conflicts::with_user(operation, failure, address).await);
+            return Err(address_users::with_user(operation, failure, address).await);
         }
         (created, _) => created?,
     };
@@ -214,7 +214,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
     operation.record_learned(learned(&created));
     match (ready(operation, id).await, allocation_id) {
         (Err(failure), Some(address)) if codes::is_address_taken(&failure) => {
-            return Err(conflicts::with_user(operation, failure, address).await);
+            return Err(address_users::with_user(operation, failure, address).await);
         }
         (ready, _) => ready?,
     }
@@ -328,6 +328,20 @@ async fn in_states(
     let states = states.iter().map(NatGatewayState::as_str);
     let call = operation.session.ec2.describe_nat_gateways().filter(filter_any("state", states));
     list_all("DescribeNatGateways", call.into_paginator().items().send()).await
+}
+
+/// All NAT gateways of the account, also deleted ones.
+pub(super) async fn of_account(session: &Session) -> Result<Vec<aws_sdk_ec2::types::NatGateway>, Failure> {
+    let call = session.ec2.describe_nat_gateways();
+    list_all("DescribeNatGateways", call.into_paginator().items().send()).await
+}
+
+/// The address of the user that a NAT gateway gets.
+pub(super) fn given_address(spec: &NatGateway) -> Option<&str> {
+    match &spec.allocation {
+        Some(Input::Known(Ref::Id(id))) => Some(id),
+        _ => None,
+    }
 }
 
 /// Waits until the NAT gateway is available, and records its learned values.

@@ -43,6 +43,8 @@ pub(super) struct Shown<'a> {
     /// The key of the VPC.
     pub(super) vpc: Key,
     pub(super) network: Network<'a>,
+    /// The IPv6 ranges of the VPC that no input expresses.
+    pub(super) unexpressed_ranges: Vec<Ipv6Net>,
     claims: Claims<'a>,
     /// The keys of the objects that were added, by id.
     keys: HashMap<String, Key>,
@@ -52,8 +54,8 @@ pub(super) struct Shown<'a> {
 impl<'a> Shown<'a> {
     /// A network without objects.
     pub(super) fn new(network: Network<'a>, vpc: Key, tables: &'a [RouteTable], nats: &'a [NatGateway]) -> Shown<'a> {
-        let (keys, objects) = Default::default();
-        Shown { vpc, network, claims: Claims::new(network, tables, nats), keys, objects }
+        let (keys, objects, unexpressed_ranges) = Default::default();
+        Shown { vpc, network, unexpressed_ranges, claims: Claims::new(network, tables, nats), keys, objects }
     }
 
     /// Decides which objects of one kind are managed.

@@ -168,7 +168,7 @@ impl Lists {
         let mut unmanaged = Vec::new();
         if let Some((vpc, _)) = &self.vpc {
             unmanaged.extend(vpc_cidr_block::add_all(shown, vpc, tables));
-            vpc_ipv6_block::add_all(shown, vpc, subnets);
+            unmanaged.extend(vpc_ipv6_block::add_all(shown, vpc, subnets));
         }
         shown.add_all(&self.gateways);
         shown.add_all(&self.egress_gateways);
@@ -202,18 +202,20 @@ impl Lists {
         });
         let vpc = self.vpc.as_ref().map(|(vpc, _)| vpc);
         let ranges = vpc.into_iter().flat_map(|vpc| vpc_cidr_block::found(&shown, vpc));
+        let unexpressed_ranges = vpc.map(vpc_ipv6_block::unexpressed_ranges).unwrap_or_default();
         let text = |of: fn(&Vpc) -> Option<&str>| vpc.and_then(of).unwrap_or_default().to_string();
         NetworkLandscape {
             vpc_id: text(Vpc::vpc_id),
             vpc_tags: vpc.map(|vpc| tags::all(vpc.tags())).unwrap_or_default(),
             vpc_cidr_block: text(Vpc::cidr_block),
             vpc_owner: text(Vpc::owner_id),
-            subnets: self.subnets.iter().map(Into::into).collect(),
+            subnets: self.subnets.iter().map(|it| subnet::found(it, &unexpressed_ranges)).collect(),
             route_tables: self.tables.iter().map(Into::into).collect(),
             internet_gateways: self.gateways.iter().map(Into::into).collect(),
             nat_gateways: nat_gateway::found(&self.nats),
             endpoints: self.endpoints.iter().map(Into::into).collect(),
             others: others.chain(ranges).collect(),
+            unexpressed: vpc.map(vpc_ipv6_block::unexpressed_reasons).unwrap_or_default(),
             default_network_acl: self.acls.first().map(Into::into),
             default_security_group: self.groups.first().map(Into::into),
         }

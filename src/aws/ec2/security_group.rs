@@ -6,6 +6,7 @@ use aws_sdk_ec2::operation::create_security_group::CreateSecurityGroupOutput;
 use aws_sdk_ec2::types::{Filter, ResourceType, SecurityGroup as Group, Tag};
 
 use super::claims::{Claims, Evidence, Ours};
+use super::conflicts::{Text, explained_by};
 use super::default_security_group::{MISSING, exists};
 use super::network::Network;
 use super::observed::{List, Listed, Shown};
@@ -20,7 +21,7 @@ use crate::model::keys::{name_in, network as keys};
 use crate::model::{Entry, Input, Learned, SecurityGroup, SecurityGroupRule, Spec};
 
 /// The name of a new group in a slot. AWS compares the names of a VPC without case, and does not change them.
-fn name_of(slot: &str) -> String {
+pub(super) fn name_of(slot: &str) -> String {
     match slot.strip_prefix(keys::ENDPOINT_GROUP) {
         Some(endpoint) => format!("interface-endpoint-{endpoint}"),
         None => SHARED.to_string(),
@@ -131,13 +132,14 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &SecurityGroup) -> R
         let create = || create_named(operation, vpc_id, &name, (&tags, &request));
         match operation.retry_until_visible(&[vpc_id], create).await {
             Err(failure) if failure.cause == Cause::Exists => {
-                // A filter distinguishes case.
-                let has_name = |it: &Group| it.group_name().is_some_and(|other| other.eq_ignore_ascii_case(&name));
-                let other = in_vpc(operation, vpc_id, Vec::new()).await?.into_iter().find(has_name);
+                let other = all_in_vpc(operation.session, vpc_id).await?.into_iter().find(|it| has_name(it, &name));
                 let id = other.as_ref().and_then(Group::group_id);
                 // A group keeps its name when its endpoint gets another key.
                 if !id.is_some_and(|id| operation.work.known.contains(id)) {
-                    return Err(occupied(failure, &operation.key.slot, other.as_ref()));
+                    return Err(match other.as_ref().and_then(|other| occupied(&operation.key.slot, other)) {
+                        Some(text) => explained_by(failure, text),
+                        None => failure,
+                    });
                 }
                 number += 1;
             }
@@ -172,28 +174,40 @@ async fn create_named(
         answer.group_id.ok_or_else(|| incomplete_answer("CreateSecurityGroup", "an id"))
     };
     let find = || async {
-        let found = in_vpc(operation, vpc_id, vec![request.clone()]).await?;
+        let found = in_vpc(operation.session, vpc_id, vec![request.clone()]).await?;
         Ok(found.into_iter().find_map(|it| it.group_id))
     };
     Mutation::of_ec2(operation, "CreateSecurityGroup").create(create, id, find).await
 }
 
-async fn in_vpc(operation: &Operation<'_>, vpc_id: &str, filters: Vec<Filter>) -> Result<Vec<Group>, Failure> {
+async fn in_vpc(session: &Session, vpc_id: &str, filters: Vec<Filter>) -> Result<Vec<Group>, Failure> {
     let filters = [vec![filter("vpc-id", vpc_id)], filters].concat();
-    let call = operation.session.ec2.describe_security_groups().set_filters(Some(filters));
+    let call = session.ec2.describe_security_groups().set_filters(Some(filters));
     list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await
 }
 
-/// Names the group that has the name already.
-fn occupied(failure: Failure, slot: &str, other: Option<&Group>) -> Failure {
-    let Some((id, name)) = other.and_then(|it| Some((it.group_id()?, it.group_name()?))) else { return failure };
-    let message = format!(
-        "{}. {id}, which this resource does not manage, has the name {name}. To take it over, set {slot:?} = {id:?} in \
-         adopt, and give it the rules that the plan names. To use it as it is, set security_group_ids of the endpoints \
-         to it. Otherwise delete it",
-        failure.message.trim_end_matches('.')
+/// All groups of a VPC.
+pub(super) async fn all_in_vpc(session: &Session, vpc_id: &str) -> Result<Vec<Group>, Failure> {
+    let mut found = in_vpc(session, vpc_id, Vec::new()).await?;
+    // Not every implementation of the EC2 API applies the filter.
+    found.retain(|it| it.vpc_id().is_none_or(|id| id == vpc_id));
+    Ok(found)
+}
+
+/// Whether a group has a name. AWS does not distinguish case, unlike its filters.
+pub(super) fn has_name(group: &Group, name: &str) -> bool {
+    group.group_name().is_some_and(|other| other.eq_ignore_ascii_case(name))
+}
+
+/// The group that has the name of the one in a slot already.
+pub(super) fn occupied(slot: &str, other: &Group) -> Option<Text> {
+    let (id, name) = (other.group_id()?, other.group_name()?);
+    let message = format!("{id}, which this resource does not manage, has the name {name}.");
+    let hint = format!(
+        "To take it over, set {slot:?} = {id:?} in adopt, and give it the rules that the plan names. To use it as it is, \
+         set security_group_ids of the endpoints to it. Otherwise delete it."
     );
-    Failure { message, ..failure }
+    Some((message, hint))
 }
 
 /// Sets the rules. `from` is the spec that was read; a new object has none.

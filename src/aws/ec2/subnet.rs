@@ -66,7 +66,14 @@ impl Listed for aws_sdk_ec2::types::Subnet {
 
     /// Tier and index come from state or from the slot.
     fn read(&self, shown: &Shown<'_>, ours: Ours<'_>) -> Option<Observed> {
-        let (range, cidr_block) = (ipv6_range(self), Input::Known(self.cidr_block().unwrap_or_default().to_string()));
+        let cidr_block = Input::Known(self.cidr_block().unwrap_or_default().to_string());
+        let range = ipv6_range(self).filter(|range| is_expressed(&shown.unexpressed_ranges, range));
+        let mut unexpressed = unexpressed(self);
+        if let (Some(block), None) = (ipv6_range(self), range) {
+            unexpressed.insert(Subnet::UNEXPRESSED_IPV6_BLOCK.to_string(), block.to_string());
+        }
+        let assigns = self.assign_ipv6_address_on_creation().unwrap_or(false)
+            && !unexpressed.contains_key(Subnet::UNEXPRESSED_IPV6_BLOCK);
         let (key, tier, index) = match ours.place(Subnet::of)? {
             (key, Some(applied)) => (key, applied.tier, applied.index),
             (key, None) => {
@@ -90,10 +97,10 @@ impl Listed for aws_sdk_ec2::types::Subnet {
                 map_public_ip_on_launch: Input::Known(self.map_public_ip_on_launch().unwrap_or(false)),
                 ipv6_block: range.and_then(|range| shown.ipv6_block_around(range)).cloned(),
                 ipv6_cidr_block: Input::Known(range.map(|range| range.to_string())),
-                assign_ipv6_address_on_creation: Input::Known(self.assign_ipv6_address_on_creation().unwrap_or(false)),
+                assign_ipv6_address_on_creation: Input::Known(assigns),
                 tags: tags::own(self.tags()),
             }),
-            learned: Learned { unexpressed: unexpressed(self), ..Learned::new() },
+            learned: Learned { unexpressed, ..Learned::new() },
         })
     }
 }
@@ -118,15 +125,19 @@ fn unexpressed(shown: &aws_sdk_ec2::types::Subnet) -> BTreeMap<String, String> {
     settings.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
 }
 
-impl From<&aws_sdk_ec2::types::Subnet> for FoundSubnet {
-    fn from(it: &aws_sdk_ec2::types::Subnet) -> FoundSubnet {
-        FoundSubnet {
-            id: it.subnet_id().unwrap_or_default().to_string(),
-            tags: tags::all(it.tags()),
-            zone: it.availability_zone().unwrap_or_default().to_string(),
-            cidr_block: it.cidr_block().unwrap_or_default().to_string(),
-            has_ipv6: ipv6_range(it).is_some(),
-        }
+/// Whether a block is in none of the ranges that no input expresses.
+fn is_expressed(unexpressed: &[Ipv6Net], block: &Ipv6Net) -> bool {
+    !unexpressed.iter().any(|whole| whole.contains(block))
+}
+
+/// The subnet for the classification of a foreign network, with the IPv6 ranges of its VPC that no input expresses.
+pub(super) fn found(it: &aws_sdk_ec2::types::Subnet, unexpressed: &[Ipv6Net]) -> FoundSubnet {
+    FoundSubnet {
+        id: it.subnet_id().unwrap_or_default().to_string(),
+        tags: tags::all(it.tags()),
+        zone: it.availability_zone().unwrap_or_default().to_string(),
+        cidr_block: it.cidr_block().unwrap_or_default().to_string(),
+        has_ipv6: ipv6_range(it).is_some_and(|block| is_expressed(unexpressed, &block)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! IPv6 ranges of VPCs. They have no tags: a range is managed if state contains the id of its association.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aws_sdk_ec2::types::{Subnet, Vpc, VpcIpv6CidrBlockAssociation};
 use ipnet::{IpNet, Ipv6Net};
@@ -15,13 +15,39 @@ use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
 use crate::aws::ec2::observed::Shown;
-use crate::cloud::{Cause, Failure, Observed};
+use crate::cloud::{Cause, Failure, Observed, Unmanaged};
 use crate::model::Input;
 use crate::model::keys::network as keys;
 use crate::model::{Entry, Ipv6Source, Key, Learned, Spec, Tier, VpcIpv6Block};
 
 /// The name that AWS returns for its own pool.
 const AMAZON: &str = "Amazon";
+
+/// The name that AWS returns for all pools of IPAM.
+const IPAM: &str = "IPAM Managed";
+
+/// The pool of a range that its owner has brought to AWS without IPAM (BYOIP). No input names such a pool.
+fn byoip_pool(block: &VpcIpv6CidrBlockAssociation) -> Option<&str> {
+    let is_expressed = |pool: &str| pool.is_empty() || [AMAZON, IPAM].contains(&pool) || pool.starts_with("ipam-pool-");
+    block.ipv6_pool().filter(|pool| !is_expressed(pool))
+}
+
+/// The ranges of a VPC that no input expresses.
+fn unexpressed(vpc: &Vpc) -> impl Iterator<Item = (&VpcIpv6CidrBlockAssociation, &str)> {
+    let blocks = vpc.ipv6_cidr_block_association_set().iter().filter(|block| block.exists());
+    blocks.filter_map(|block| Some((block, byoip_pool(block)?)))
+}
+
+/// The addresses of these ranges.
+pub(super) fn unexpressed_ranges(vpc: &Vpc) -> Vec<Ipv6Net> {
+    unexpressed(vpc).filter_map(|(block, _)| range(block)).collect()
+}
+
+/// Why each of these ranges is unmanaged, by the ID of its association.
+pub(super) fn unexpressed_reasons(vpc: &Vpc) -> BTreeMap<String, String> {
+    let reason = |pool: &str| format!("its range comes from the pool {pool}, which no input expresses");
+    unexpressed(vpc).filter_map(|(block, pool)| Some((block.association_id()?.to_string(), reason(pool)))).collect()
+}
 
 /// The range as AWS returns it. `source` is passed in, because it never changes and AWS returns only a part of it.
 pub(super) fn read(
@@ -42,8 +68,9 @@ pub(super) fn read(
 /// that contains the range of a managed subnet. If no managed subnet has an IPv6 range, because a run was interrupted,
 /// it adopts the only range that no subnet uses, if there is exactly one. A network has one range of each source: of
 /// several, it adopts the one that public subnets use. All other ranges are unmanaged. No subnet uses a range that is
-/// associating, which AWS returns as an empty one.
-pub(super) fn add_all(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet]) {
+/// associating, which AWS returns as an empty one. Returns the ranges that no input expresses; their blocks of subnets
+/// are unmanaged too.
+pub(super) fn add_all(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet]) -> Vec<Unmanaged> {
     let (managed, unmanaged): (Vec<&Subnet>, Vec<&Subnet>) =
         subnets.iter().partition(|it| shown.ours(it.subnet_id()).is_some());
     let ranges_of =
@@ -59,8 +86,9 @@ pub(super) fn add_all(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet]) {
     let is_used = |block: &VpcIpv6CidrBlockAssociation, by: &[Ipv6Net]| {
         range(block).is_some_and(|whole| by.iter().any(|range| whole.contains(range)))
     };
+    let expressed = blocks.clone().filter(|block| byoip_pool(block).is_none());
     let unused: Vec<Option<&str>> =
-        blocks.clone().filter(|block| !is_used(block, &unmanaged)).map(|block| block.association_id()).collect();
+        expressed.filter(|block| !is_used(block, &unmanaged)).map(|block| block.association_id()).collect();
     let is_adopted = |block: &VpcIpv6CidrBlockAssociation| match managed.is_empty() {
         true => unused == [block.association_id()],
         false => is_used(block, &managed),
@@ -73,7 +101,7 @@ pub(super) fn add_all(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet]) {
         let known = block.association_id().and_then(|id| shown.known(id));
         let (key, source) = match known {
             Some(Entry { key, applied: Spec::VpcIpv6Block(applied), .. }) => (key.clone(), applied.source.clone()),
-            None if first_read && is_adopted(block) => {
+            None if first_read && is_adopted(block) && byoip_pool(block).is_none() => {
                 let source = source(block, &shown.network.session.scope.region);
                 let key = keys::ipv6_cidr_block(&source);
                 if !adopted.insert(key.clone()) {
@@ -85,6 +113,14 @@ pub(super) fn add_all(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet]) {
         };
         shown.add(read(shown, key, source, block));
     }
+    let mut reasons = unexpressed_reasons(vpc);
+    // An earlier version has adopted such a range as one of IPAM.
+    reasons.retain(|id, _| shown.key(id).is_none());
+    let of_reasons = |it: &&VpcIpv6CidrBlockAssociation| it.association_id().is_some_and(|id| reasons.contains_key(id));
+    shown.unexpressed_ranges =
+        vpc.ipv6_cidr_block_association_set().iter().filter(of_reasons).filter_map(range).collect();
+    let unmanaged = |(id, reason)| Unmanaged { id, slot: None, is_tagged: false, reason };
+    reasons.into_iter().map(unmanaged).collect()
 }
 
 /// The source of a range, as far as AWS returns it.
@@ -290,7 +326,7 @@ impl<'a> Source<'a> {
                     cidr_block.is_none_or(|wanted| ipv6_range(wanted) == Some(range))
                         && netmask_length.is_none_or(|length| length == i64::from(range.prefix_len()))
                 };
-                !is_amazon && range(block).is_none_or(has_range)
+                !is_amazon && byoip_pool(block).is_none() && range(block).is_none_or(has_range)
             }
         }
     }

@@ -3,7 +3,7 @@
 
 mod ec2;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_apigatewayv2::types::ApiMapping;
 use futures::future::join_all;
@@ -54,11 +54,10 @@ async fn other(session: &Session, outside: &Outside) -> Result<Option<Finding>, 
             Some(it) => usable(session, &it, slot).await?.unwrap_or(Finding::Missing(None)),
             None => Finding::Missing(None),
         },
-        Outside::Domain(name) => found(
-            domain_name::occupied(session, name)
-                .await?
-                .map(|it| Finding::Exists { owner: it.owner, detail: it.target }),
-        ),
+        Outside::Domain(name) => match domain_name::occupied(session, name).await? {
+            Some(it) => Finding::Exists { owner: owning_root(session, &it.tags).await?, detail: it.target },
+            None => Finding::Missing(None),
+        },
         Outside::Mapping { domain, path, .. } => {
             let existing =
                 api_mapping::list(session, domain).await?.into_iter().find(|it| api_mapping::path(it) == path);
@@ -73,6 +72,7 @@ async fn other(session: &Session, outside: &Outside) -> Result<Option<Finding>, 
         | Outside::VpnGateway(_)
         | Outside::PrefixList(_)
         | Outside::SecurityGroup(_)
+        | Outside::Subnet(_)
         | Outside::IpamPool(_) => return Ok(None),
     }))
 }
@@ -81,12 +81,15 @@ async fn other(session: &Session, outside: &Outside) -> Result<Option<Finding>, 
 async fn usable(session: &Session, found: &FoundGroup, slot: &str) -> Result<Option<Finding>, Failure> {
     let name = Input::Known(found.shown.log_group_name.clone().unwrap_or_default());
     let Some(observed) = group::read(found, Key::new("root"), Key::fixed(slot, name)) else { return Ok(None) };
-    let owner = match ownership::owning_root(&found.tags) {
-        Some((kind, id)) => Some(OwningRoot { is_living: is_living(session, kind, &id).await?, id }),
-        None => None,
-    };
+    let owner = owning_root(session, &found.tags).await?;
     let content = group::content(&found.shown);
     Ok(Some(Finding::Usable(Box::new(Existing { spec: observed.spec, learned: observed.learned, owner, content }))))
+}
+
+/// The root that ownership tags name.
+async fn owning_root(session: &Session, tags: &HashMap<String, String>) -> Result<Option<OwningRoot>, Failure> {
+    let Some((kind, id)) = ownership::owning_root(tags) else { return Ok(None) };
+    Ok(Some(OwningRoot { is_living: is_living(session, kind, &id).await?, id }))
 }
 
 /// Whether a root exists. One that the credentials may not read counts as existing.

@@ -430,8 +430,8 @@ fn taken(place: &RecordId<'_>, existing: &ResourceRecordSet, target: &DomainTarg
         ACTION,
         format!(
             "{name} already has an unmanaged {record_type} record in hosted zone {zone_id}, which was not changed. It points to \
-             {points_to}. To keep it, set create_dns_entry = false. Otherwise delete it, or replace it with an alias \
-             to {} in zone {}, which this resource adopts, then apply again.",
+             {points_to}. To keep it, set create_dns_entry = false. If the same run deletes it, apply again. Otherwise \
+             delete it, or replace it with an alias to {} in zone {}, which this resource adopts, then apply again.",
             target.name, target.zone_id
         ),
     )

@@ -1,21 +1,21 @@
 //! Create and update in four steps: prepare, decide, run, conclude.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::existing;
-use super::existing::Settled;
+use super::existing::{Settled, Settling};
 use super::inventory::{keep, kept, normalize_inventory, pending};
-use super::names::Claim;
 use super::pending_deletion::{Found, cancel_pending_deletion, defer_deletes, defer_unstarted, take_not_attached};
 use super::run::{Run, Setup, Shared, SharedInventory};
 use super::since_plan;
 use crate::cloud::retries::RetryLimits;
-use crate::cloud::{Cause, Cloud, Failure, RootState};
+use crate::cloud::{Cause, Cloud, Deadlines, Failure, RootState};
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::duplicates::Comparison;
-use crate::composite::managed_roots::{BegunCreate, Found as FoundRoots};
+use crate::composite::managed_roots::{BegunCreate, Found as FoundRoots, new_root};
+use crate::composite::names::{self, Claim, Claimant};
 use crate::composite::observe::unmanaged_objects;
 use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
@@ -36,6 +36,12 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
     match change::<P>(shared, cloud, &request, &mut diagnostics).await {
         Some((state, private)) => ApplyResponse { state, private, diagnostics },
         None => {
+            // Nothing else of the run needs the names of a create that has failed.
+            if request.prior.is_null()
+                && let Some(name) = request.config.get(P::NAME).as_str()
+            {
+                shared.names.forget(&new_root::<P>(name));
+            }
             let private = if request.prior.is_null() { Vec::new() } else { request.planned_private };
             ApplyResponse { state: request.prior, private, diagnostics }
         }
@@ -64,7 +70,9 @@ async fn change<P: Topology>(
         true => Some(limits().scope(change.begin_create(diagnostics)).await?),
         false => None,
     };
-    let (decision, _claim) = limits().scope(change.settle_existing(&facts, decision, diagnostics)).await?;
+    let deadlines = Deadlines::until(deadline, request.stop.clone());
+    let settle = change.settle_existing(&facts, decision, &deadlines, diagnostics);
+    let (decision, _claim) = limits().scope(settle).await?;
     let on_new_root = |id: &str| begun.iter().for_each(|begun| begun.has_id(id));
     let run = Run::<P>::new(Setup {
         shared,
@@ -107,6 +115,10 @@ struct PreparedApply<'a, P: Topology> {
     private: Private,
     /// The objects that a setting keeps, unless the apply succeeds.
     kept: Vec<Object>,
+    /// The names of new objects that other roots had when the plan was made.
+    taken: BTreeSet<String>,
+    /// The IDs of the roots with the name of a new one.
+    namesakes: BTreeSet<String>,
 }
 
 impl<'a, P: Topology> PreparedApply<'a, P> {
@@ -126,6 +138,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
             return None;
         };
         private.forget_replacement();
+        let taken = std::mem::take(&mut private.taken);
         if !request.prior.is_null() && private.inventory.at(P::KIND.root()).is_none() {
             diagnostics::root_not_in_plan::<P>(diagnostics);
             return None;
@@ -146,6 +159,8 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
             prior,
             private,
             kept: Vec::new(),
+            taken,
+            namesakes: BTreeSet::new(),
         })
     }
 
@@ -224,17 +239,32 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         adoption::check_changes::<P>(inventory, &decision, |_| Vec::new(), diagnostics).then_some(decision)
     }
 
-    /// Looks up the existing objects with the names of new ones. One that the plan wanted to use and that was deleted
-    /// since is created. Stops the apply if it may not use one that exists.
+    /// The resource, for what others of the process know of it.
+    fn claimant(&self) -> Claimant {
+        Claimant::of::<P>(self.request.prior.get("id").as_str(), &self.name)
+    }
+
+    /// Looks up the existing objects with the names of new ones, and waits for their owners. One that the plan wanted
+    /// to use and that was deleted since is created. Stops the apply if it may not use one that exists.
     async fn settle_existing(
         &mut self,
         facts: &Facts,
         decision: Decision,
+        deadlines: &Deadlines,
         diagnostics: &mut Diagnostics,
     ) -> Option<(Decision, Claim<'a>)> {
-        let configs = (&self.config, self.prior.as_ref());
-        let state = (&self.private.inventory, &decision);
-        let settled = existing::settle::<P>(self.shared, self.cloud, configs, &self.request.prior, state).await;
+        let settling = Settling::<P> {
+            shared: self.shared,
+            cloud: self.cloud,
+            claimant: self.claimant(),
+            taken: &self.taken,
+            namesakes: &self.namesakes,
+            config: &self.config,
+            last_applied: self.prior.as_ref(),
+            prior: &self.request.prior,
+            deadlines,
+        };
+        let settled = settling.settle((&self.private.inventory, &decision)).await;
         match settled {
             Err(failure) => {
                 diagnostics::failed(format!("Could not apply {}", P::TYPE_NAME), &failure, diagnostics);
@@ -247,8 +277,9 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
             Ok(Ok(Settled { claim, missing })) => {
                 self.private.inventory.entries.retain(|entry| !(entry.is_used() && missing.contains(&entry.key)));
                 // From now on, no destroy of this process deletes what the apply uses.
-                let user = self.request.prior.get("id").as_str().unwrap_or(&self.name);
-                self.shared.managed_roots.note_usable(user, &self.private.inventory);
+                let root_id = self.request.prior.get("id").as_str().map(str::to_string);
+                let user = root_id.unwrap_or_else(|| new_root::<P>(&self.name));
+                self.shared.managed_roots.note_usable(&user, &self.private.inventory);
                 let decision = if missing.is_empty() { decision } else { self.decide(facts, diagnostics)? };
                 Some((decision, claim))
             }
@@ -256,15 +287,16 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
     }
 
     /// Begins a create, unless a root exists that it would create again. A failed lookup stops it too.
-    async fn begin_create(&self, diagnostics: &mut Diagnostics) -> Option<BegunCreate<'a>> {
+    async fn begin_create(&mut self, diagnostics: &mut Diagnostics) -> Option<BegunCreate<'a>> {
         let (name, roots) = (&self.name, &self.shared.managed_roots);
         let comparison = Comparison::of::<P>(&self.config);
         match roots.look_up::<P>(self.cloud, name, &comparison).await {
-            Ok(FoundRoots { unfinished, complete, .. }) => {
+            Ok(FoundRoots { unfinished, complete, namesakes, .. }) => {
+                self.namesakes = namesakes;
                 let is_allowed = comparison.allows_others();
                 diagnostics::leftovers::<P>(name, &unfinished, is_allowed, diagnostics);
                 diagnostics::duplicates::<P>(name, comparison.is_of_name_alone(), &complete, diagnostics);
-                ((unfinished.is_empty() || is_allowed) && complete.is_empty()).then(|| roots.begin(name))
+                ((unfinished.is_empty() || is_allowed) && complete.is_empty()).then(|| roots.begin::<P>(name))
             }
             Err(failure) => {
                 diagnostics::failed(format!("Could not create {} {name:?}", P::TYPE_NAME), &failure, diagnostics);
@@ -347,9 +379,15 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         self.private.inventory = inventory;
         self.private.forget_foreign();
         self.private.in_creation = (creating || self.private.in_creation) && diagnostics.has_errors();
+        // From now on, a new root has its ID. Without one, it uses nothing.
+        self.shared.managed_roots.note_usable(&new_root::<P>(&self.name), &Inventory::default());
         if let Some(root_id) = &root_id {
-            self.shared.managed_roots.note_usable(&self.name, &Inventory::default());
             self.shared.managed_roots.note_usable(root_id, &self.private.inventory);
+            let (owned, region) = (names::owned(&self.private.inventory), &self.cloud.scope().region);
+            if creating {
+                self.shared.names.forget(&new_root::<P>(&self.name));
+            }
+            self.shared.names.note_applied(&Claimant::of::<P>(Some(root_id), &self.name), region, owned);
         }
         // If no client receives the state, the root keeps the tag `fgw:state = creating`, by which the next create
         // finds it.

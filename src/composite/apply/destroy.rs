@@ -41,7 +41,7 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
             private
         }
         Ok(None) => {
-            shared.managed_roots.note_destroyed(root_id);
+            shared.note_destroyed(root_id);
             return nothing(diagnostics);
         }
         Err(failure) => {
@@ -88,7 +88,7 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
     match destroy::<P>(shared, cloud, &request, private, (&plan, deadline), &mut diagnostics).await {
         Some((state, private)) => ApplyResponse { state, private, diagnostics },
         None => {
-            shared.managed_roots.note_destroyed(root_id);
+            shared.note_destroyed(root_id);
             nothing(diagnostics)
         }
     }

@@ -1,18 +1,28 @@
 //! The existing objects that an apply would find under the names of new ones, looked up before its first call.
 //!
-//! The plan looked them up too. Since then, a destroy in the same run may have deleted or released one, and another run
-//! may have created one.
+//! The plan looked them up too. Since then, another resource of the same run may have deleted or released one, or will
+//! do so, and another run may have created one.
 
-use super::names::Claim;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
 use super::run::Shared;
-use crate::cloud::{Cloud, Failure};
+use crate::cloud::retries::Retry;
+use crate::cloud::{Cloud, Deadlines, Failure};
 use crate::composite::decision::Decision;
+use crate::composite::names::{self, Claim, Claimant};
 use crate::composite::used;
-use crate::model::{Existing, Finding, Inventory, Key, Lookup, Object, Reference};
-use crate::plugin::{Problem, Value};
+use crate::model::{Existing, Finding, Inventory, Key, Lookup, Object, Outside, Reference};
+use crate::plugin::{AttributePath, Problem, Value};
 use crate::reconcile::Action;
 use crate::topology::Topology;
-use crate::topology::outside::{Use, UseContext, use_in_apply};
+use crate::topology::outside::{self, Conflict, Holder, Use, UseContext, use_in_apply};
+
+/// How long an apply waits for another resource of the same run to release a name, and the pause between two lookups.
+const LONGEST_WAIT: Duration = Duration::from_secs(2 * 60);
+const PAUSE: Duration = Duration::from_secs(5);
 
 /// What the lookup found.
 pub(super) struct Settled<'a> {
@@ -29,74 +39,177 @@ struct Named<'a> {
     is_used: bool,
 }
 
-/// Looks up the objects that a decision creates or begins to use under names that may be in use. The error are the
-/// problems, before the first call.
-pub(super) async fn settle<'a, P: Topology>(
-    shared: &'a Shared,
-    cloud: &dyn Cloud,
-    (config, last_applied): (&P::Config, Option<&P::Config>),
-    prior: &Value,
-    (inventory, decision): (&Inventory, &Decision),
-) -> Result<Result<Settled<'a>, Vec<Problem>>, Failure> {
-    let (scope, references) = (cloud.scope(), P::references(config, cloud.scope()));
-    let known = last_applied.map(|last_applied| P::references(last_applied, scope)).unwrap_or_default();
-    let mut named = named(&references, prior, inventory, decision);
-    // The problem of an unchanged input must not block other changes.
-    let is_known = |reference: &Reference| {
-        known.iter().any(|known| known.to == reference.to) || used::is_of_missing(inventory, &reference.to)
-    };
-    named.retain(|it| it.is_used || !is_known(it.reference));
-    let created = named.iter().filter(|it| !it.is_used);
-    let claim = match shared.names.claim(&scope.region, created.map(|it| it.reference.to.id())) {
-        Ok(claim) => claim,
-        Err(name) => return Ok(Err(vec![created_twice(&named, &name)])),
-    };
-    let mut settled = Settled { claim, missing: Vec::new() };
-    if named.is_empty() {
-        return Ok(Ok(settled));
-    }
-    let lookups: Vec<Lookup> = named.iter().map(|it| Lookup::Outside(it.reference.to.clone())).collect();
-    let found = cloud.facts(&lookups).await?.outside;
-    let context = used::context::<P>(config, prior.get("id").as_str());
-    let mut problems = Vec::new();
-    for it in &named {
-        match (found.get(&it.reference.to), it.is_used) {
-            (Some(Finding::Usable(existing)), is_used) => match of_existing(it, existing, context) {
-                Some(problem) => problems.push(problem),
-                None if is_used => {}
-                None => problems.push(created_since(it.reference, existing)),
-            },
-            (Some(Finding::Missing(_)), true) => settled.missing.push(it.object.key.clone()),
-            _ => {}
+/// The apply that looks objects up.
+pub(super) struct Settling<'s, 'a, P: Topology> {
+    pub(super) shared: &'s Shared,
+    pub(super) cloud: &'a dyn Cloud,
+    pub(super) claimant: Claimant,
+    /// The names that other roots had when the plan was made.
+    pub(super) taken: &'a BTreeSet<String>,
+    /// The IDs of the roots with the name of a new one.
+    pub(super) namesakes: &'a BTreeSet<String>,
+    pub(super) config: &'a P::Config,
+    /// The configuration last applied in full.
+    pub(super) last_applied: Option<&'a P::Config>,
+    pub(super) prior: &'a Value,
+    pub(super) deadlines: &'a Deadlines,
+}
+
+/// What an apply finds under a name.
+enum Found {
+    /// The apply can begin.
+    Free,
+    /// The name belongs to another resource, which may release it.
+    Held(Problem),
+    Refused(Problem),
+}
+
+impl<'s, P: Topology> Settling<'s, '_, P> {
+    /// Looks up the objects that a decision creates or begins to use under names that may be in use, until other
+    /// resources have released them. The error are the problems, before the first call.
+    pub(super) async fn settle(
+        &self,
+        (inventory, decision): (&Inventory, &Decision),
+    ) -> Result<Result<Settled<'s>, Vec<Problem>>, Failure> {
+        let scope = self.cloud.scope();
+        let references = P::references(self.config, scope);
+        let created = names::created(&decision.plan);
+        let of = |name: &Outside| references.iter().find(|it| it.to.as_name() == *name);
+        let claim = match self.shared.names.claim(&scope.region, created.clone()) {
+            Ok(claim) => claim,
+            Err(name) => return Ok(Err(vec![created_twice(&name, of(&name))])),
+        };
+        let named = self.named(&references, inventory, decision);
+        let awaited: Vec<&Reference> = created.iter().filter_map(of).filter(|it| self.is_held(&it.to)).collect();
+        let mut settled = Settled { claim, missing: Vec::new() };
+        let lookups = named.iter().map(|it| it.reference).chain(awaited.iter().copied());
+        let lookups: Vec<Lookup> = lookups.map(|it| Lookup::Outside(it.to.clone())).collect();
+        if lookups.is_empty() {
+            return Ok(Ok(settled));
+        }
+        let start = Instant::now();
+        loop {
+            let found = self.cloud.facts(&lookups).await?.outside;
+            let of_named = named.iter().map(|it| self.of_named(it, found.get(&it.reference.to)));
+            let of_awaited = awaited.iter().map(|it| self.of_awaited(it, found.get(&it.to)));
+            let (mut held, mut refused) = (Vec::new(), Vec::new());
+            for found in of_named.chain(of_awaited) {
+                match found {
+                    Found::Free => {}
+                    Found::Held(problem) => held.push(problem),
+                    Found::Refused(problem) => refused.push(problem),
+                }
+            }
+            if !refused.is_empty() {
+                return Ok(Err(refused));
+            }
+            if held.is_empty() {
+                let is_missing = |it: &&Named<'_>| matches!(found.get(&it.reference.to), Some(Finding::Missing(_)));
+                let missing = named.iter().filter(|it| it.is_used).filter(is_missing);
+                settled.missing = missing.map(|it| it.object.key.clone()).collect();
+                return Ok(Ok(settled));
+            }
+            let exchanged = self.exchanged(&references);
+            if !exchanged.is_empty() {
+                return Ok(Err(exchanged));
+            }
+            let rest = self.deadlines.deadline.min(start + LONGEST_WAIT).saturating_duration_since(Instant::now());
+            if rest.is_zero() || self.deadlines.stop.is_cancelled() {
+                let waited = start.elapsed();
+                // A domain and its record.
+                held.dedup_by(|one, other| one.path == other.path);
+                return Ok(Err(held.into_iter().map(|it| outside::after_wait(it, waited)).collect()));
+            }
+            if let Some(first) = held.first().filter(|_| start.elapsed() < PAUSE) {
+                let reason = first.message.clone();
+                Retry { is_wait: true, action: "looking names up".into(), number: None, reason }.report();
+            }
+            tokio::select! {
+                () = tokio::time::sleep(PAUSE.min(rest)) => {}
+                () = self.deadlines.stop.cancelled() => {}
+            }
         }
     }
-    Ok(if problems.is_empty() { Ok(settled) } else { Err(problems) })
-}
 
-fn named<'a>(
-    references: &'a [Reference],
-    prior: &Value,
-    inventory: &Inventory,
-    decision: &'a Decision,
-) -> Vec<Named<'a>> {
-    let used = |object: &Object| inventory.current().any(|it| it.key == object.key && used::is_new(prior, it));
-    let is_created = |object: &Object| {
-        let creates = |action: &Action| matches!(action, Action::Create(it) if it.key == object.key);
-        decision.plan.ops.iter().any(|op| creates(&op.action))
-    };
-    let named = |object: &'a Object| {
-        let reference = used::of_slot(references, &object.key.slot)?;
-        let is_used = used(object);
-        (is_used || is_created(object)).then_some(Named { object, reference, is_used })
-    };
-    decision.objects.iter().filter_map(named).collect()
-}
+    /// The objects that a create may use instead of failing.
+    fn named<'b>(&self, references: &'b [Reference], inventory: &Inventory, decision: &'b Decision) -> Vec<Named<'b>> {
+        let scope = self.cloud.scope();
+        let known = self.last_applied.map(|last_applied| P::references(last_applied, scope)).unwrap_or_default();
+        // The problem of an unchanged input must not block other changes.
+        let is_known = |reference: &Reference| {
+            known.iter().any(|known| known.to == reference.to) || used::is_of_missing(inventory, &reference.to)
+        };
+        let used = |object: &Object| inventory.current().any(|it| it.key == object.key && used::is_new(self.prior, it));
+        let is_created = |object: &Object| {
+            let creates = |action: &Action| matches!(action, Action::Create(it) if it.key == object.key);
+            decision.plan.ops.iter().any(|op| creates(&op.action))
+        };
+        let named = |object: &'b Object| {
+            let reference = used::of_slot(references, &object.key.slot)?;
+            let is_used = used(object);
+            let is_named = is_used || (is_created(object) && !is_known(reference));
+            is_named.then_some(Named { object, reference, is_used })
+        };
+        decision.objects.iter().filter_map(named).collect()
+    }
 
-/// Why an apply may not use an existing object.
-fn of_existing(it: &Named<'_>, existing: &Existing, context: UseContext<'_>) -> Option<Problem> {
-    match use_in_apply(it.reference, existing, &it.object.spec, context) {
-        Use::Refused(problem) => Some(problem),
-        Use::Used(_) | Use::Created(_) => None,
+    /// Whether the plan found that another resource has the name of a new object, or an apply of this process has
+    /// created it since.
+    fn is_held(&self, to: &Outside) -> bool {
+        let is_found = || self.taken.contains(&to.to_string());
+        !to.may_be_used() && (is_found() || self.shared.names.was_created(&self.cloud.scope().region, to))
+    }
+
+    fn is_create(&self) -> bool {
+        self.prior.is_null()
+    }
+
+    fn holder(&self, to: &Outside, owner: Option<&str>) -> Holder {
+        // With `create_before_destroy`, Terraform does not show the old root to the process of the apply.
+        if owner.is_some_and(|owner| self.namesakes.contains(owner)) {
+            return Holder::Same;
+        }
+        self.shared.names.holder(&self.claimant, &self.cloud.scope().region, to, owner)
+    }
+
+    /// What an apply does with an object that it may use.
+    fn of_named(&self, it: &Named<'_>, found: Option<&Finding>) -> Found {
+        let Some(Finding::Usable(existing)) = found else { return Found::Free };
+        let context: UseContext<'_> = used::context::<P>(self.config, self.prior.get("id").as_str());
+        match use_in_apply(it.reference, existing, &it.object.spec, context) {
+            Use::Refused(problem) if self.may_be_released(&it.reference.to, existing) => Found::Held(problem),
+            Use::Refused(problem) => Found::Refused(problem),
+            Use::Used(_) | Use::Created(_) if it.is_used => Found::Free,
+            Use::Used(_) | Use::Created(_) => Found::Refused(created_since(it.reference, existing)),
+        }
+    }
+
+    /// Whether another resource may delete or release an object in the same run.
+    fn may_be_released(&self, to: &Outside, existing: &Existing) -> bool {
+        let owner = existing.owner.as_ref().filter(|owner| owner.is_living).map(|owner| owner.id.as_str());
+        owner.is_some_and(|owner| self.holder(to, Some(owner)) != Holder::Same)
+    }
+
+    /// What an apply does with an object that must not exist.
+    fn of_awaited(&self, reference: &Reference, found: Option<&Finding>) -> Found {
+        let Some(Finding::Exists { owner, .. }) = found else { return Found::Free };
+        let owner = owner.as_ref().map(|owner| owner.id.as_str());
+        match (self.holder(&reference.to, owner), owner) {
+            (Holder::Same, Some(owner)) if self.is_create() => {
+                Found::Refused(outside::held_by_the_old_root(reference, owner))
+            }
+            (Holder::Other { described, .. }, _) => Found::Held(outside::held(reference, &described)),
+            (Holder::Unknown, Some(owner)) => Found::Held(outside::held(reference, owner)),
+            // The create reports what it finds.
+            (Holder::Same | Holder::Unknown, _) => Found::Free,
+        }
+    }
+
+    /// The names that this resource exchanges with others. Their plans may have been made since.
+    fn exchanged(&self, references: &[Reference]) -> Vec<Problem> {
+        let found = self.shared.names.conflicts(&self.claimant).into_iter();
+        let found = found.filter(|(_, conflict)| matches!(conflict, Conflict::Exchange { .. }));
+        outside::conflicts(references, found)
     }
 }
 
@@ -106,8 +219,8 @@ fn created_since(reference: &Reference, existing: &Existing) -> Problem {
     Problem::new(reference.path.clone(), message, "Run Terraform again: the plan then shows whether it can be used.")
 }
 
-fn created_twice(named: &[Named<'_>], name: &str) -> Problem {
-    let it = named.iter().find(|it| it.reference.to.id() == name).expect("a claimed name is one of these");
-    let message = format!("Another resource creates the {} in the same run.", it.reference.to);
-    Problem::new(it.reference.path.clone(), message, "Give each resource another name, so that each has its own.")
+fn created_twice(name: &Outside, reference: Option<&Reference>) -> Problem {
+    let path = reference.map_or_else(AttributePath::root, |reference| reference.path.clone());
+    let message = format!("Another resource creates the {name} in the same run.");
+    Problem::new(path, message, "Give each resource another name, so that each has its own.")
 }

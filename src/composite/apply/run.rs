@@ -8,7 +8,6 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::names::Names;
 use super::new_inputs;
 use super::pending_deletion::cancel_pending_deletion;
 use super::unknown_outcomes;
@@ -17,6 +16,8 @@ use crate::cloud::{Cause, Cloud, Deadlines, DependentsByOp, Failure};
 use crate::composite::decision::Decision;
 use crate::composite::diagnostics::Operation;
 use crate::composite::managed_roots::ManagedRoots;
+use crate::composite::names::Names;
+use crate::composite::siblings::Siblings;
 use crate::composite::{dependents, diagnostics};
 use crate::model::{GuardDutyObjects, Inventory, Spec, Timeouts};
 use crate::plugin::{ApplyRequest, Diagnostics};
@@ -29,14 +30,21 @@ const CONCLUSION: Duration = Duration::from_secs(60);
 /// The state that all plans and applies of a process share.
 pub(in crate::composite) struct Shared {
     progress: Arc<Progress>,
-    pub(in crate::composite) managed_roots: ManagedRoots,
-    pub(super) names: Names,
+    pub(in crate::composite) managed_roots: Arc<ManagedRoots>,
+    pub(in crate::composite) names: Arc<Names>,
 }
 
 impl Shared {
-    /// No root is known yet.
-    pub(in crate::composite) fn new(progress: Arc<Progress>) -> Shared {
-        Shared { progress, managed_roots: ManagedRoots::default(), names: Names::default() }
+    /// With what the resources of the process know of each other.
+    pub(in crate::composite) fn new(progress: Arc<Progress>, siblings: Siblings) -> Shared {
+        let Siblings { managed_roots, names } = siblings;
+        Shared { progress, managed_roots, names }
+    }
+
+    /// Remembers that a root does not exist any more.
+    pub(super) fn note_destroyed(&self, root_id: &str) {
+        self.managed_roots.note_destroyed(root_id);
+        self.names.forget(root_id);
     }
 
     /// Returns limits of retries that report to the progress file. They limit nothing else: reads are dropped by a stop

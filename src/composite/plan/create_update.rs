@@ -4,6 +4,7 @@ mod adoption;
 mod change;
 mod decide;
 mod effects;
+mod names;
 mod used;
 
 use std::collections::BTreeSet;
@@ -13,6 +14,7 @@ use super::planned_state::Announcement;
 use crate::cloud::{Cloud, Connected, Connection, Failure};
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::diagnostics::End;
+use crate::composite::names::Claimant;
 use crate::composite::observe::remove_ignored_tags;
 use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
@@ -130,6 +132,11 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         state::name::<P>(&self.config)
     }
 
+    /// The resource, for what others of the process know of it.
+    fn claimant(&self) -> Claimant {
+        Claimant::of::<P>(self.request.prior.get("id").as_str(), &self.name())
+    }
+
     fn tell_of_renamed(&self, decision: Option<&Decision>, diagnostics: &mut Diagnostics) {
         let renamed = decision.map(|decision| renamed::sentences(&decision.renamed)).unwrap_or_default();
         diagnostics::warn_of_renamed::<P>(&self.name(), &renamed, diagnostics);
@@ -160,7 +167,8 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         let facts = self.facts(cloud, lookups, of_shown.or(of_refresh), &private.inventory).await;
         let facts = facts.or_report::<P>(diagnostics)?;
         let (name, is_create, found) = (self.name(), request.prior.is_null(), (&facts, &*private));
-        let is_refused = outside::refuse::<P>((&name, &unchecked), is_create, found, roots.managed, scope, diagnostics);
+        let names = (roots.names, &self.claimant());
+        let is_refused = outside::refuse::<P>((&name, &unchecked), is_create, found, names, scope, diagnostics);
         (!is_refused).then_some(facts)
     }
 
@@ -235,8 +243,12 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         requires_replace: Vec<AttributePath>,
         mut private: Private,
         facts: Facts,
-        roots: Roots<'_>,
+        (roots, scope): (Roots<'_>, &Scope),
     ) -> Planned {
+        private.taken = match &self.shown {
+            Some(shown) => shown.taken.clone(),
+            None => outside::taken::<P>(&self.config, &facts, (roots.names, &self.claimant()), scope),
+        };
         private.unread_parts = self.unread_parts(roots, &private.inventory);
         private.unknown_owners = P::unknown_owners(&self.config);
         private.facts = Some(facts);

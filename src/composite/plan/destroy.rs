@@ -4,7 +4,8 @@
 
 use crate::cloud::{Cloud, Connected, Connection, Dependents};
 use crate::composite::diagnostics::End;
-use crate::composite::managed_roots::ManagedRoots;
+use crate::composite::names::{Claimant, PlannedNames};
+use crate::composite::plan::Roots;
 use crate::composite::private_state::Private;
 use crate::composite::status::is_not_adopted;
 use crate::composite::{
@@ -13,11 +14,7 @@ use crate::composite::{
 use crate::plugin::{Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::topology::Topology;
 
-pub(super) async fn plan<P: Topology>(
-    connection: &Connection,
-    managed: &ManagedRoots,
-    request: PlanRequest,
-) -> PlanResponse {
+pub(super) async fn plan<P: Topology>(connection: &Connection, roots: Roots<'_>, request: PlanRequest) -> PlanResponse {
     let mut diagnostics = Diagnostics::default();
     if is_not_adopted(&request.prior) {
         let id = request.prior.get("id").as_str().unwrap_or_default();
@@ -36,7 +33,7 @@ pub(super) async fn plan<P: Topology>(
             };
             let dependents = of_root::<P>(cloud.as_ref(), id, &request.prior, &mut private).await;
             if let Some(private) = &mut private {
-                managed.keep_used(&managed.users(id, &private.inventory), &mut private.inventory);
+                roots.managed.keep_used(&roots.managed.users(id, &private.inventory), &mut private.inventory);
             }
             let (prior, scope) = (&request.prior, cloud.scope());
             let refuses = |private: &Private| {
@@ -46,6 +43,10 @@ pub(super) async fn plan<P: Topology>(
             if private.as_ref().is_some_and(refuses) {
                 return refused(request, diagnostics);
             }
+            let names = private.as_ref().map(|private| PlannedNames::of_destroy(&private.inventory));
+            let name = request.prior.get(P::NAME).as_str().unwrap_or_default();
+            let region = &cloud.scope().region;
+            roots.names.note_plan(&Claimant::of::<P>(Some(id), name), region, names);
             Some(dependents)
         }
         Connected::Unknown(_) | Connected::Missing => None,
@@ -58,7 +59,7 @@ pub(super) async fn plan<P: Topology>(
     // The apply runs in a process that has not read the roots that use objects of this one.
     let private = match Private::decode(&request.prior_private) {
         Some(mut private) => {
-            private.users = managed.users(id, &private.inventory);
+            private.users = roots.managed.users(id, &private.inventory);
             private.encode()
         }
         None => request.prior_private,

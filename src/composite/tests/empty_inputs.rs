@@ -2,7 +2,7 @@
 //! Terraform does not show.
 
 use super::*;
-use crate::plugin::{Attribute, AttributeType, Nested, Type};
+use crate::plugin::{Attribute, AttributeType, Mode, Nested, Type};
 
 /// The inputs of a resource whose default is empty, at every depth.
 fn empty_by_default<P: Topology>() -> Vec<String> {
@@ -175,4 +175,22 @@ fn these_inputs_mean_the_same_if_they_are_null_or_empty() {
             pattern
         ]
     );
+}
+
+/// The computed maps and lists that are null in a state.
+fn null_collections<P: Topology>(terraform: &Terraform<P>) -> Vec<String> {
+    let is_collection = |it: &Attribute| matches!(it.kind.value_type(), Type::Map(_) | Type::List(_) | Type::Set(_));
+    let attributes = terraform.resource.schema().attributes.into_iter();
+    let computed = attributes.filter(|it| it.mode == Mode::Computed && is_collection(it));
+    computed.map(|it| it.name).filter(|name| terraform.state.get(name).is_null()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_output_map_is_never_null() {
+    let mut terraform = Terraform::<FourTierVpc>::new(1);
+    terraform.assert_applies(&network(&[("num_availability_zones", 1_i64.into())])).await;
+    assert_eq!(null_collections(&terraform), [""; 0]);
+    let mut terraform = Terraform::<HttpGateway>::new(0);
+    terraform.assert_applies(&gateway(&[("GET /a", route("a", None))], &[], &[])).await;
+    assert_eq!(null_collections(&terraform), [""; 0]);
 }

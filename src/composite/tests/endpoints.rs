@@ -17,6 +17,22 @@ async fn endpoints_with_names_wait_for_both_dns_attributes() {
     assert!(calls.iter().any(|call| call == "create interface_endpoint.kms"), "{calls:?}");
 }
 
+/// With its default inputs it shares a group, otherwise it has one of its own.
+#[tokio::test(start_paused = true)]
+async fn unknown_ports_of_an_endpoint_promise_no_group() {
+    let unknown = [("allowed_ports", Value::Unknown), ("allowed_ports", Value::List(vec![Value::Unknown]))];
+    for unknown in unknown.map(|input| with_endpoint(&[input])) {
+        for port in [443_i64, 8443] {
+            let mut terraform = Terraform::<FourTierVpc>::new(1);
+            let known = with_endpoint(&[("allowed_ports", vec![port].into())]);
+            let shown = terraform.plan(&unknown).await;
+            let last = terraform.plan(&known).await;
+            terraform.assert_as_planned(&shown.planned, &last.planned, "");
+            terraform.assert_applies(&known).await;
+        }
+    }
+}
+
 /// It leaves a subnet early only if a new one needs the addresses.
 #[tokio::test(start_paused = true)]
 async fn an_endpoint_leaves_early_only_for_the_addresses() {

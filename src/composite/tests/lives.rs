@@ -150,11 +150,15 @@ proptest! {
     }
 }
 
-/// Asserts that the same run completes what a killed one has left, after each of its calls.
+/// Asserts that the same run completes what another one has left after each of its calls: one that was killed, so that
+/// Terraform has the state from before, and one that returned its state.
 fn check_kills<P: Topology>(a: &Value, b: &Value) {
     let pair = run(Pair::of::<P>(a, b)).unwrap_or_else(|fault| panic!("{fault}")).expect("a plan accepts both");
-    for number in 0..30 {
-        run(live::<P>(Axis::Killed, &pair, number)).unwrap_or_else(|fault| panic!("{number}: {fault}"));
+    assert!(pair.count() > 0, "the change sends calls");
+    for number in 0..pair.count() {
+        for axis in [Axis::Killed, Axis::CutOff] {
+            run(live::<P>(axis, &pair, number)).unwrap_or_else(|fault| panic!("{axis:?} {number}: {fault}"));
+        }
     }
 }
 
@@ -226,4 +230,30 @@ fn kills_of_a_switch_of_logs_lead_on() {
     check_kills::<FourTierVpc>(&before, &after);
     check_kills::<FourTierVpc>(&after, &before);
     check_kills::<FourTierVpc>(&with(&[]), &after);
+}
+
+#[test]
+fn kills_of_a_switch_of_ipv6_lead_on() {
+    let with = |pairs: &[(&str, Value)]| {
+        let public = [
+            ("create_public_subnets", true.into()),
+            ("num_nat_gateways", 1_i64.into()),
+            ("num_availability_zones", 1_i64.into()),
+            ("create_vpc_endpoints", false.into()),
+        ];
+        network(&[public.as_slice(), pairs].concat())
+    };
+    let dual = |tiers: &[&str]| {
+        let names = || Value::from(tiers.to_vec());
+        with(&[
+            ("enable_ipv6", true.into()),
+            ("assign_generated_ipv6_cidr_block", true.into()),
+            ("ipv6_subnet_tiers", names()),
+            ("assign_ipv6_address_on_creation_tiers", names()),
+        ])
+    };
+    let (plain, all) = (with(&[]), dual(&["public", "private_app", "private_persistence"]));
+    check_kills::<FourTierVpc>(&plain, &all);
+    check_kills::<FourTierVpc>(&all, &plain);
+    check_kills::<FourTierVpc>(&dual(&["public"]), &dual(&["private_app"]));
 }

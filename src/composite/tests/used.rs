@@ -503,6 +503,19 @@ async fn allowance_withdrawn<P: Logging>() {
     }
 }
 
+/// An import proposes that its group stays. The create of a requested replacement has no unchanged input.
+async fn imported_and_replaced<P: Logging>() {
+    for keeps in [true, false] {
+        let mut terraform = Terraform::<P>::new(1);
+        terraform.assert_applies(&P::config(30, true, &[])).await;
+        import::reimport(&mut terraform).await;
+        let plan = terraform.plan_requested_replacement(&P::config(30, keeps, &[])).await;
+        assert_eq!(plan.diagnostics.has_errors(), !keeps, "{}", texts(&plan.diagnostics));
+    }
+}
+
+for_both!(an_imported_root_is_not_replaced_if_its_group_stops_that, imported_and_replaced);
+
 for_both!(a_root_is_not_destroyed_if_a_living_owner_stops_the_next_one, allowance_withdrawn);
 
 #[tokio::test(start_paused = true)]

@@ -28,6 +28,8 @@ pub struct NetworkLandscape {
     pub endpoints: Vec<FoundEndpoint>,
     /// The objects of all other kinds, with their specs.
     pub others: Vec<(FoundObject, Spec)>,
+    /// Why no input expresses an object without tags, by its ID: a clause such as "its range comes from the pool X".
+    pub unexpressed: BTreeMap<String, String>,
     /// The default network ACL of the VPC.
     pub default_network_acl: Option<FoundNetworkAcl>,
     /// The default security group of the VPC.

@@ -8,6 +8,7 @@ use super::addresses;
 use super::config::Config;
 use super::ipv6::tiers::{self, Egress};
 use super::nat::{self, Nat};
+use super::parts;
 use super::private_nat::{self, PrivateNat};
 use super::route_table_layout::{self, Layout};
 use super::tier_zones::TierZones;
@@ -118,6 +119,12 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     problems.extend(routes::occupied(&objects, context.existing));
     problems.extend(routes::needed_by_unmanaged_subnets(&objects, context.existing));
     if problems.is_empty() { Ok(Blueprint::Decided { objects, warnings, missing: Vec::new() }) } else { Err(problems) }
+}
+
+/// The objects that no read looks for, and to which routes may lead.
+pub(super) fn findable(context: &Context<'_, Config>) -> Vec<Object> {
+    let draft = Draft::new(context);
+    parts::egress_only_gateway(&draft, None).into_iter().collect()
 }
 
 impl Structure {

@@ -36,6 +36,9 @@ pub(super) fn classify(landscape: &NetworkLandscape) -> Classification {
     for part in PARTS {
         part.classify(&mut classifier);
     }
+    for (id, reason) in &landscape.unexpressed {
+        classifier.reject(id, reason.as_str());
+    }
     classifier.result
 }
 

@@ -112,6 +112,11 @@ pub(super) fn blocks(context: &Context<'_, Config>, range: &Object, all: &Subnet
         };
         blocks.insert(*site, block);
     }
+    let problems: Vec<Problem> =
+        subnets.iter().filter_map(|(site, key)| unexpressed_block(context.existing, *site, key)).collect();
+    if !problems.is_empty() {
+        return Err(problems);
+    }
     let held = held(context.existing);
     let unmanaged = UnmanagedSubnets::of(context.existing);
     let mut problems = conflicts(config, (subnets, all), &blocks, known_range(range, context.existing), &held);
@@ -393,6 +398,20 @@ fn conflicts(
         }
     }
     problems
+}
+
+/// Reports a subnet that has a block of a range that no input expresses. AWS allows a subnet only one.
+fn unexpressed_block(existing: &Inventory, site: SubnetSlot, key: &Key) -> Option<Problem> {
+    let entry = existing.present().find(|entry| entry.key == *key)?;
+    let block = entry.learned.unexpressed.get(Subnet::UNEXPRESSED_IPV6_BLOCK)?;
+    let message = format!(
+        "{} ({}) already has the IPv6 block {block}, from a range of the VPC that no input expresses. AWS allows a subnet \
+         only one block.",
+        name(site),
+        entry.id
+    );
+    let hint = format!("Remove {} from ipv6_subnet_tiers, or disassociate that block from the subnet.", site.0.slot());
+    Some(Problem::new(AttributePath::new("ipv6_subnet_tiers"), message, hint))
 }
 
 /// Reports entries with a block of an unmanaged subnet.

@@ -273,12 +273,11 @@ impl<'a> Network<'a> {
         Value::Map(targets.collect())
     }
 
-    /// A value of each object whose slot starts with `prefix`, by the rest of the slot; null if there is none.
+    /// A value of each object whose slot starts with `prefix`, by the rest of the slot.
     pub(super) fn each(&self, prefix: &str, of: impl Fn(&Key) -> Value) -> Value {
         let keys = self.objects.iter().map(|object| &object.key);
         let values = keys.filter_map(|key| Some((key.slot.strip_prefix(prefix)?.to_string(), of(key))));
-        let values: BTreeMap<String, Value> = values.collect();
-        if values.is_empty() { Value::Null } else { Value::Map(values) }
+        Value::Map(values.collect())
     }
 
     /// The ID of the object in a slot; null if the network has no such object.

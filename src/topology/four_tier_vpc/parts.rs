@@ -17,7 +17,7 @@ use super::config::Config;
 use super::outputs::Output;
 use super::problems::Problems;
 use super::warnings::unused::{Unused, while_off};
-use crate::model::keys::network as keys;
+use crate::model::keys::{name_in, network as keys};
 use crate::model::{Inventory, Lookup, Reference, Scope, Spec};
 use crate::plugin::{AttributePath, Input, Problem, Value};
 use crate::topology::Context;
@@ -28,7 +28,7 @@ pub(super) use default_network_acl::DefaultNetworkAcl;
 pub use default_network_acl::NaclRule;
 pub(super) use default_security_group::DefaultSecurityGroup;
 pub use default_security_group::SecurityGroupRule;
-pub(super) use egress_only_gateway::EgressOnlyGateway;
+pub(super) use egress_only_gateway::{EgressOnlyGateway, egress_only_gateway};
 pub(super) use endpoints::Endpoints;
 pub(super) use flow_logs::{FlowLog, FlowLogs, log_groups};
 pub(super) use interface_endpoints::{InterfaceEndpoint, InterfaceEndpoints};
@@ -107,4 +107,21 @@ pub(super) trait Part: Sync {
     /// The end of the computed Name tag of the object in a slot; `None` if the part has no object with a Name tag
     /// there.
     fn name(&self, slot: &str) -> Option<String>;
+}
+
+/// The input that requires the object of a part in a slot.
+pub(super) fn input_of(slot: &str) -> AttributePath {
+    let of_entries = [
+        (keys::INTERFACE_ENDPOINT, "interface_endpoints"),
+        (keys::ENDPOINT_GROUP, "interface_endpoints"),
+        (keys::FLOW_LOG, "flow_logs"),
+    ];
+    let entry = of_entries.iter().find_map(|(slots, input)| Some((input, name_in(slot, slots)?)));
+    match (entry, slot) {
+        (Some((input, name)), _) => AttributePath::new(input).key(name),
+        (None, slot) if slot.starts_with("nat_gateway.") => AttributePath::new("custom_nat_eips"),
+        (None, keys::ENDPOINTS_GROUP) => AttributePath::new("interface_endpoints"),
+        (None, keys::EGRESS_ONLY_INTERNET_GATEWAY) => AttributePath::new("create_egress_only_igw"),
+        (None, _) => AttributePath::new("create_vpc_endpoints"),
+    }
 }

@@ -16,14 +16,15 @@ pub(super) use domain::certificate_domain;
 use super::authorization::Required;
 use super::config::{CorsConfig, GatewayConfig, RouteConfig};
 use super::warnings::{deploys_again, enables_endpoint, warnings};
-use super::{stage, vpc_links};
+use super::{places, stage, vpc_links};
 use crate::model::keys::gateway as keys;
 use crate::model::{
-    AccessLog, Api, ApiRoute, Arn, Authorization, AuthorizationType, Caller, Cors, Facts, FunctionArn, Inventory, Key,
-    LambdaPermission, MOST_TAGS, Object, Ref, RouteKey, Scope, Spec, Stage, TaggingService, Tags, UnmanagedInApi,
-    check_count, is_same_format,
+    AccessLog, Api, ApiRoute, Authorization, AuthorizationType, Caller, Cors, Facts, FunctionArn, Inventory, Key,
+    LambdaPermission, MOST_TAGS, Needs, Object, Ref, RouteKey, Scope, Spec, Stage, TaggingService, Tags,
+    UnmanagedInApi, check_count, is_same_format,
 };
 use crate::plugin::{AttributePath, Input, Problem};
+use crate::topology::places::elsewhere;
 use crate::topology::{Blueprint, Context, in_existing_form};
 
 /// The objects that the configuration requires. Errors are problems that depend on the account or Region.
@@ -49,6 +50,7 @@ pub(super) fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprin
         // CloudWatch Logs accepts every tag that API Gateway accepts.
         problems: context.scope.default_tag_problems(TaggingService::ApiGateway, &AttributePath::new("api_tags")),
     };
+    draft.problems.extend(places::problems(context.config, context.scope));
     let decided = draft.all(context.config);
     match (draft.problems.is_empty(), decided) {
         (false, _) => Err(draft.problems),
@@ -91,7 +93,6 @@ impl<'a> Draft<'a> {
         let log_group = self.logs(config);
         if let Some(routes) = &routes {
             self.check_variables(routes);
-            self.check_listeners(routes);
         }
         // Each step runs even if another one is undecided, so that all problems are reported at once.
         let functions = routes.as_ref().and_then(|routes| self.permissions(routes));
@@ -301,25 +302,8 @@ impl<'a> Draft<'a> {
 
     /// API Gateway cannot call a function in another partition.
     fn check_partition(&mut self, function: &FunctionArn, path: &AttributePath) {
-        let ours = &self.scope.partition;
-        if *ours != function.partition {
-            let message =
-                format!("The function is in partition {:?}, but the gateway is in {ours:?}.", function.partition);
-            self.problems.push(Problem::new(path.clone(), message, "Use a function in the partition of the gateway."));
-        }
-    }
-
-    /// A VPC link reaches only load balancers and services of its Region.
-    fn check_listeners(&mut self, routes: &[(&'a str, &'a RouteConfig)]) {
-        let region = &self.scope.region;
-        let problem = |(key, route): &(&str, &RouteConfig)| {
-            let uri = route.integration.integration_uri.known()?.as_deref()?;
-            let found = Arn::split(uri).ok().filter(|arn| arn.region != region)?.region;
-            let message = format!("The private target is in Region {found:?}, but the gateway is in {region:?}.");
-            let path = AttributePath::new("route_config").key(key).attribute("integration_uri");
-            Some(Problem::new(path, message, "Use a listener or a Cloud Map service in the Region of the gateway."))
-        };
-        self.problems.extend(routes.iter().filter_map(problem));
+        let hint = "Use a function in the partition of the gateway.";
+        self.problems.extend(elsewhere(path.clone(), &function.to_string(), self.scope, Needs::PARTITION, hint));
     }
 
     /// Functions in other accounts are neither changed nor read. If the provider's account ID is unknown, every

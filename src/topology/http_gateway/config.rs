@@ -186,8 +186,9 @@ crate::attributes! {
         /// effect without `access_log_logservice_group_subscription_destination_arn`.
         access_log_logservice_group_subscription_filter_pattern: Input<String>
             = default("").check(Check::length(0, 1024)).in_place(),
-        /// ARN of the IAM role that CloudWatch Logs assumes to write to a stream. Required if the destination is a
-        /// Kinesis stream or a Firehose delivery stream. Has no effect with another destination.
+        /// ARN of the IAM role, of the account of the gateway, that CloudWatch Logs assumes to write to a stream.
+        /// Required if the destination is a Kinesis stream or a Firehose delivery stream. Has no effect with another
+        /// destination.
         access_log_logservice_group_subscription_role_arn: Input<Option<String>>
             = optional().check(role()).in_place(),
         /// Custom domain name of the gateway: at most 253 lowercase letters, digits, hyphens and dots, without a
@@ -214,8 +215,8 @@ crate::attributes! {
         /// permissions of the provider. A domain whose certificate is imported or issued by a private CA needs another
         /// certificate that verifies its ownership, which no input expresses.
         mutual_tls_authentication: Input<Option<MutualTlsConfig>> = optional().only_if_set("domain_name").in_place(),
-        /// ARN of the custom domain's certificate in ACM, in the Region of the gateway. It must cover `domain_name`. To
-        /// use a certificate that the same run creates, set it to the `certificate_arn` of an
+        /// ARN of the custom domain's certificate in ACM, in the account and Region of the gateway. It must cover
+        /// `domain_name`. To use a certificate that the same run creates, set it to the `certificate_arn` of an
         /// `aws_acm_certificate_validation`. Defaults to the best certificate that the provider finds in ACM (see
         /// `certificate_domain`); the plan shows it here. If you set it, the provider looks up no certificate, and
         /// `certificate_domain` must not be another domain than `domain_name`. API Gateway may take up to an hour to
@@ -315,8 +316,8 @@ crate::attributes! {
         /// Whether the function returns a boolean (`isAuthorized`) instead of an IAM policy. Requires
         /// `authorizer_payload_format_version = "2.0"`.
         enable_simple_responses: Input<bool> = default(false).in_place(),
-        /// ARN of the IAM role that API Gateway assumes to call the function. By default, the provider adds a
-        /// permission to the policy of the function instead.
+        /// ARN of the IAM role, of the account of the gateway, that API Gateway assumes to call the function. By
+        /// default, the provider adds a permission to the policy of the function instead.
         authorizer_credentials_arn: Input<Option<String>>
             = optional().check(role()).change(PlanEffect::PartialReplace(OTHER_FUNCTION)),
     }

@@ -57,8 +57,9 @@ crate::attributes! {
         /// `request_parameters`. Each change of such an integration creates another one.
         integration_subtype: Input<Option<String>>
             = optional().check(parameters::subtype()).change(PlanEffect::PartialReplace(NEW)),
-        /// ARN of the IAM role that API Gateway assumes to call the function or the service. By default, the provider
-        /// adds a permission to the policy of the function instead. Removing it creates another integration.
+        /// ARN of the IAM role, of the account of the gateway, that API Gateway assumes to call the function or the
+        /// service. By default, the provider adds a permission to the policy of the function instead. Removing it
+        /// creates another integration.
         credentials_arn: Input<Option<String>> = optional().conflicts_with("integration_uri")
             .check(role()).change(PlanEffect::PartialReplace(OTHER)),
         /// Changes of requests, such as `"overwrite:path" = "$request.path.proxy"`. A name is `append`, `overwrite` or

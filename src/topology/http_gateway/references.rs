@@ -2,6 +2,7 @@
 
 use super::blueprint::{authorizer_uri, given_links};
 use super::config::GatewayConfig;
+use super::vpc_links::ENTRIES;
 use crate::model::keys::gateway::LOG_GROUP;
 use crate::model::{Api, Arn, Destination, DnsRecord, FunctionArn, KmsKey, Needs, Outside, Reference, Scope};
 use crate::plugin::{AttributePath, Input};
@@ -10,7 +11,8 @@ use crate::plugin::{AttributePath, Input};
 pub(super) fn references(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
     let mut all = functions(config, scope);
     all.extend(given_links(config).map(|(id, path)| Reference::new(Outside::VpcLink(id.clone()), path)));
-    all.extend(of_logs(config));
+    all.extend(subnets(config));
+    all.extend(of_logs(config, scope));
     all.extend(of_domain(config, scope));
     all
 }
@@ -41,11 +43,20 @@ fn functions(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
     ours.map(|(arn, path)| Reference::new(Outside::Function(arn), path)).collect()
 }
 
+/// The subnets of the VPC links.
+fn subnets(config: &GatewayConfig) -> impl Iterator<Item = Reference> {
+    config.vpc_links.known().into_iter().flatten().flat_map(|(name, entry)| {
+        let ids = entry.known().and_then(|entry| entry.subnet_ids.known()).into_iter().flatten();
+        let path = ENTRIES.path(name).attribute("subnet_ids");
+        ids.filter_map(Input::known).map(move |id| Reference::new(Outside::Subnet(id.clone()), path.clone()))
+    })
+}
+
 fn has_logs(config: &GatewayConfig) -> bool {
     config.access_log_logservice_group_name != Input::Known(None)
 }
 
-fn of_logs(config: &GatewayConfig) -> Vec<Reference> {
+fn of_logs(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
     let mut all = Vec::new();
     if let Input::Known(Some(name)) = &config.access_log_logservice_group_name {
         let path = AttributePath::new("access_log_logservice_group_name");
@@ -54,10 +65,16 @@ fn of_logs(config: &GatewayConfig) -> Vec<Reference> {
     // A key ID or an alias is looked up for its ARN.
     if let (true, Input::Known(Some(key))) = (has_logs(config), &config.access_log_logservice_group_kms_key_id)
         && let Ok(KmsKey::Arn(arn)) = KmsKey::parse(key)
+        && is_in(&arn, scope, Needs::REGION)
     {
         all.push(Reference::new(Outside::KmsKey(arn), AttributePath::new("access_log_logservice_group_kms_key_id")));
     }
     all
+}
+
+/// Whether AWS accepts an object where it is. Otherwise, the plan refuses it, and it is not looked up.
+fn is_in(arn: &str, scope: &Scope, needs: Needs) -> bool {
+    Arn::parse(arn).is_ok_and(|arn| arn.place_in(scope, needs).is_ok())
 }
 
 fn of_domain(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
@@ -68,9 +85,8 @@ fn of_domain(config: &GatewayConfig, scope: &Scope) -> Vec<Reference> {
         let mapping = Outside::Mapping { domain: name.clone(), path: String::new(), stage: stage.clone() };
         all.push(Reference::new(mapping, path.clone()));
     }
-    let is_ours = |arn: &str| Arn::parse(arn).is_ok_and(|arn| arn.place_in(scope, Needs::ACCOUNT).is_ok());
     if let Input::Known(Some(arn)) = &config.certificate_arn
-        && is_ours(arn)
+        && is_in(arn, scope, Needs::ACCOUNT)
     {
         all.push(Reference::new(Outside::Certificate(arn.clone()), AttributePath::new("certificate_arn")));
     }

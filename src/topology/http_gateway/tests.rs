@@ -5,6 +5,7 @@ mod endpoints;
 mod generator;
 mod links;
 mod logs;
+mod places;
 mod settings;
 mod tokens;
 mod unknown;

@@ -24,7 +24,7 @@ crate::attributes! {
         /// Name in AWS. Defaults to the key of the entry.
         name: Input<Option<String>> = optional().check(Check::length(1, 128)).in_place(),
         /// IDs of 1 to 10 subnets, of which each gets a network interface; one per AZ is enough. API Gateway has no
-        /// links in some AZs.
+        /// links in some AZs; the plan warns of those that AWS's documentation leaves out.
         subnet_ids: Input<BTreeSet<Input<String>>>
             = required().check(ids("subnet-", 1, MOST_SUBNETS)).change(PlanEffect::PartialReplace(REPLACED)),
         /// IDs of the security groups of the network interfaces, which the groups of the private endpoints must admit.
@@ -60,12 +60,16 @@ pub(super) fn problems(links: &Input<BTreeMap<String, Input<LinkConfig>>>) -> Ve
     problems
 }
 
-/// The warnings about links without security groups, which may reach nothing.
-pub(super) fn warnings(links: &Input<BTreeMap<String, Input<LinkConfig>>>) -> Vec<Problem> {
+/// The warnings about links without security groups, which may reach nothing, and about those that no route uses. What
+/// routes use is `None` if it is unknown.
+pub(super) fn warnings(
+    links: &Input<BTreeMap<String, Input<LinkConfig>>>,
+    used: Option<&BTreeSet<&str>>,
+) -> Vec<Problem> {
     let is_bare = |entry: &&LinkConfig| {
         entry.security_group_ids.known().is_some_and(|groups| groups.as_ref().is_none_or(BTreeSet::is_empty))
     };
-    let warning = |(name, entry): (&String, &Input<LinkConfig>)| {
+    let bare = |(name, entry): (&String, &Input<LinkConfig>)| {
         entry.known().filter(is_bare)?;
         Some(Problem::new(
             ENTRIES.path(name).attribute("security_group_ids"),
@@ -73,7 +77,19 @@ pub(super) fn warnings(links: &Input<BTreeMap<String, Input<LinkConfig>>>) -> Ve
             "Set security_group_ids to groups that the private endpoints admit.",
         ))
     };
-    links.known().into_iter().flatten().filter_map(warning).collect()
+    let unused = |name: &String| {
+        Problem::new(
+            ENTRIES.path(name),
+            format!(
+                "No route of this gateway uses the VPC link {name:?}. That is right if another gateway uses its ID."
+            ),
+            format!("Set vpc_link = {name:?} in the routes that are to use it, or remove it."),
+        )
+    };
+    let all = || links.known().into_iter().flatten();
+    let is_unused = |name: &&String| used.is_some_and(|used| !used.contains(name.as_str()));
+    let unused = all().map(|(name, _)| name).filter(is_unused).map(unused);
+    all().filter_map(bare).chain(unused).collect()
 }
 
 /// The link of an entry and its key. Tags are the merged ones.

@@ -73,7 +73,7 @@ pub(super) fn warnings(config: &GatewayConfig) -> Vec<Problem> {
     warnings.extend(unused_authorizers(config));
     warnings.extend(integrations(config));
     warnings.extend(jwt_authorizers::warnings(&config.jwt_authorizers));
-    warnings.extend(vpc_links::warnings(&config.vpc_links));
+    warnings.extend(vpc_links::warnings(&config.vpc_links, used_links(config).as_ref()));
     warnings.extend(stage::prefixed_paths(config));
     if let (Input::Known(true), Input::Known(None)) = (&config.disable_execute_api_endpoint, &config.domain_name) {
         warnings.push(Problem::new(
@@ -136,6 +136,13 @@ fn unused_authorizers(config: &GatewayConfig) -> Vec<Problem> {
         )
     };
     unused.map(warning).collect()
+}
+
+/// The VPC links that routes name. `None` if one of them is unknown.
+fn used_links(config: &GatewayConfig) -> Option<BTreeSet<&str>> {
+    let routes = config.route_config.known()?.values();
+    let used = routes.map(|route| Some(route.known()?.integration.vpc_link.known()?.as_deref()));
+    Some(used.collect::<Option<BTreeSet<_>>>()?.into_iter().flatten().collect())
 }
 
 fn quotas(config: &GatewayConfig) -> Vec<Problem> {
@@ -424,20 +431,6 @@ mod tests {
         }
         assert_eq!(issued("https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_a"), []);
         assert_eq!(issued(UNKNOWN), []);
-    }
-
-    #[test]
-    fn a_link_without_security_groups_uses_the_default_one() {
-        let link = |groups: Json| {
-            let main = json!({"subnet_ids": ["subnet-1"], "security_group_ids": groups});
-            warned(json!({"vpc_links": {"main": main}}))
-        };
-        for groups in [json!(null), json!([])] {
-            let found = link(groups);
-            assert_eq!((found.len(), found[0].0.as_str()), (1, "vpc_links[\"main\"].security_group_ids"));
-            assert!(found[0].1.contains("AWS uses the default security group of the VPC"), "{found:?}");
-        }
-        assert_eq!((link(json!(["sg-1"])), link(json!(UNKNOWN))), (vec![], vec![]));
     }
 
     #[test]

@@ -176,8 +176,8 @@ fn of_living(reference: &Reference, owner: &OwningRoot, keeps: Option<bool>, is_
             owner.id
         ),
         false => format!(
-            "If this plan replaces {}, or the same run destroys it before, the apply continues. Otherwise it fails \
-             before its first change. {}",
+            "If this plan replaces {}, or the same run deletes or releases the {to} there, for which the apply waits up \
+             to 2 minutes, it continues. Otherwise it fails before its first change. {}",
             owner.id,
             other_name(path)
         ),

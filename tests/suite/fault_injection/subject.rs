@@ -222,7 +222,7 @@ impl Subject {
             Kind::Gateway => {
                 let gateway = if changed { self.changed_gateway() } else { self.gateway() };
                 let resource = json!({ "resource": { "fgw_http_gateway": { "this": gateway } } });
-                self.workspace.write("main.tf.json", &resource.to_string());
+                self.workspace.write("main.tf.json", &self.proxy.account().fill_in(&resource.to_string()));
             }
         }
     }

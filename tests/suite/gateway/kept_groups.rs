@@ -215,3 +215,21 @@ fn two_adopted_apis_never_own_one_group() {
         }
     }
 }
+
+#[test]
+fn a_log_group_moves_between_two_gateways_in_one_apply() {
+    for keeps in [true, false] {
+        let env = TestEnv::with_terraform();
+        let with_group = |name: &str| logging(&env, keeps, json!({ "name": name }));
+        let without = |name: &str| json!({ "name": name, "route_config": { "GET /a": env.to("orders") } });
+        env.configs(&[("one", &with_group("one")), ("two", &without("two"))], &json!({}));
+        env.apply_config();
+        log_events::write(env.proxy.account(), GROUP, "first");
+        env.configs(&[("one", &without("one")), ("two", &with_group("two"))], &json!({}));
+        env.apply_config();
+        let expected: &[&str] = if keeps { &["first"] } else { &[] };
+        assert_eq!(events(&env), expected, "kept: {keeps}");
+        assert!(env.proxy.account().list_of("log_groups").iter().any(|it| it["logGroupName"] == GROUP));
+        env.destroy();
+    }
+}

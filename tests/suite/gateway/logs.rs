@@ -146,7 +146,8 @@ fn a_subscription_moves_to_a_stream_and_back_in_safe_order() {
         ["PutSubscriptionFilter /shop/access", "RemovePermission subscription_permission"],
     );
     let shown = |pattern: &str, distribution: &str| {
-        [ours(&env), pattern.to_owned(), stream(&env), ROLE.to_owned(), distribution.to_owned()]
+        let role = env.proxy.account().fill_in(ROLE);
+        [ours(&env), pattern.to_owned(), stream(&env), role, distribution.to_owned()]
     };
     assert_eq!(filters(&env, GROUP), [shown("500", "Random")]);
     assert_eq!(log_sources(&env, "users"), Vec::<String>::new());

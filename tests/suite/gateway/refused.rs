@@ -4,11 +4,14 @@ use serde_json::{Value, json};
 
 use super::TestEnv;
 
-/// The errors of a configuration, each as summary and detail.
+/// The errors of a configuration, and the warnings that are errors of a plan, each as summary and detail.
 fn errors(env: &TestEnv) -> Vec<(String, String)> {
     let shown = env.workspace.run(&["validate", "-json"]);
     let report: Value = serde_json::from_str(&shown.stdout).unwrap_or_else(|error| panic!("{error}: {shown}"));
-    let found = report["diagnostics"].as_array().expect("a list").iter().filter(|it| it["severity"] == "error");
+    let is_rejected = |it: &&Value| {
+        it["severity"] == "error" || it["detail"].as_str().is_some_and(|text| text.contains("A plan rejects this"))
+    };
+    let found = report["diagnostics"].as_array().expect("a list").iter().filter(is_rejected);
     found.map(|it| (super::text(&it["summary"]), super::text(&it["detail"]))).collect()
 }
 

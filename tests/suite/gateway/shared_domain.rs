@@ -1,4 +1,5 @@
-//! A custom domain to which others have mapped their APIs: no run deletes what leads to it.
+//! Custom domains that several APIs have one after the other, or share: no run deletes what leads to a domain to which
+//! others have mapped their APIs.
 
 use serde_json::{Value, json};
 
@@ -167,4 +168,106 @@ fn a_destroy_of_a_shared_domain_is_refused_before_any_deletion() {
     shared.unmap();
     env.destroy();
     assert_eq!(shared.exists(), (vec![], vec![]));
+}
+
+/// Two gateways of one configuration, with these domains and their records.
+struct Pair {
+    env: TestEnv,
+    zone: String,
+}
+
+impl Pair {
+    fn new() -> Self {
+        let env = TestEnv::with_terraform();
+        env.certificate("*.example.com");
+        let zone = json!({ "Name": "example.com", "CallerReference": "pair" });
+        let zone = text(&env.proxy.account().boto("route53", "create_hosted_zone", zone)["HostedZone"]["Id"]);
+        let zone = zone.trim_start_matches("/hostedzone/").to_owned();
+        Self { env, zone }
+    }
+
+    fn config(&self, domains: [Option<&str>; 2]) {
+        let config = |name: &str, domain: Option<&str>| {
+            let mut config = json!({ "name": name, "route_config": { "GET /a": self.env.to("orders") } });
+            if let Some(domain) = domain {
+                config["domain_name"] = domain.into();
+                config["hosted_zone_id"] = self.zone.as_str().into();
+                config["create_dns_entry"] = true.into();
+            }
+            config
+        };
+        let [one, two] = [config("one", domains[0]), config("two", domains[1])];
+        self.env.configs(&[("one", &one), ("two", &two)], &json!({}));
+    }
+
+    /// The IDs of the APIs to which the domains lead.
+    fn targets(&self) -> Vec<(String, String)> {
+        let domains = self.env.proxy.account().list_of("domain_names").into_iter();
+        let mut targets: Vec<_> =
+            domains.map(|it| (text(&it["DomainName"]), text(&it["mappings"][0]["ApiId"]))).collect();
+        targets.sort();
+        targets
+    }
+
+    fn api_ids(&self) -> [String; 2] {
+        ["one", "two"]
+            .map(|label| text(self.env.workspace.state().attribute(&format!("fgw_http_gateway.{label}"), "id")))
+    }
+}
+
+#[test]
+fn a_domain_moves_between_two_gateways_in_one_apply() {
+    let pair = Pair::new();
+    pair.config([Some(NAME), None]);
+    pair.env.apply_config();
+    let [one, two] = pair.api_ids();
+    for (domains, to) in [([None, Some(NAME)], &two), ([Some(NAME), None], &one)] {
+        pair.config(domains);
+        let plan = pair.env.workspace.plan(&[]);
+        assert!(plan.code == 2 && plan.says("The custom domain \"api.example.com\" belongs to"), "{plan}");
+        pair.env.apply_config();
+        assert_eq!(pair.targets(), [(NAME.to_owned(), to.clone())]);
+    }
+    pair.env.destroy();
+}
+
+#[test]
+fn an_exchange_of_domains_fails_unchanged_and_says_how() {
+    let pair = Pair::new();
+    let (one, two, three) = (Some(NAME), Some("www.example.com"), Some("new.example.com"));
+    pair.config([one, two]);
+    pair.env.apply_config();
+    let ids = pair.api_ids();
+    let before = pair.targets();
+    pair.config([two, one]);
+    let calls = pair.env.proxy.mutations().len();
+    for run in [pair.env.workspace.plan(&[]), pair.env.workspace.apply(&[])] {
+        run.failed_with("exchange the custom domain").failed_with("Give one of them a third name");
+        assert!(!run.says("delete-domain-name"), "{run}");
+    }
+    assert_eq!((pair.env.proxy.mutations().len(), pair.targets()), (calls, before));
+    // What the message says.
+    pair.config([three, one]);
+    pair.env.apply_config();
+    pair.config([two, one]);
+    pair.env.apply_config();
+    let [first, second] = ids;
+    assert_eq!(pair.targets(), [(NAME.to_owned(), second), ("www.example.com".to_owned(), first)]);
+    pair.env.destroy();
+}
+
+#[test]
+fn two_gateways_of_one_configuration_never_have_one_domain() {
+    let pair = Pair::new();
+    pair.config([Some(NAME), Some(NAME)]);
+    pair.env.workspace.apply(&[]).failed_with("require the custom domain \"api.example.com\" of their own");
+    assert_eq!(pair.env.proxy.mutations().len(), 0);
+    pair.config([Some(NAME), None]);
+    pair.env.apply_config();
+    pair.config([Some(NAME), Some(NAME)]);
+    let run = pair.env.workspace.plan(&[]);
+    assert_eq!(run.code, 1, "{run}");
+    assert!(!run.says("delete-domain-name"), "{run}");
+    pair.config([Some(NAME), None]);
+    pair.env.destroy();
 }

@@ -166,9 +166,50 @@ fn a_link_of_an_interrupted_run_is_taken_over_or_named() {
 }
 
 #[test]
+fn the_zones_of_the_subnets_of_a_link_are_checked() {
+    let env = TestEnv::new();
+    env.proxy.has_policies_of_configurations();
+    let config = |subnet: &str| env.linked(&link(&["subnet-1", subnet], &json!({})));
+    env.config(&config("subnet-3"));
+    let plan = env.workspace.plan(&[]);
+    assert_eq!(plan.code, 2, "{plan}");
+    for text in ["subnet-3 is in the AZ use1-az3", "AWS documents no VPC links there", "Use a subnet of another AZ."] {
+        assert!(plan.says(text), "{text}: {plan}");
+    }
+    env.workspace.apply(&[]).failed_with("Subnet 'subnet-3' is in Availability Zone 'use1-az3'");
+    env.config(&config("subnet-9"));
+    let plan = env.workspace.plan(&[]);
+    plan.failed_with(
+        "The subnet subnet-9 of subnet_ids of \"main\" does not exist in this account and Region (us-east-1).",
+    );
+    env.apply(&config("subnet-2"));
+    env.proxy.clear_calls();
+    env.config(&config("subnet-2"));
+    env.workspace.plan(&[]);
+    assert_eq!(env.proxy.count("DescribeSubnets"), 0, "only new subnets are looked up");
+    env.destroy();
+}
+
+#[test]
+fn a_listener_of_another_account_is_refused() {
+    let env = TestEnv::new();
+    let link = env.foreign_link("theirs");
+    let theirs = LISTENER.replace("123456789012", "210987654321");
+    let config = |uri: &str| json!({ "route_config": { "GET /a": { "integration_uri": uri, "vpc_link_id": link } } });
+    env.config(&config(&theirs));
+    let ours = &env.proxy.account().id;
+    let plan = env.workspace.plan(&[]);
+    plan.failed_with(&format!("is of the account 210987654321, but the provider uses the account {ours}."));
+    plan.failed_with("Use a listener or a Cloud Map service of the account and in the Region of the gateway.");
+    env.apply(&config(LISTENER));
+    env.destroy();
+}
+
+#[test]
 fn a_link_that_fails_is_replaced_by_the_next_apply() {
     let env = TestEnv::with_terraform();
-    env.set_links(&json!({ "unsupported": ["subnet-1"] }));
+    // AWS's list of zones without links may be longer than the documented one.
+    env.set_links(&json!({ "unsupported": ["use1-az1"] }));
     env.config(&env.linked(&link(&["subnet-1"], &json!({}))));
     env.workspace.apply(&[]).failed_with("Subnet 'subnet-1' is in Availability Zone");
     env.set_links(&json!({ "unsupported": [], "failure": "no free addresses" }));
@@ -363,8 +404,9 @@ fn a_gateway_whose_link_another_one_uses_is_not_destroyed() {
     let api =
         env.proxy.account().boto("apigatewayv2", "create_api", json!({ "Name": "theirs", "ProtocolType": "HTTP" }));
     let integration = json!({
-        "ApiId": api["ApiId"], "IntegrationType": "HTTP_PROXY", "IntegrationMethod": "ANY", "IntegrationUri": LISTENER,
-        "ConnectionType": "VPC_LINK", "ConnectionId": env.attribute("vpc_link_ids")["main"],
+        "ApiId": api["ApiId"], "IntegrationType": "HTTP_PROXY", "IntegrationMethod": "ANY",
+        "IntegrationUri": env.proxy.account().fill_in(LISTENER), "ConnectionType": "VPC_LINK",
+        "ConnectionId": env.attribute("vpc_link_ids")["main"],
     });
     let integration = env.proxy.account().boto("apigatewayv2", "create_integration", integration);
     let target = format!("integrations/{}", text(&integration["IntegrationId"]));

@@ -32,7 +32,7 @@ const SERVICES: &[(&str, &str)] = &[
     ("src/aws/lookups/acm", "acm"),
     ("src/aws/lookups/kms", "kms"),
     ("src/aws/config/identity", "sts"),
-    ("src/aws/config/credentials", "sts"),
+    ("src/aws/config/roles", "sts"),
 ];
 
 /// The verbs that AWS's operations begin with.

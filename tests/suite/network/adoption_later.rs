@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::interruptions::apply_killed;
-use super::{THIS, TestEnv, text};
+use super::{SHORT_TIMEOUTS, THIS, TestEnv, text};
 use crate::support::foreign::network::{ForeignNetwork, Objects, foreign_tags, one_nat_gateway_per_az};
 
 /// An adopted network in two AZs, in which boto3 has built the objects of a third one.
@@ -206,4 +206,35 @@ fn a_leftover_with_an_interface_is_taken_over_by_name() {
     assert_eq!(env.id(&key), *left);
     env.config(&transit);
     env.workspace.assert_nothing_to_do();
+}
+
+/// Its NAT gateways and its internet gateway would be deleted before its public subnets, whose AZ has a foreign one.
+#[test]
+fn a_destroy_of_a_partly_adopted_network_deletes_nothing() {
+    let network = Extended::new();
+    let env = &network.env;
+    env.config(&format!("{}{}{SHORT_TIMEOUTS}", network.common, zones(2, &network.addresses)));
+    env.workspace.apply(&[]).succeeded();
+    let before = env.attribute("aws_objects");
+    env.proxy.clear_calls();
+    let refused = env.workspace.destroy();
+    for text in [
+        ": in use",
+        "Nothing was deleted",
+        &network.further["subnet.public.2"],
+        &network.further["subnet.private_app.2"],
+    ] {
+        refused.failed_with(text);
+    }
+    assert_eq!((env.calls(), env.attribute("aws_objects")), (String::new(), before));
+    env.assert_state_matches_aws();
+    // The foreign subnets still have their way out.
+    let gateways = env.ec2("describe_nat_gateways", json!({}));
+    let states: Vec<&str> =
+        gateways["NatGateways"].as_array().expect("a list").iter().filter_map(|it| it["State"].as_str()).collect();
+    assert_eq!(states, ["available"; 3]);
+
+    network.config(&entries(&network.further));
+    env.workspace.apply(&[]).succeeded();
+    env.destroy();
 }

@@ -102,16 +102,41 @@ fn each_way_out_of_a_conflict_of_private_names_works() {
     env.change(&alone());
     let other = foreign(&env, "kms", json!({}));
     env.config(&with("kms = {}"));
-    let failed = env.workspace.apply(&[]);
+    env.proxy.clear_calls();
+    let failed = env.workspace.plan(&[]);
     failed.failed_with(&format!("{other} has the private DNS names of com.amazonaws.us-east-1.kms in this VPC"));
-    failed.failed_with("Delete it, or set private_dns_enabled to false");
+    failed.failed_with("Otherwise set private_dns_enabled to false, or delete that endpoint");
+    assert_eq!(env.calls(), "");
 
     env.change(&with("kms = { private_dns_enabled = false }"));
     env.config(&with("kms = {}"));
-    env.workspace.apply(&[]).failed_with(&format!("{other} has the private DNS names"));
+    env.workspace.plan(&[]).failed_with(&format!("{other} has the private DNS names"));
     delete(&env, &other);
     env.apply();
     assert_eq!(described(&env, "kms")["PrivateDnsEnabled"], true);
+    env.destroy();
+}
+
+#[test]
+fn a_gateway_endpoint_with_our_routes_is_named_in_the_plan() {
+    let env = TestEnv::new();
+    env.change(&alone());
+    let table = env.id("route_table.private_app.0");
+    let theirs = json!({
+        "VpcId": env.id("vpc"), "ServiceName": "com.amazonaws.us-east-1.s3", "RouteTableIds": [table],
+        "VpcEndpointType": "Gateway",
+    });
+    let theirs = text(&env.proxy.boto("ec2", "create_vpc_endpoint", theirs)["VpcEndpoint"]["VpcEndpointId"]);
+    env.config(ALONE);
+    env.proxy.clear_calls();
+    let plan = env.workspace.plan(&[]);
+    plan.failed_with(&format!(
+        "{theirs}, which this resource does not manage, routes to com.amazonaws.us-east-1.s3 in"
+    ));
+    assert!(plan.says(&table) && plan.says("create_vpc_endpoints to false"), "{plan}");
+    assert_eq!(env.calls(), "");
+    delete(&env, &theirs);
+    env.change(ALONE);
     env.destroy();
 }
 
@@ -320,7 +345,7 @@ fn a_foreign_group_with_our_name_is_named_and_can_be_adopted() {
     let theirs = text(&env.ec2("create_security_group", group)["GroupId"]);
     env.config(&with("kms = {}"));
     let adopt = format!("\"security_group.interface_endpoints\" = \"{theirs}\"");
-    env.workspace.apply(&[]).failed_with(&format!("{adopt} in adopt"));
+    env.workspace.plan(&[]).failed_with(&format!("{adopt} in adopt"));
     let group_of = |env: &TestEnv| text(&described(env, "kms")["Groups"][0]["GroupId"]);
     env.change(&with(&format!("kms = {{ security_group_ids = [\"{theirs}\"] }}")));
     assert_eq!(group_of(&env), theirs);

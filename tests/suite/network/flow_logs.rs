@@ -217,11 +217,16 @@ fn rejected_destinations_are_explained_and_can_be_corrected() {
     let theirs = env.proxy.boto("ec2", "create_flow_logs", other)["FlowLogIds"][0].clone();
     let theirs = theirs.as_str().expect("an ID").to_string();
     let taken = with(&format!("{}\n{}", app("").replace("/net/app", "/theirs"), audit("logs", "")));
-    env.config(&taken);
-    env.workspace.apply(&[]).failed_with(&format!("\"flow_log.app\" = \"{theirs}\" in adopt"));
-    let adopted = format!("{taken}\n  adopt = {{ \"flow_log.app\" = \"{theirs}\" }}");
-    let adopted = env.change(&adopted);
-    assert_eq!(adopted.calls, "CreateTags 1");
+    // AWS creates the group with the first records.
+    env.proxy.account().boto("logs", "create_log_group", json!({ "logGroupName": "/theirs" }));
+    let entries = [&*format!("\"flow_log.app\" = \"{theirs}\""), "\"log_group.flow_log.app\" = \"/theirs\""];
+    let adopting = |count: usize| format!("{taken}\n  adopt = {{ {} }}", entries[..count].join(", "));
+    for (count, next) in entries.iter().enumerate() {
+        env.config(&adopting(count));
+        env.workspace.plan(&[]).failed_with(&format!("{next} in adopt"));
+    }
+    let adopted = env.change(&adopting(entries.len()));
+    assert_eq!(adopted.calls, "CreateTags 1, TagResource 1");
     assert_eq!(env.attribute("flow_log_ids")["app"], json!(theirs));
     env.destroy();
 }

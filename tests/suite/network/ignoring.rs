@@ -185,3 +185,43 @@ fn a_route_to_an_appliance_stays_until_its_target_is_deleted() {
     env.ec2("delete_network_interface", json!({"NetworkInterfaceId": appliance}));
     env.destroy();
 }
+
+/// Terraform validates the configuration as it is written, and plans it with what `ignore_changes` keeps.
+#[test]
+fn ignored_ranges_do_not_block_a_plan() {
+    let env = TestEnv::with_terraform();
+    let blocks = format!("{ONE_AZ}\n  private_app_subnet_cidr_blocks = {{ AZ-0 = \"100.64.0.0/20\" }}");
+    env.change(&format!("{blocks}\n  secondary_cidr_blocks = [\"100.64.0.0/16\"]"));
+    env.config(&format!("{blocks}\n  lifecycle {{\n    ignore_changes = [secondary_cidr_blocks]\n  }}"));
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says("unless ignore_changes covers one of the inputs"), "{plan}");
+    env.workspace.assert_nothing_to_do();
+    env.config(&blocks);
+    env.workspace.plan(&[]).failed_with("100.64.0.0/20 is outside");
+    env.config(ONE_AZ);
+    env.destroy();
+}
+
+#[test]
+fn each_pair_is_checked_in_the_plan() {
+    let env = TestEnv::new();
+    for (pair, message) in [
+        ("  public_subnet_cidr_blocks = { AZ-0 = \"192.168.0.0/24\" }", "is outside"),
+        ("  secondary_cidr_blocks = [\"10.0.16.0/20\"]", "overlaps"),
+        ("  ipv4_netmask_length = 20", "conflicts with cidr_block"),
+        ("  enable_ipv6 = true", "the IPv6 range has no source"),
+        ("  availability_zone_ids = [\"use1-az6\"]\n  availability_zone_exclude_ids = [\"use1-az6\"]", "is also in"),
+        ("  availability_zone_ids = [\"use1-az6\"]\n  availability_zone_names = [\"us-east-1a\"]", "conflicts with"),
+    ] {
+        env.config(&format!("{ONE_AZ}\n{pair}"));
+        let validated = env.workspace.validate();
+        validated.succeeded();
+        assert!(validated.says(message) && validated.says("unless ignore_changes covers"), "{pair}: {validated}");
+        env.workspace.plan(&[]).failed_with(message);
+    }
+    // What one input breaks alone, no other one can change.
+    env.config(&format!("{ONE_AZ}\n  public_subnet_cidr_blocks = {{ AZ-0 = \"10.0.0.0/40\" }}"));
+    let validated = env.workspace.validate();
+    assert_ne!(validated.code, 0, "{validated}");
+    assert_eq!(env.proxy.calls().len(), env.proxy.count("GetCallerIdentity"), "nothing is read");
+}

@@ -16,7 +16,12 @@ fn makes_a_subnet(record: &Record) -> bool {
 
 /// Kills Terraform and the provider when AWS has created this many subnets. Calls in flight still reach AWS.
 pub(super) fn apply_killed(env: &TestEnv, subnets: usize) {
-    env.proxy.pause_when(subnets, makes_a_subnet);
+    apply_killed_after(env, subnets, makes_a_subnet);
+}
+
+/// The same with another call.
+pub(super) fn apply_killed_after(env: &TestEnv, calls: usize, is_one: fn(&Record) -> bool) {
+    env.proxy.pause_when(calls, is_one);
     let mut running = env.workspace.start(&APPLY);
     running.reach(|| env.proxy.is_paused());
     running.kill();

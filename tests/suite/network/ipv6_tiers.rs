@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::adoption::assert_is_adopted;
 use super::drift_matrix::fixes;
+use super::interruptions::apply_killed_after;
 use super::{THIS, TestEnv, assert_unchanged, text};
 use crate::support::adoption::{generate, without_adopt};
 use crate::support::foreign::network::{ForeignNetwork, Objects};
@@ -281,6 +282,40 @@ fn a_gateway_of_an_interrupted_run_is_taken_over() {
     env.destroy();
 }
 
+/// Whether AWS has created a default route for IPv6.
+fn makes_an_ipv6_route(record: &Record) -> bool {
+    let call = &record.call;
+    call.action == "CreateRoute" && call.param("DestinationIpv6CidrBlock") == "::/0" && record.worked.is_some()
+}
+
+/// Terraform has the state from before: the run was killed after its routes, or the state that it wrote is lost.
+#[test]
+fn a_lost_switch_of_ipv6_goes_on_with_and_without_refresh() {
+    for (is_killed, flags) in [(true, &[][..]), (true, &["-refresh=false"]), (false, &[]), (false, &["-refresh=false"])]
+    {
+        let env = TestEnv::with_terraform();
+        env.change(PLAIN);
+        let state = env.workspace.path().join("terraform.tfstate");
+        let before = std::fs::read(&state).expect("there is a state");
+        env.config(&everywhere());
+        env.proxy.clear_calls();
+        if is_killed {
+            apply_killed_after(&env, 2, makes_an_ipv6_route);
+        } else {
+            env.workspace.apply(&[]).succeeded();
+        }
+        std::fs::write(&state, before).expect("the state is ours");
+        env.proxy.clear_calls();
+        env.workspace.apply(flags).succeeded();
+        assert!(!env.calls().contains("CreateEgressOnlyInternetGateway"), "{flags:?}: {}", env.calls());
+        assert!(!env.calls().contains("Delete"), "{flags:?}: {}", env.calls());
+        assert_eq!(env.proxy.account().list_of("egress_only_internet_gateways").len(), 1);
+        env.workspace.assert_nothing_to_do();
+        env.assert_state_matches_aws();
+        env.destroy();
+    }
+}
+
 #[test]
 fn an_unmanaged_ipv6_route_in_a_private_table_is_refused() {
     let env = TestEnv::new();
@@ -303,15 +338,26 @@ fn an_unmanaged_ipv6_route_in_a_private_table_is_refused() {
 
 #[test]
 fn a_dual_stack_network_of_terraform_aws_modules_is_adopted() {
-    let (applied, objects) = assert_is_adopted(terraform_aws_modules);
+    let (applied, objects) = assert_is_adopted(|env| terraform_aws_modules(env, true));
     assert!(objects.contains_key("egress_only_internet_gateway"), "{objects:?}");
     assert!(!applied.says("ignore_drift"), "{applied}");
 }
 
+/// No input expresses a range that a customer has brought to AWS.
+#[test]
+fn a_network_with_a_byoip_range_is_adopted_and_keeps_it() {
+    let (_, objects) = assert_is_adopted(|env| {
+        let built = terraform_aws_modules(env, false);
+        env.proxy.brings_ipv6_ranges();
+        built
+    });
+    assert!(objects.contains_key("subnet.private_app.1"), "{objects:?}");
+}
+
 /// A network of the module vpc of terraform-aws-modules with `enable_ipv6`: IPv6 prefixes 0 and 1 of the public
-/// subnets, 2 and 3 of the private ones, addresses on creation, and an egress-only internet gateway for the private
-/// tables.
-fn terraform_aws_modules(env: &TestEnv) -> (String, Objects) {
+/// subnets, 2 and 3 of the private ones, addresses on creation, and default routes. The private tables have them to an
+/// egress-only internet gateway. Without `has_routes`, the network has neither.
+fn terraform_aws_modules(env: &TestEnv, has_routes: bool) -> (String, Objects) {
     let foreign = ForeignNetwork::new(&env.proxy, "legacy");
     env.ec2("modify_vpc_attribute", json!({ "VpcId": foreign.vpc, "EnableDnsHostnames": { "Value": true } }));
     let associate = json!({ "VpcId": foreign.vpc, "AmazonProvidedIpv6CidrBlock": true });
@@ -321,15 +367,19 @@ fn terraform_aws_modules(env: &TestEnv) -> (String, Objects) {
         text(&vpcs["Vpcs"][0]["Ipv6CidrBlockAssociationSet"][0]["Ipv6CidrBlock"]).parse().expect("a range");
     let internet = foreign.internet_gateway();
     foreign.tag(&internet, &[("Name", "legacy")]);
-    let created = env.ec2("create_egress_only_internet_gateway", json!({ "VpcId": foreign.vpc }));
-    let egress = text(&created["EgressOnlyInternetGateway"]["EgressOnlyInternetGatewayId"]);
-    foreign.tag(&egress, &[("Name", "legacy")]);
-    let mut objects = Objects::from([
-        ("vpc".into(), foreign.vpc.clone()),
-        ("internet_gateway".into(), internet.clone()),
-        ("egress_only_internet_gateway".into(), egress.clone()),
-    ]);
+    let mut objects =
+        Objects::from([("vpc".into(), foreign.vpc.clone()), ("internet_gateway".into(), internet.clone())]);
+    let mut egress = String::new();
+    if has_routes {
+        let created = env.ec2("create_egress_only_internet_gateway", json!({ "VpcId": foreign.vpc }));
+        egress = text(&created["EgressOnlyInternetGateway"]["EgressOnlyInternetGatewayId"]);
+        foreign.tag(&egress, &[("Name", "legacy")]);
+        objects.insert("egress_only_internet_gateway".into(), egress.clone());
+    }
     let ipv6_route = |table: &str, kind: &str, target: &str| {
+        if !has_routes {
+            return;
+        }
         let route = json!({ "RouteTableId": table, "DestinationIpv6CidrBlock": "::/0", kind: target });
         env.ec2("create_route", route);
     };
@@ -364,7 +414,7 @@ fn terraform_aws_modules(env: &TestEnv) -> (String, Objects) {
 #[test]
 fn an_adopted_dual_stack_network_is_changed_and_destroyed() {
     let env = TestEnv::with_terraform();
-    let (vpc, objects) = terraform_aws_modules(&env);
+    let (vpc, objects) = terraform_aws_modules(&env, true);
     let generated = generate(&env.workspace, THIS, &vpc, "");
     env.workspace.apply(&[]).succeeded();
     env.workspace.config("");

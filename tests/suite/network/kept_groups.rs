@@ -163,9 +163,9 @@ fn two_networks_never_own_one_group() {
     let owned = tags(&env);
     env.workspace.config(&env.of_account(&both(false)));
     let plan = env.workspace.plan(&[]);
-    assert!(plan.says("belongs to vpc-"), "{plan}");
+    plan.failed_with("Both this resource and fgw_four_tier_vpc \"other\" require the log group \"/net/app\"");
     env.proxy.clear_calls();
-    env.workspace.apply(&[]).failed_with("so this resource may not use it");
+    env.workspace.apply(&[]).failed_with("of their own");
     assert_eq!(env.proxy.mutations().len(), 0);
     env.workspace.config(&env.of_account(&both(true)));
     env.workspace.apply(&[]).succeeded();
@@ -178,12 +178,12 @@ fn two_networks_never_own_one_group() {
 }
 
 #[test]
-fn of_two_new_networks_only_one_creates_a_group() {
+fn two_new_networks_never_require_one_group() {
     let env = TestEnv::new();
     let other = format!("{}\n  vpc_name = \"other\"\n  cidr_block = \"10.9.0.0/16\"", logging(true, ""));
     let other = super::network(&other).replace("\"this\"", "\"other\"");
     env.workspace.config(&env.of_account(&format!("{}\n{other}", super::network(&logging(true, "")))));
     let run = env.workspace.apply(&[]);
-    run.failed_with("log group \"/net/app\"");
-    assert_eq!((env.proxy.count("CreateVpc"), env.proxy.count("CreateLogGroup")), (1, 1), "{run}");
+    run.failed_with("require the log group \"/net/app\" of their own");
+    assert_eq!(env.proxy.mutations().len(), 0, "{run}");
 }

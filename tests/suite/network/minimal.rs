@@ -37,6 +37,12 @@ fn a_first_plan_shows_no_empty_input() {
     // An empty output says that there is nothing.
     let outputs = [
         "drift",
+        "flow_log_arns",
+        "flow_log_deliver_statuses",
+        "flow_log_ids",
+        "interface_endpoint_dns_entries",
+        "interface_endpoint_ids",
+        "interface_endpoint_network_interface_ids",
         "pending_deletion",
         "private_nat_gateway_ids",
         "transit_route_table_ids",
@@ -46,9 +52,9 @@ fn a_first_plan_shows_no_empty_input() {
     ];
     assert_eq!(empty, outputs, "{plan}");
     assert!(!plan.says("cloud_region"), "{plan}");
-    // 385 without `status`, `restrict_default_security_group` and the three lines of `ipv6_subnet_tiers`, which came
-    // later.
-    assert!(shown.len() <= 390, "{} lines:\n{plan}", shown.len());
+    // 385 without `status`, `restrict_default_security_group`, the three lines of `ipv6_subnet_tiers` and the six empty
+    // maps of flow logs and interface endpoints, which came later.
+    assert!(shown.len() <= 396, "{} lines:\n{plan}", shown.len());
 }
 
 #[test]

@@ -2,13 +2,15 @@
 
 use super::TestEnv;
 
-/// Asserts that a plan fails with all of these texts.
+/// Asserts that a plan fails with all of these texts. The errors of a validation end it, so that those about several
+/// inputs, which only a plan rejects, are warnings next to them.
 pub(super) fn rejected(attributes: &str, says: &[&str]) {
     let env = TestEnv::with_terraform();
     env.config(attributes);
     let plan = env.workspace.plan(&[]);
+    assert_eq!(plan.code, 1, "{plan}");
     for text in says {
-        plan.failed_with(text);
+        assert!(plan.says(text), "no {text:?} in {plan}");
     }
     assert_eq!(env.proxy.mutations().len(), 0, "a plan changes nothing");
 }

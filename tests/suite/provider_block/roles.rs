@@ -194,7 +194,8 @@ fn web_identity_errors_name_the_file_or_the_role() {
         "Token expired: ey.old-token-of-a-build",
     ));
     let run = plan(Some("ey.old-token-of-a-build"));
-    run.failed_with("the role arn:aws:iam::123456789012:role/ci could not be assumed").failed_with("Token expired");
+    run.failed_with("The role arn:aws:iam::123456789012:role/ci could not be assumed: ExpiredTokenException: ");
+    run.failed_with("Token expired");
     assert!(!run.says("ey.old-token-of-a-build"), "the message contains the token, which AWS quotes:\n{run}");
     assert_eq!(proxy.calls().len(), 1, "a rejected call is not retried: {:?}", proxy.by_action());
 }
@@ -239,21 +240,42 @@ fn profile_role_chains_use_the_sts_endpoint_and_region() {
         let roles = role_calls(&proxy);
         assert_eq!(roles.iter().map(|call| call.access_key.as_str()).collect::<Vec<_>>(), [key], "{profile}");
     }
-    proxy.fault(Fault::on("AssumeRole").answer(403, "AccessDenied", "You may not assume it"));
-    plan("deploy", "").failed_with("role/gate could not be assumed").failed_with("You may not assume it");
+    proxy.fault(Fault::on("AssumeRole").answer(403, "AccessDenied", REFUSED));
+    plan("deploy", "").failed_with(&format!("role/gate could not be assumed: AccessDenied: {REFUSED}"));
+}
+
+/// What STS says about a role that is not assumed a second time.
+const REFUSED: &str = "You may not assume it, with an explicit deny in an identity-based policy";
+
+/// A network whose provider assumes a role.
+fn with_role(proxy: &Proxy) -> Workspace {
+    let role = "  assume_role {\n    role_arn = \"arn:aws:iam::123456789012:role/deploy\"\n  }\n";
+    let workspace = Workspace::with_provider(proxy, role);
+    workspace.config(&network("this", ""));
+    workspace
 }
 
 #[test]
 fn rejected_role_is_reported_with_the_message_of_sts() {
     let proxy = Proxy::moto();
-    proxy.fault(Fault::on("AssumeRole").answer(403, "AccessDenied", "You may not assume it"));
-    let role = "  assume_role {\n    role_arn = \"arn:aws:iam::123456789012:role/deploy\"\n  }\n";
-    let workspace = Workspace::with_provider(&proxy, role);
-    workspace.config(&network("this", ""));
-    let run = workspace.plan(&[]);
-    run.failed_with("the role arn:aws:iam::123456789012:role/deploy could not be assumed");
-    run.failed_with("You may not assume it");
-    assert_eq!(proxy.mutations().len(), 0);
+    proxy.fault(Fault::on("AssumeRole").answer(403, "AccessDenied", REFUSED));
+    let run = with_role(&proxy).plan(&[]);
+    run.failed_with("Could not configure the provider: role cannot be assumed");
+    let role = "The role arn:aws:iam::123456789012:role/deploy could not be assumed";
+    run.failed_with(&format!("{role}: AccessDenied: {REFUSED}"));
+    run.failed_with("Check that the role exists, that its trust policy allows the caller, and that a policy");
+    assert!(!run.says("Error {"), "{run}");
+    assert_eq!((proxy.mutations().len(), proxy.count("AssumeRole")), (0, 1), "an explicit deny is not retried");
+}
+
+#[test]
+fn a_role_that_iam_does_not_know_yet_is_assumed_again() {
+    let proxy = Proxy::moto();
+    let text = "User: arn:aws:iam::123456789012:user/ci is not authorized to perform: sts:AssumeRole";
+    proxy.fault(Fault::on("AssumeRole").nth(1).answer(403, "AccessDenied", text));
+    let run = with_role(&proxy).plan(&[]);
+    assert_eq!(run.code, 2, "{run}");
+    assert_eq!(proxy.count("AssumeRole"), 2);
 }
 
 #[test]

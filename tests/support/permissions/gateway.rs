@@ -1,7 +1,8 @@
-//! The permissions for gateways and for the provider block: the calls of all services but EC2.
+//! The permissions for gateways and for the provider block.
 
 use super::Condition::{
-    None as Always, OurApi, PassToApiGateway, PassToLogs, Principals, RecordOfDomain, ServiceLinkedRole, WithApiMark,
+    InRegion, None as Always, OurApi, PassToApiGateway, PassToLogs, Principals, RecordOfDomain, ServiceLinkedRole,
+    WithApiMark,
 };
 use super::Policy::{GatewayChange, GatewayOptions, GatewayRead, Provider};
 use super::{By, Calls, Feature, Implied, Needed, Purpose, Unrestricted};
@@ -21,6 +22,12 @@ const PURPOSES: &[Purpose] = &[
         "VpcLinks",
         "The VPC links, and the lookup of each new `vpc_link_id`",
         Needed::If(&["vpc_links", "vpc_link_id"], ". An import needs it too, and a plan skips the lookup without it"),
+    ),
+    (
+        GatewayRead,
+        "VpcLinkSubnets",
+        "Looks up the subnets that are new in the configuration",
+        Needed::If(&["vpc_links"], ", or you need no check of the subnets in the plan"),
     ),
     (GatewayRead, "Permissions", "Reads the permissions to invoke the functions", Needed::Always),
     (
@@ -125,6 +132,7 @@ const CALLS: &[(&str, &[Calls])] = &[
         ],
     ),
     ("apigateway", API),
+    ("ec2", &[(GatewayRead, "VpcLinkSubnets", &["DescribeSubnets"], &["*"], InRegion)]),
     (
         "lambda",
         &[

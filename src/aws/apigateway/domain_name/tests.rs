@@ -120,23 +120,31 @@ async fn timeout_reports_the_last_status() {
 async fn existing_domain_is_not_adopted_whatever_its_tags_are() {
     let forged = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "domain", "fgw:request": "0123" });
     let of_another = json!({ "fgw:resource": "http_gateway/api2", "fgw:object": "domain" });
-    for (region, tags) in [
-        ("domain-foreign", json!({})),
-        ("domain-of-another", of_another),
-        ("domain-ours", ours()),
-        ("domain-forged", forged),
+    let command = "delete-domain-name --domain-name api.example.com";
+    let living = Answer::Json(200, json!({ "apiId": "api2" }));
+    for (region, tags, api, part) in [
+        ("domain-foreign", json!({}), None, "A killed run or someone else"),
+        ("domain-of-another", of_another.clone(), Some(("GET /v2/apis/api2", living)), "apply again"),
+        ("domain-of-none", of_another, Some(("GET /v2/apis/api2", not_found())), "A killed run or someone else"),
+        ("domain-ours", ours(), None, "A killed run or someone else"),
+        ("domain-forged", forged, None, "A killed run or someone else"),
     ] {
-        let aws = Recorded::default().on(POST, taken()).on(GET, domain("AVAILABLE", "", tags));
+        let mut aws = Recorded::default().on(POST, taken()).on(GET, domain("AVAILABLE", "", tags));
+        let mut calls = vec![POST, GET];
+        if let Some((call, answer)) = api {
+            aws = aws.on(call, answer);
+            calls.push(call);
+        }
         let (answer, reported) = created(&aws, region).await;
         let failure = answer.unwrap_err();
         assert_eq!(failure.cause, Cause::Exists);
-        for part in
-            ["A killed run or someone else", "delete-domain-name --domain-name api.example.com", "another domain_name"]
-        {
+        for part in [part, "another domain_name"] {
             assert!(failure.text().contains(part), "no {part} in {}", failure.text());
         }
+        // No advice deletes what another resource has.
+        assert_eq!(failure.text().contains(command), region != "domain-of-another", "{}", failure.text());
         assert!(reported.ids.is_empty());
-        assert_eq!(aws.calls(), [POST, GET], "nothing is changed");
+        assert_eq!(aws.calls(), calls, "nothing is changed");
     }
 }
 

@@ -310,14 +310,18 @@ async fn a_rejected_role_is_reported_without_secrets() {
         return;
     }
     let server = Loopback::http(|_, _| {
-        let error = "<ErrorResponse><Error><Code>AccessDenied</Code><Message>not you</Message></Error></ErrorResponse>";
+        let error = "<ErrorResponse><Error><Code>AccessDenied</Code><Message>not you, by an explicit deny</Message>\
+                     </Error></ErrorResponse>";
         Some((403, error.to_string()))
     })
     .await;
     let role = Value::map([("role_arn", "arn:aws:iam::123456789012:role/first".into())]);
     let block = keys_and_endpoint(&server.url("http"), &[("assume_role", Value::List(vec![role]))]);
     let error = error_of(connect(&block, "").await);
-    assert!(error.detail.contains("role/first") && error.detail.contains("not you"), "{}", error.detail);
+    assert_eq!(error.summary, "Could not configure the provider: role cannot be assumed");
+    let text = "The role arn:aws:iam::123456789012:role/first could not be assumed: AccessDenied: not you, by an explicit \
+                deny.\n\nCheck that the role exists, ";
+    assert!(error.detail.starts_with(text) && error.detail.contains("sts:AssumeRole"), "{}", error.detail);
     assert!(!format!("{error:?}{block:?}").contains("open sesame"));
 }
 

@@ -135,6 +135,8 @@ async fn only_a_matching_range_of_a_killed_run_is_adopted() {
         (pool(Some("ipam-pool-1"), Some("2600:1f18:0:ac00::/56"), None), "IPAM Managed", Notes::default(), false),
         (pool(Some("ipam-pool-1"), None, None), "IPAM Managed", known(), false),
         (pool(Some("ipam-pool-1"), None, None), AMAZON, Notes::default(), false),
+        (pool(Some("ipam-pool-1"), None, None), "ipv6pool-ec2-0123456789abcdef0", Notes::default(), false),
+        (amazon(None), "ipv6pool-ec2-0123456789abcdef0", Notes::default(), false),
     ] {
         let new = item("assoc-8", "any", RANGE, "associated");
         let aws = Recorded::default()

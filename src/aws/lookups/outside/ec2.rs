@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use aws_sdk_ec2::types::{Filter, ManagedPrefixList, VpnState};
+use aws_sdk_ec2::types::{Filter, ManagedPrefixList, Subnet, VpnState};
 use futures::future::join_all;
 
 use super::if_permitted;
@@ -23,6 +23,7 @@ enum Kind {
     VpnGateway,
     PrefixList,
     SecurityGroup,
+    Subnet,
 }
 
 /// Whether [`objects`] looks up this object.
@@ -36,6 +37,7 @@ fn kind(outside: &Outside) -> Option<Kind> {
         Outside::VpnGateway(_) => Some(Kind::VpnGateway),
         Outside::PrefixList(_) => Some(Kind::PrefixList),
         Outside::SecurityGroup(_) => Some(Kind::SecurityGroup),
+        Outside::Subnet(_) => Some(Kind::Subnet),
         _ => None,
     }
 }
@@ -99,6 +101,12 @@ async fn existing(session: &Session, kind: Kind, ids: &[String]) -> Result<BTree
             let call = ec2.describe_security_groups().filters(filter("group-id"));
             let found = list_all("DescribeSecurityGroups", call.into_paginator().items().send()).await?;
             found.into_iter().map(|it| it.group_id).collect()
+        }
+        Kind::Subnet => {
+            let call = ec2.describe_subnets().filters(filter("subnet-id"));
+            let found = list_all("DescribeSubnets", call.into_paginator().items().send()).await?;
+            let zone = |it: Subnet| Some((it.subnet_id?, it.availability_zone_id.unwrap_or_default()));
+            return Ok(found.into_iter().filter_map(zone).collect());
         }
     };
     Ok(found.into_iter().flatten().map(|id| (id, String::new())).collect())
@@ -206,6 +214,19 @@ mod tests {
         assert_eq!(filter, ["group-id", "sg-1", "sg-2"]);
         let call = &aws.calls("DescribeManagedPrefixLists")[0];
         assert_eq!([&call["Filter.1.Name"], &call["Filter.1.Value.1"]], ["prefix-list-id", "pl-1"]);
+    }
+
+    /// Recorded shape: DescribeSubnets.
+    #[tokio::test(start_paused = true)]
+    async fn subnets_are_looked_up_with_their_zones() {
+        let subnet = "<item><subnetId>subnet-1</subnetId><availabilityZoneId>use1-az3</availabilityZoneId></item>";
+        let aws = Recorded::default().on("DescribeSubnets", &format!("<subnetSet>{subnet}</subnetSet>"));
+        let [one, two] = ["subnet-1", "subnet-2"].map(|id| Outside::Subnet(id.to_string()));
+        let zone = Finding::Exists { owner: None, detail: "use1-az3".to_string() };
+        assert_eq!(found(&aws, &[one.clone(), two.clone()]).await, [(one, zone), (two, Finding::Missing(None))]);
+        let call = &aws.calls("DescribeSubnets")[0];
+        let filter = ["Filter.1.Name", "Filter.1.Value.1", "Filter.1.Value.2"].map(|name| call[name].as_str());
+        assert_eq!(filter, ["subnet-id", "subnet-1", "subnet-2"]);
     }
 
     #[tokio::test(start_paused = true)]

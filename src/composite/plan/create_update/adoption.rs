@@ -56,6 +56,6 @@ impl<P: Topology> PreparedPlan<'_, P> {
                 announcement.decided(&private, &decision, true, &BTreeMap::new())
             }
         };
-        Some(self.planned_with(state, requires_replace, private, facts, roots))
+        Some(self.planned_with(state, requires_replace, private, facts, (roots, scope)))
     }
 }

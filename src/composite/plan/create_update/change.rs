@@ -76,6 +76,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
             return None;
         }
         let decision = self.without_lost(cloud, roots, &basis, &mut private, decision, diagnostics).await?;
+        self.check_names(roots, &basis, (&private, replacing), decision.as_ref(), diagnostics)?;
         let is_create = request.prior.is_null() || replacing;
         self.check_new_root((cloud, &facts, old.as_ref()), is_create, &mut private, decision.as_ref(), diagnostics)
             .await?;
@@ -105,7 +106,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
             // Terraform replaces a resource only for an attribute whose planned value differs.
             state.set("id", Value::Unknown);
         }
-        Some(self.planned_with(state, requires_replace, private, facts, roots))
+        Some(self.planned_with(state, requires_replace, private, facts, (roots, scope)))
     }
 
     /// Returns the planned state while unknown inputs leave the set of objects open.

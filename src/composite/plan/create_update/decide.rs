@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::mem::discriminant;
 
 use super::{OrReport, PreparedPlan};
-use crate::cloud::{Cloud, Failure, Observed};
+use crate::cloud::{Begun, Cloud, Failure, Observed, Obstacle};
 use crate::composite::adoption::Consent;
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::plan::Roots;
 use crate::composite::private_state::Private;
 use crate::composite::refresh::Foreign;
 use crate::composite::{adoption, dependents, diagnostics, refresh, takeover};
-use crate::model::{Inventory, Key};
-use crate::plugin::Diagnostics;
+use crate::model::{Entry, Inventory, Key, Object};
+use crate::plugin::{Diagnostics, Problem};
 use crate::reconcile::Action;
 use crate::topology::Topology;
 
@@ -29,7 +29,8 @@ impl<P: Topology> PreparedPlan<'_, P> {
         diagnostics: &mut Diagnostics,
     ) -> Option<(Option<Decision>, BTreeMap<Key, String>)> {
         let (root_id, named) = (self.request.prior.get("id").as_str(), &consent.unread(&private.inventory));
-        let (mut is_current, mut is_searched) = (root_id.is_none_or(|id| roots.read.contains(id)), false);
+        let mut is_current = root_id.is_none_or(|id| roots.read.contains(id));
+        let (mut is_searched, mut is_searched_for_blueprint) = (false, false);
         let mut before = private.clone();
         if !named.is_empty() {
             // A refresh does not return them.
@@ -46,14 +47,20 @@ impl<P: Topology> PreparedPlan<'_, P> {
             let taken = decided.as_ref().map(|(_, taken)| taken.clone()).unwrap_or_default();
             if !is_current && !taken.is_empty() {
                 self.read_candidates(cloud, &mut before, named).await.or_report::<P>(diagnostics)?;
-                (is_current, is_searched) = (true, false);
+                (is_current, is_searched, is_searched_for_blueprint) = (true, false, false);
                 private.clone_from(&before);
                 continue;
             }
-            if let (false, Ok((Some(decision), _))) = (is_searched, &decided) {
-                is_searched = true;
-                let found = leftovers::<P>(cloud, &before.inventory, decision).await;
-                let found = found.or_report::<P>(diagnostics)?;
+            let searched = match &decided {
+                Ok((Some(decision), _)) if !std::mem::replace(&mut is_searched, true) => created(decision),
+                // An interrupted run may have created what this configuration seems to collide with.
+                Err(()) if !std::mem::replace(&mut is_searched_for_blueprint, true) => {
+                    P::findable(&basis.context(&private.inventory))
+                }
+                _ => Vec::new(),
+            };
+            if !searched.is_empty() {
+                let found = leftovers::<P>(cloud, &before, &searched).await.or_report::<P>(diagnostics)?;
                 if !found.is_empty() {
                     takeover::add(&mut before, found, &basis.scope.ignore_tags);
                     private.clone_from(&before);
@@ -66,6 +73,11 @@ impl<P: Topology> PreparedPlan<'_, P> {
             if used.is_empty() {
                 diagnostics.0.extend(reported.0);
                 let (decision, taken) = decided.ok()?;
+                if let Some(decision) = &decision
+                    && self.is_obstructed(cloud, roots, &private.inventory, decision, diagnostics).await?
+                {
+                    return None;
+                }
                 diagnostics::warn_of_takeover::<P>(&self.name(), &unnamed, diagnostics);
                 return Some((decision, taken));
             }
@@ -73,6 +85,39 @@ impl<P: Topology> PreparedPlan<'_, P> {
             takeover::refuse(&mut before, &used);
             private.clone_from(&before);
         }
+    }
+
+    /// Reports the unmanaged objects because of which AWS would reject this decision, unless `adopt` names them. Tells
+    /// whether there are any. A plan that repeats the shown one does not look for them again.
+    async fn is_obstructed(
+        &self,
+        cloud: &dyn Cloud,
+        roots: Roots<'_>,
+        inventory: &Inventory,
+        decision: &Decision,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<bool> {
+        let root = inventory.at(P::KIND.root());
+        // An adoption creates nothing: it asks for further entries in `adopt` instead.
+        if self.shown.is_some() || root.is_some_and(Entry::is_foreign) {
+            return Some(false);
+        }
+        let begun = decision.plan.ops.iter().filter_map(|op| match &op.action {
+            Action::Create(object) => Some(Begun { key: &object.key, before: None, spec: &object.spec }),
+            Action::Update { before, to, .. } => Some(Begun { key: &to.key, before: Some(before), spec: &to.spec }),
+            Action::Delete { .. } => None,
+        });
+        let begun: Vec<Begun<'_>> = begun.collect();
+        let found = cloud.obstacles(P::KIND, root.map(|it| it.id.as_str()), &begun, &inventory.entries).await;
+        let mut found = found.or_report::<P>(diagnostics)?;
+        let adopted = P::adopt(&self.config).known().cloned().unwrap_or_default();
+        let is_named = |it: &Obstacle| adopted.values().any(|id| id.known() == Some(&it.id));
+        // The same run may delete what a root of this state has: the one that this plan replaces, for example.
+        let is_managed = |it: &Obstacle| it.owner.as_deref().is_some_and(|root| roots.managed.contains(root));
+        found.retain(|it| !is_named(it) && !is_managed(it));
+        let problem = |it: &Obstacle| Problem::new(P::input_of(&it.key), it.message.clone(), it.hint.clone());
+        diagnostics.problems(found.iter().map(problem));
+        Some(!found.is_empty())
     }
 
     /// Reads a root that is not adopted again, with the objects that `adopt` names although no import proposes them. If
@@ -126,23 +171,29 @@ fn without_named(
     others.map(|(key, id)| (key.clone(), id.clone())).collect()
 }
 
-/// Returns the objects of an interrupted run that a plan would create again and that no read finds. An object that
-/// exists in place of a missing one of the inventory is not among them, because it may be that of someone else.
-async fn leftovers<P: Topology>(
-    cloud: &dyn Cloud,
-    inventory: &Inventory,
-    decision: &Decision,
-) -> Result<Vec<Observed>, Failure> {
-    let Some(root) = inventory.at(P::KIND.root()) else { return Ok(Vec::new()) };
-    let is_known = |key: &Key| inventory.entries.iter().any(|entry| entry.key == *key);
+/// The objects that a plan creates.
+fn created(decision: &Decision) -> Vec<Object> {
     let created = decision.plan.ops.iter().filter_map(|op| match &op.action {
-        Action::Create(object) if !is_known(&object.key) => Some(object),
+        Action::Create(object) => Some(object.clone()),
         _ => None,
     });
-    let mut found = cloud.leftovers(P::KIND, &root.id, &created.collect::<Vec<_>>()).await?;
-    let is_of_inventory = |it: &Observed| {
-        inventory.entries.iter().any(|entry| entry.kind_and_id() == (discriminant(&it.spec), it.id.as_str()))
-    };
-    found.retain(|it| !is_of_inventory(it));
+    created.collect()
+}
+
+/// Returns those of `objects`, which a plan would create again, that an interrupted run has created and that no read
+/// finds. An object that exists in place of a missing one of the inventory is not among them, because it may be that of
+/// someone else.
+async fn leftovers<P: Topology>(
+    cloud: &dyn Cloud,
+    private: &Private,
+    objects: &[Object],
+) -> Result<Vec<Observed>, Failure> {
+    let Private { inventory, candidates, .. } = private;
+    let Some(root) = inventory.at(P::KIND.root()) else { return Ok(Vec::new()) };
+    let is_known = |key: &Key| inventory.entries.iter().any(|entry| entry.key == *key);
+    let created: Vec<&Object> = objects.iter().filter(|object| !is_known(&object.key)).collect();
+    let mut found = cloud.leftovers(P::KIND, &root.id, &created).await?;
+    let known: Vec<&Entry> = inventory.entries.iter().chain(candidates.iter().map(|it| &it.entry)).collect();
+    found.retain(|it| !known.iter().any(|entry| entry.kind_and_id() == (discriminant(&it.spec), it.id.as_str())));
     Ok(found)
 }

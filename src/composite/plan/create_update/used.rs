@@ -28,7 +28,9 @@ impl<P: Topology> PreparedPlan<'_, P> {
             decision.plan.ops.iter().filter_map(|op| found(&op.action, &references, basis)).collect();
         let root_id = self.request.prior.get("id").as_str();
         let context = used::context::<P>(&self.config, root_id.filter(|_| !is_replaced));
-        let known = self.prior.as_ref().filter(|_| !is_replaced).map(|prior| P::references(prior, basis.scope));
+        // A create has no unchanged inputs. That of a requested replacement has those of the old root.
+        let is_new_root = is_replaced || self.request.prior.is_null();
+        let known = self.prior.as_ref().filter(|_| !is_new_root).map(|prior| P::references(prior, basis.scope));
         let before = private.inventory.clone();
         let is_known = |reference: &Reference| {
             known.iter().flatten().any(|it| it.to == reference.to) || used::is_of_missing(&before, &reference.to)

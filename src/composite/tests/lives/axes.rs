@@ -25,13 +25,14 @@ pub(super) enum Axis {
     FailedOnce,
     FailedCreate,
     Killed,
+    CutOff,
     DestroyKilled,
     RootDeleted,
     ObjectDeleted,
 }
 
 impl Axis {
-    pub(super) const ALL: [Axis; 21] = [
+    pub(super) const ALL: [Axis; 22] = [
         Axis::Changed,
         Axis::ReplacedByArgument,
         Axis::ReplacedOnRequest,
@@ -50,6 +51,7 @@ impl Axis {
         Axis::FailedOnce,
         Axis::FailedCreate,
         Axis::Killed,
+        Axis::CutOff,
         Axis::DestroyKilled,
         Axis::RootDeleted,
         Axis::ObjectDeleted,
@@ -69,6 +71,11 @@ pub(super) struct Pair {
 }
 
 impl Pair {
+    /// How many calls the change sends.
+    pub(super) fn count(&self) -> u32 {
+        u32::try_from(self.changes.len()).expect("there are few")
+    }
+
     /// `None` if a plan refuses the first configuration. If it refuses the second one, both are equal.
     pub(super) async fn of<P: Topology>(a: &Value, b: &Value) -> Result<Option<Pair>, Fault> {
         let mut life = new_life::<P>();
@@ -179,7 +186,12 @@ pub(super) async fn live<P: Topology>(axis: Axis, pair: &Pair, number: u32) -> R
             life.kill(Some(b), calls).await?;
             life.settle(b).await.map_err(|fault| format!("killed after {calls} of {changes:?}: {fault}"))?;
         }
-        Axis::Killed => {}
+        Axis::CutOff if !pair.replaces::<P>() && !changes.is_empty() => {
+            let calls = number as usize % changes.len();
+            life.cut_off(b, calls).await?;
+            life.settle(b).await.map_err(|fault| format!("cut off after {calls} of {changes:?}: {fault}"))?;
+        }
+        Axis::Killed | Axis::CutOff => {}
         Axis::DestroyKilled => {
             let calls = 1 + number as usize % creates.len();
             life.kill(None, calls).await?;

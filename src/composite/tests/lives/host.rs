@@ -208,6 +208,14 @@ impl<P: Topology> Life<P> {
         self.check_end()
     }
 
+    /// A process whose calls all fail after some of them. Terraform then has the state that it returned.
+    pub(super) async fn cut_off(&mut self, config: &Value, calls: usize) -> Result<(), Fault> {
+        self.account().cut_off_after(calls);
+        let applied = self.apply(config).await;
+        self.account().restart();
+        applied.map(drop)
+    }
+
     /// A process that is killed after some calls. Terraform then has the state from before.
     pub(super) async fn kill(&mut self, config: Option<&Value>, calls: usize) -> Result<(), Fault> {
         let before = (self.terraform.state.clone(), self.terraform.private.clone());

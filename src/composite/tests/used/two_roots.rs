@@ -170,3 +170,21 @@ async fn owner_lets_go<P: Logging>() {
 }
 
 for_both!(an_update_leaves_a_group_that_another_root_uses, owner_lets_go);
+
+/// The create of the user failed before it had a root.
+async fn user_never_created<P: Logging>() {
+    let mut terraform = Terraform::<P>::new(1);
+    let of_owner = terraform.account.clone();
+    terraform.assert_applies(&P::config(30, false, &[allowing()])).await;
+    let owner = (terraform.state.clone(), terraform.private.clone());
+    let of_user = Arc::new(of_owner.for_another_root());
+    terraform.go_to(&of_user, (Value::Null, Vec::new()));
+    of_user.failing.lock().unwrap().push(P::KIND.root().to_string());
+    assert!(terraform.apply(&P::config(30, true, &[allowing()])).await.has_errors());
+    assert!(terraform.state.is_null());
+    terraform.go_to(&of_owner, owner);
+    assert!(!terraform.destroy().await.has_errors());
+    assert_eq!(of_owner.deleted_groups(), [GROUP]);
+}
+
+for_both!(a_failed_create_uses_no_group, user_never_created);

@@ -25,6 +25,18 @@ pub struct VpcLink {
     pub tags: Tags,
 }
 
+/// The AZs without VPC links, by their IDs: those that AWS has and that the developer guide of API Gateway does not
+/// list (Set up VPC links V2, Availability by Region). AWS may have added some of them since.
+const WITHOUT_LINKS: &[&str] =
+    &["ape1-az1", "apne1-az3", "apne2-az4", "cac1-az3", "cac1-az4", "euw3-az2", "use1-az3", "usw1-az2"];
+
+impl VpcLink {
+    /// Whether AWS may have links in the AZ with this ID, as far as it is documented.
+    pub(crate) fn may_be_in(zone_id: &str) -> bool {
+        !WITHOUT_LINKS.contains(&zone_id)
+    }
+}
+
 impl Kind for VpcLink {
     fn kind(&self) -> &'static str {
         "VPC link"

@@ -50,6 +50,9 @@ pub struct Subnet {
 }
 
 impl Subnet {
+    /// The name in `unexpressed` of an IPv6 block from a range that no input expresses.
+    pub const UNEXPRESSED_IPV6_BLOCK: &str = "ipv6_cidr_block";
+
     /// Its IPv6 block, if it has one that is known.
     pub fn ipv6_network(&self) -> Option<Ipv6Net> {
         self.ipv6_cidr_block.known()?.as_ref()?.parse().ok()

@@ -155,6 +155,9 @@ impl Draft<'_> {
         }
         let Some(entry) = existing.present().find(|entry| entry.key == *table) else { return false };
         let Some(current) = unmanaged_target(entry, family.destination()) else { return false };
+        if leads_to(current, target, existing) {
+            return false;
+        }
         if entry.is_foreign() {
             let message = format!(
                 "{table} ({}) keeps its route for {} to {current}, which this resource does not manage, and gets none to \
@@ -172,6 +175,12 @@ impl Draft<'_> {
 /// The target of the unmanaged route for a destination in a table.
 fn unmanaged_target<'a>(table: &'a Entry, destination: &str) -> Option<&'a String> {
     table.learned.unmanaged_routes.iter().find(|(to, _)| to == destination).map(|(_, target)| target)
+}
+
+/// Whether the target of a route is the managed object with this key: an interrupted run has created both, and a create
+/// of the route finds it.
+fn leads_to(current: &str, target: &Key, existing: &Inventory) -> bool {
+    existing.present().any(|entry| entry.key == *target && entry.id == current)
 }
 
 /// The virtual private gateways whose routes propagate to the tables of a tier, sorted and without duplicates. Unknown
@@ -198,7 +207,7 @@ fn occupant(object: &Object, existing: &Inventory) -> Option<Problem> {
         return None;
     }
     let table = existing.present().find(|entry| entry.key == *route_table)?;
-    let current = unmanaged_target(table, destination)?;
+    let current = unmanaged_target(table, destination).filter(|current| !leads_to(current, wanted, existing))?;
     let (input, without) = match wanted.slot.split('.').next() {
         Some("nat_gateway") => ("num_nat_gateways", "num_nat_gateways = 0"),
         Some("private_nat_gateway") => ("enable_private_nat", "enable_private_nat = false"),
@@ -322,6 +331,33 @@ mod tests {
         assert_eq!(problems_of(&existing(Some("tgw-9"), false), &[("num_nat_gateways", 0_i64.into())]), []);
         assert_eq!(problems_of(&existing(Some("tgw-9"), true), &[]), []);
         assert_eq!(problems_of(&existing(None, false), &[]), [], "it was deleted");
+    }
+
+    /// An interrupted run has created the gateway and its route.
+    #[test]
+    fn a_route_to_our_own_gateway_is_not_foreign() {
+        let config = config(&[
+            ("enable_ipv6", true.into()),
+            ("assign_generated_ipv6_cidr_block", true.into()),
+            ("ipv6_subnet_tiers", vec!["private_app"].into()),
+        ]);
+        let slot = "route.private_app.0.ipv6";
+        let mut existing = applied(&objects(&config, "ab"));
+        existing.entries.retain(|entry| entry.key.slot != slot);
+        let gateway = existing.at(keys::EGRESS_ONLY_INTERNET_GATEWAY).unwrap().id.clone();
+        let plain = super::super::super::config::tests::config(&[]);
+        for (target, is_ours) in [(gateway.as_str(), true), ("eigw-9", false)] {
+            let table =
+                existing.entries.iter_mut().find(|entry| entry.key.slot == "route_table.private_app.0").unwrap();
+            table.learned.unmanaged_routes = vec![("::/0".to_string(), target.to_string())];
+            let built = blueprint(&config, Some(&plain), &existing, "ab");
+            assert_eq!(built.is_ok(), is_ours, "{target}: {built:?}");
+            // The last apply required the route, and its state is lost.
+            let Ok(Blueprint::Decided { objects, .. }) = blueprint(&config, Some(&config), &existing, "ab") else {
+                panic!("the blueprint is decided")
+            };
+            assert_eq!(objects.iter().any(|object| object.key.slot == slot), is_ours, "{target}");
+        }
     }
 
     #[test]

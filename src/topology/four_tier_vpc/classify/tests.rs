@@ -401,6 +401,15 @@ fn some_landscape() -> impl Strategy<Value = NetworkLandscape> {
         })
 }
 
+#[test]
+fn what_no_input_expresses_stays_unmanaged_with_the_reason() {
+    let reason = "its range comes from the pool ipv6pool-ec2-1, which no input expresses";
+    let unexpressed = [("assoc-1".to_string(), reason.to_string())].into();
+    let Classification { slots, unmanaged } = classify(&NetworkLandscape { unexpressed, ..landscape() });
+    assert_eq!(unmanaged["assoc-1"], reason);
+    assert!(slots.values().any(|slot| slot == keys::VPC), "{slots:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 

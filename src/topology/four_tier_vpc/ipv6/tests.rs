@@ -249,3 +249,16 @@ fn an_amazon_range_can_be_repeated_but_not_chosen() {
         assert!(problems[0].0 == "ipv6_cidr_block" && problems[0].1.contains(range), "{problems:?}");
     }
 }
+
+#[test]
+fn a_block_that_no_input_expresses_is_in_the_way() {
+    let config = generated(&[]);
+    let mut existing = fully_applied(&super::super::config::tests::config(&[]), "ab");
+    let subnet = existing.entries.iter_mut().find(|entry| entry.key.slot == "subnet.public.1").unwrap();
+    subnet.learned.unexpressed.insert(Subnet::UNEXPRESSED_IPV6_BLOCK.into(), "2600:1f18:0:ab01::/64".into());
+    let problems = blueprint(&config, None, &existing, "ab").unwrap_err();
+    let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+    assert_eq!(problem.path, AttributePath::new("ipv6_subnet_tiers"));
+    assert!(problem.message.contains("2600:1f18:0:ab01::/64"), "{}", problem.message);
+    assert!(problem.message.contains("id-of-subnet.public.1"), "{}", problem.message);
+}

@@ -19,6 +19,15 @@ const SWITCH: &str = "create_egress_only_igw";
 const OF_PUBLIC: &str = "assign_ipv6_address_on_creation";
 const OF_TIERS: &str = "assign_ipv6_address_on_creation_tiers";
 
+/// The gateway, if the configuration requires it.
+pub(in super::super) fn egress_only_gateway(draft: &Draft<'_>, range: Option<&Key>) -> Option<Object> {
+    tiers::egress(draft.context.config).filter(|egress| egress.is_wanted)?;
+    let key = keys::egress_only_internet_gateway();
+    let (vpc, tags) = (draft.vpc.clone(), draft.tags(&key, &[]));
+    let spec = EgressOnlyInternetGateway { vpc, ipv6_block: range.cloned(), tags };
+    Some(Object::new(key, spec.into()))
+}
+
 /// The egress-only internet gateway.
 pub(in super::super) struct EgressOnlyGateway;
 
@@ -63,12 +72,11 @@ impl Part for EgressOnlyGateway {
     /// The gateway follows the subnets with blocks, so that a change that turns IPv6 on ends with what carries traffic.
     fn draft(&self, draft: &mut Draft<'_>, built: &Built<'_>) {
         let (Some(egress), Some(range)) = (tiers::egress(draft.context.config), built.ipv6_range) else { return };
-        let key = keys::egress_only_internet_gateway();
-        let tags = draft.tags(&key, &[]);
-        let spec = EgressOnlyInternetGateway { vpc: draft.vpc.clone(), ipv6_block: Some(range.clone()), tags };
+        let Some(gateway) = egress_only_gateway(draft, Some(range)) else { return };
+        let key = gateway.key.clone();
         let has_route = |tier: &Tier| egress.tiers.contains(tier);
         let after = built.subnets.iter().filter(|((tier, _), _)| has_route(tier)).map(|(_, key)| key.clone()).collect();
-        draft.objects.push(Object { after, ..Object::new(key.clone(), spec.into()) });
+        draft.objects.push(Object { after, ..gateway });
         let tables = built.tables.iter().filter(|((tier, _), _)| has_route(tier)).map(|(_, table)| table);
         // One table may serve several subnets.
         for table in tables.collect::<BTreeSet<&Key>>() {

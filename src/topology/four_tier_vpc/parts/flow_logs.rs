@@ -176,16 +176,12 @@ impl Part for FlowLogs {
     fn outputs(&self) -> &'static [Output] {
         const {
             &[
-                Output::texts(
-                    "flow_log_ids",
-                    "IDs of the flow logs by their names in `flow_logs`, or null if there are none.",
-                    |network| network.each(keys::FLOW_LOG, |key| network.ids.id(key)),
-                ),
-                Output::texts(
-                    "flow_log_arns",
-                    "ARNs of the flow logs by their names in `flow_logs`, or null if there are none.",
-                    |network| network.each(keys::FLOW_LOG, |key| network.arn("vpc-flow-log", key)),
-                ),
+                Output::texts("flow_log_ids", "IDs of the flow logs by their names in `flow_logs`.", |network| {
+                    network.each(keys::FLOW_LOG, |key| network.ids.id(key))
+                }),
+                Output::texts("flow_log_arns", "ARNs of the flow logs by their names in `flow_logs`.", |network| {
+                    network.each(keys::FLOW_LOG, |key| network.arn("vpc-flow-log", key))
+                }),
                 Output::texts(
                     "flow_log_deliver_statuses",
                     "Result of the last delivery of each flow log, by its name in `flow_logs`: `SUCCESS`, `FAILED`, or \

@@ -123,8 +123,9 @@ impl Part for InterfaceEndpoints {
                     if !it.security_group_ids.is_known() {
                         it.security_group_ids = Input::Known((!exists).then(Vec::new));
                     }
-                    if shares_group {
-                        it.assume_shared_group();
+                    match shares_group {
+                        true => it.assume_shared_group(),
+                        false => it.assume_own_group(),
                     }
                     *entry = Input::Known(it);
                 }
@@ -151,14 +152,13 @@ impl Part for InterfaceEndpoints {
             &[
                 Output::texts(
                     "interface_endpoint_ids",
-                    "IDs of the interface endpoints by their names in `interface_endpoints`, or null if there are none.",
+                    "IDs of the interface endpoints by their names in `interface_endpoints`.",
                     |network| network.each(keys::INTERFACE_ENDPOINT, |key| network.ids.id(key)),
                 ),
                 Output {
                     name: "interface_endpoint_dns_entries",
                     kind: || Type::Map(Box::new(Type::List(Box::new(dns_entry())))),
-                    description: "DNS names of each interface endpoint, by its name in `interface_endpoints`, or null if \
-                                  there are none.",
+                    description: "DNS names of each interface endpoint, by its name in `interface_endpoints`.",
                     fields: DNS_ENTRY,
                     of: |network| {
                         addresses(network, |it| {
@@ -177,7 +177,7 @@ impl Part for InterfaceEndpoints {
                     name: "interface_endpoint_network_interface_ids",
                     kind: || Type::Map(Box::new(Type::List(Box::new(Type::String)))),
                     description: "IDs of the network interfaces of each interface endpoint, by its name in \
-                                  `interface_endpoints`, or null if there are none.",
+                                  `interface_endpoints`.",
                     fields: &[],
                     of: |network| {
                         addresses(network, |it| it.network_interfaces.iter().map(|id| id.as_str().into()).collect())

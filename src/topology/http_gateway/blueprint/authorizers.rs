@@ -84,16 +84,20 @@ impl<'a> Draft<'a> {
     /// Adds the permission of an authorizer if it needs one and its function is in the provider's account. `None` if
     /// that is unknown.
     fn authorizer_permission(&mut self, key: &Key, spec: &Authorizer, entry: &FaasAuthorizer) -> Option<Option<Key>> {
-        if spec.credentials_arn.known()?.is_some() {
-            return Some(None);
-        }
-        let uri = spec.authorizer_uri.known()?;
+        let (uri, is_by_role) = (spec.authorizer_uri.known()?, spec.credentials_arn.known()?.is_some());
         let path = AttributePath::new("faas_authorizers").key(keys::authorizer_name(key).unwrap_or(&spec.name));
         let path = match entry.authorizer_uri {
             Input::Known(None) => path.attribute("authorizer_name"),
             _ => path.attribute("authorizer_uri"),
         };
-        let Some(function) = FunctionArn::parse_invoke_uri(uri) else {
+        let function = FunctionArn::parse_invoke_uri(uri);
+        if let Some(function) = &function {
+            self.check_partition(function, &path);
+        }
+        if is_by_role {
+            return Some(None);
+        }
+        let Some(function) = function else {
             self.warnings.push(Problem::new(
                 path,
                 format!("{uri:?} does not contain the ARN of a function, so the provider creates no permission."),
@@ -101,7 +105,6 @@ impl<'a> Draft<'a> {
             ));
             return Some(None);
         };
-        self.check_partition(&function, &path);
         if !self.is_ours(&function) {
             if !self.has_authorizer_with(key, uri) {
                 self.warn_of_function_in_other_account(&function, path, Caller::Authorizer(key.clone()));

@@ -2,12 +2,9 @@
 
 use super::Draft;
 use crate::model::keys::gateway as keys;
-use crate::model::{
-    Api, ApiMapping, Certificate, DnsRecord, DomainName, Entry, Key, MutualTls, Needs, Ref, Spec, covers,
-};
+use crate::model::{Api, ApiMapping, Certificate, DnsRecord, DomainName, Entry, Key, MutualTls, Ref, Spec, covers};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::http_gateway::config::GatewayConfig;
-use crate::topology::places::elsewhere;
 
 impl Draft<'_> {
     /// Adds the domain, its mapping and its record. `None` if it is unknown whether they are required.
@@ -133,10 +130,7 @@ impl Draft<'_> {
     fn certificate_arn(&mut self, config: &GatewayConfig, domain: &str) -> Input<String> {
         match &config.certificate_arn {
             Input::Unknown => return Input::Unknown,
-            Input::Known(Some(arn)) => {
-                self.check_certificate(arn);
-                return Input::Known(arn.clone());
-            }
+            Input::Known(Some(arn)) => return Input::Known(arn.clone()),
             Input::Known(None) => {}
         }
         let Some(found) = &self.facts.certificates else { return Input::Unknown };
@@ -161,13 +155,6 @@ impl Draft<'_> {
                     validation, or make the gateway depend on the validation.";
         self.missing.push(Problem::new(AttributePath::new(attribute), message, hint));
         Input::Unknown
-    }
-
-    /// A regional domain accepts only certificates of its own account and Region.
-    fn check_certificate(&mut self, arn: &str) {
-        let hint = "Use a certificate of the account and in the Region of the gateway.";
-        let path = AttributePath::new("certificate_arn");
-        self.problems.extend(elsewhere(path, arn, self.scope, Needs::ACCOUNT, hint));
     }
 }
 

@@ -1,7 +1,6 @@
 //! Access logs: the log group, its key, and the subscription that forwards its events.
 
 use super::Draft;
-use crate::model::Arn;
 use crate::model::Destination;
 use crate::model::Found;
 use crate::model::FunctionArn;
@@ -18,9 +17,6 @@ impl Draft<'_> {
     /// off, `None` if that is unknown.
     pub(super) fn logs(&mut self, config: &GatewayConfig) -> Option<Option<Ref>> {
         if let Some(arn) = config.access_log_destination_arn.known()? {
-            let hint = "Use a log group or delivery stream in the Region and account of the gateway.";
-            let path = AttributePath::new("access_log_destination_arn");
-            self.check_region_and_account(arn, path, ("the gateway", "API Gateway writes access logs", hint));
             return Some(Some(Ref::Id(arn.strip_suffix(":*").unwrap_or(arn).to_string())));
         }
         let Some(name) = config.access_log_logservice_group_name.known()? else { return Some(None) };
@@ -68,16 +64,14 @@ impl Draft<'_> {
         let Some(arn) = config.access_log_logservice_group_subscription_destination_arn.known()? else {
             return Some(());
         };
-        let path = AttributePath::new(DESTINATION);
         let destination = match Destination::parse(arn) {
             Ok(destination) => destination,
             Err(message) => {
+                let path = AttributePath::new(DESTINATION);
                 self.problems.push(Problem::new(path, message, "Use the ARN of a function or stream."));
                 return Some(());
             }
         };
-        let hint = "Use a function or stream in the Region and account of the gateway; it may forward the events.";
-        self.check_region_and_account(arn, path, ("the log group", "CloudWatch Logs forwards events", hint));
         // The role is not used for a function, nor the distribution for any other destination than a Kinesis stream.
         let (mut role_arn, mut distribution) = (Input::Known(None), Input::Known(None));
         let permission = match &destination {
@@ -109,27 +103,5 @@ impl Draft<'_> {
         let spec = self.permission(function, Caller::LogGroup(log_group.clone()));
         self.add(key.clone(), Spec::LambdaPermission(spec), vec![]);
         key
-    }
-
-    /// Log events stay within their Region and account.
-    fn check_region_and_account(&mut self, arn: &str, path: AttributePath, (source, act, hint): (&str, &str, &str)) {
-        // Validation has already reported a text that is not an ARN.
-        let Ok(arn) = Arn::split(arn) else { return };
-        let ours = self.scope;
-        let is_ours = ours.account.as_deref().is_none_or(|account| account == arn.account);
-        if arn.partition == ours.partition && arn.region == ours.region && is_ours {
-            return;
-        }
-        let message = format!(
-            "The destination is in {} of account {} (partition {}), but {source} is in {} of account {} (partition {}); \
-             {act} only within one Region and account.",
-            arn.region,
-            arn.account,
-            arn.partition,
-            ours.region,
-            ours.account.as_deref().unwrap_or("unknown"),
-            ours.partition
-        );
-        self.problems.push(Problem::new(path, message, hint));
     }
 }

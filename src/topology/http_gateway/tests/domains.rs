@@ -112,29 +112,6 @@ fn configured_certificate_is_used_without_a_lookup() {
 }
 
 #[test]
-fn certificate_of_another_place_is_rejected() {
-    let rejected = |arn: &str| {
-        let config = with_domain(json!({ "certificate_arn": arn }));
-        let blueprint = HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope(), &facts()));
-        let problems = blueprint.err().unwrap_or_default();
-        problems.into_iter().map(|it| (it.path.to_string(), it.message)).collect::<Vec<_>>()
-    };
-    for arn in [CERTIFICATE, PINNED] {
-        assert_eq!(rejected(arn), []);
-    }
-    for (arn, part) in [
-        ("arn:aws:acm:us-east-1:123456789012:certificate/0", "the Region us-east-1"),
-        ("arn:aws:acm:eu-central-1:210987654321:certificate/0", "the account 210987654321"),
-        ("arn:aws-cn:acm:eu-central-1:123456789012:certificate/0", "the partition aws-cn"),
-    ] {
-        let problems = rejected(arn);
-        let [(path, message)] = &problems[..] else { panic!("{problems:?}") };
-        assert_eq!(path, "certificate_arn");
-        assert!(message.contains(part), "{message}");
-    }
-}
-
-#[test]
 fn configured_certificate_is_an_output_in_every_plan() {
     let output = |attributes: serde_json::Value, is_decided: bool| {
         let config = config(attributes);

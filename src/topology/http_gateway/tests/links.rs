@@ -2,12 +2,13 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{config, context, decided, domains, existing, objects, scope, with};
+use super::{UNKNOWN, config, context, decided, domains, existing, objects, scope, with};
 use crate::model::{Inventory, Scope, VpcLink};
 use crate::plugin::Input;
 use crate::reconcile::plan;
 use crate::topology::Topology;
 use crate::topology::http_gateway::HttpGateway;
+use crate::topology::http_gateway::warnings::warnings;
 
 fn listener(region: &str) -> Json {
     json!(format!("arn:aws:elasticloadbalancing:{region}:123456789012:listener/app/a/1/2"))
@@ -28,16 +29,6 @@ fn refused(gateway: Json, existing: &Inventory) -> Vec<String> {
     let (gateway, scope, facts) = (config(gateway), scope(), domains::facts());
     let problems = HttpGateway::blueprint(&context(&gateway, existing, &scope, &facts)).err().unwrap_or_default();
     problems.iter().map(|it| format!("{}: {}", it.path, it.message)).collect()
-}
-
-#[test]
-fn a_private_target_is_in_the_region_of_the_gateway() {
-    let mut gateway = managed();
-    assert_eq!(refused(gateway.clone(), &Inventory::default()), [""; 0]);
-    gateway["route_config"]["GET /a"]["integration_uri"] = listener("eu-west-1");
-    let expected = "route_config[\"GET /a\"].integration_uri: The private target is in Region \"eu-west-1\", but the \
-                    gateway is in \"eu-central-1\".";
-    assert_eq!(refused(gateway, &Inventory::default()), [expected]);
 }
 
 #[test]
@@ -71,4 +62,34 @@ fn the_tags_of_a_link_and_default_tags_are_counted_together() {
     let problems = HttpGateway::blueprint(&context(&gateway, &existing, &scope, &facts)).unwrap_err();
     assert_eq!(problems[0].path.to_string(), "vpc_links[\"main\"].tags");
     assert!(problems[0].message.starts_with("With default_tags, there are 48"), "{problems:?}");
+}
+
+/// The warnings of a gateway with the link `main`: attribute and text.
+fn warned(groups: Json, route: Json) -> Vec<(String, String)> {
+    let mut gateway = private(with(json!({ "vpc_link": "main" }), route));
+    gateway["vpc_links"] = json!({ "main": { "subnet_ids": ["subnet-1"], "security_group_ids": groups } });
+    warnings(&config(gateway))
+        .into_iter()
+        .map(|it| (it.path.to_string(), format!("{} {}", it.message, it.hint)))
+        .collect()
+}
+
+#[test]
+fn a_link_that_no_route_uses_causes_a_warning() {
+    let of = |route: Json| warned(json!(["sg-1"]), route);
+    assert_eq!((of(json!({})), of(json!({ "vpc_link": UNKNOWN }))), (vec![], vec![]));
+    let found = of(json!({ "vpc_link": null, "vpc_link_id": "a1b2c3" }));
+    let text = "No route of this gateway uses the VPC link \"main\". That is right if another gateway uses its ID. Set \
+                vpc_link = \"main\" in the routes that are to use it, or remove it.";
+    assert_eq!(found, [("vpc_links[\"main\"]".to_string(), text.to_string())]);
+}
+
+#[test]
+fn a_link_without_security_groups_uses_the_default_one() {
+    for groups in [json!(null), json!([])] {
+        let found = warned(groups, json!({}));
+        assert_eq!((found.len(), found[0].0.as_str()), (1, "vpc_links[\"main\"].security_group_ids"));
+        assert!(found[0].1.contains("AWS uses the default security group of the VPC"), "{found:?}");
+    }
+    assert_eq!((warned(json!(["sg-1"]), json!({})), warned(json!(UNKNOWN), json!({}))), (vec![], vec![]));
 }

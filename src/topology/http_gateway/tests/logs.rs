@@ -168,21 +168,6 @@ fn old_permission_is_deleted_after_the_subscription_update() {
 }
 
 #[test]
-fn destination_in_another_region_or_account_is_rejected() {
-    for destination in [
-        "arn:aws:lambda:us-east-1:123456789012:function:far",
-        "arn:aws-cn:kinesis:eu-central-1:123456789012:stream/far",
-        "arn:aws:lambda:eu-central-1:210987654321:function:theirs",
-    ] {
-        let config = subscribed(destination, json!({}));
-        let facts = Facts::default();
-        let problems = HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope(), &facts)).unwrap_err();
-        let path = "access_log_logservice_group_subscription_destination_arn";
-        assert!(problems.iter().any(|it| it.path.to_string() == path), "{problems:?}");
-    }
-}
-
-#[test]
 fn unknown_destination_leaves_objects_undecided() {
     let config = subscribed(UNKNOWN, json!({}));
     let blueprint = HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope(), &Facts::default()));

@@ -15,6 +15,9 @@ const DEFAULT_LENGTH: u8 = 16;
 /// AWS's value for the pool of an IPv6 range that IPAM allocated.
 const MANAGED: &str = "IPAM Managed";
 
+/// A pool of ranges that a customer has brought to AWS without IPAM.
+const BROUGHT: &str = "ipv6pool-ec2-0123456789abcdef0";
+
 /// The allocations of the pools.
 #[derive(Debug, Default)]
 pub(crate) struct Ipam(Mutex<Pools>);
@@ -24,6 +27,8 @@ struct Pools {
     /// How long a range stays allocated that its VPC no longer has; on AWS, up to half an hour.
     releasing: Lasts,
     given: Vec<Allocation>,
+    /// Whether the IPv6 ranges that moto provides are shown as those that a customer has brought to AWS.
+    are_brought: bool,
 }
 
 #[derive(Debug)]
@@ -75,6 +80,10 @@ impl Repair for Ipam {
 impl Ipam {
     pub(in crate::support::proxy) fn set_releasing(&self, releasing: Lasts) {
         lock(&self.0).releasing = releasing;
+    }
+
+    pub(in crate::support::proxy) fn bring(&self) {
+        lock(&self.0).are_brought = true;
     }
 
     /// Rewrites the creation of a VPC from a pool into one with a range that the pool allocates.
@@ -154,10 +163,10 @@ impl Ipam {
         Ok(())
     }
 
-    /// AWS returns that a range is from a pool, but not from which one.
+    /// AWS returns that a range is from a pool, but not from which one of IPAM.
     fn described(&self, answer: &mut Answer) -> Done {
         let pools = lock(&self.0);
-        if pools.given.is_empty() {
+        if pools.given.is_empty() && !pools.are_brought {
             return Ok(());
         }
         let is_of_pool = |id: &str| pools.given.iter().any(|it| it.association.as_deref() == Some(id));
@@ -165,6 +174,9 @@ impl Ipam {
         for block in root.items_mut("vpcSet").iter_mut().flat_map(|vpc| vpc.items_mut("ipv6CidrBlockAssociationSet")) {
             if is_of_pool(block.text_of("associationId")) {
                 block.set("ipv6Pool", MANAGED);
+            } else if pools.are_brought {
+                block.set("ipv6Pool", BROUGHT);
+                block.set("ipSource", "byoip");
             }
         }
         Ok(())

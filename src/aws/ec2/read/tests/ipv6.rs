@@ -181,3 +181,32 @@ async fn the_ipv6_default_route_is_read_in_canonical_form() {
     let Spec::Route(spec) = &route.spec else { panic!("{route:?}") };
     assert_eq!((spec.destination.as_str(), &spec.target), ("::/0", &Ref::Key(keys::internet_gateway())));
 }
+
+/// A range that its owner has brought to AWS stays, with the blocks of subnets in it.
+#[tokio::test(start_paused = true)]
+async fn a_byoip_range_stays_unmanaged() {
+    let brought = ("assoc-1", "ipv6pool-ec2-0123456789abcdef0", MANAGED.2, MANAGED.3);
+    for ranges_shown in [vec![brought], vec![brought, UNMANAGED]] {
+        let subnets = subnets(PART, "associated");
+        let objects = read_with(&ranges_shown, &subnets, &[]).await;
+        assert_eq!(block(&objects), None);
+        let public = subnet(&objects);
+        assert_eq!((&public.ipv6_block, &public.ipv6_cidr_block), (&None, &Input::Known(None)));
+        assert_eq!(public.assign_ipv6_address_on_creation, Input::Known(false));
+        let learned = &at(&objects, "subnet.public.0").learned;
+        assert_eq!(learned.unexpressed[crate::model::Subnet::UNEXPRESSED_IPV6_BLOCK], PART);
+
+        let aws = network_with(&ranges(&ranges_shown), &[("DescribeSubnets", &subnets)]);
+        let unmanaged = read(&aws.session(), OWNER, "vpc-1", Known::default()).await.unwrap().unwrap().unmanaged;
+        let reason = unmanaged.iter().find(|it| it.id == "assoc-1").map(|it| it.reason.as_str());
+        assert!(reason.is_some_and(|reason| reason.contains("ipv6pool-ec2-0123456789abcdef0")), "{unmanaged:?}");
+    }
+    // Without a subnet in it, it is not the only unused one.
+    let without = subnets(PART, "disassociated");
+    assert_eq!(block(&read_with(&[brought], &without, &[]).await), None);
+    let both = read_with(&[brought, ("assoc-3", "Amazon", "2600:1f18:0:ef00::/56", "associated")], &without, &[]).await;
+    assert_eq!(block(&both).map(|(seen, _)| seen.id.as_str()), Some("assoc-3"));
+    // An entry of an earlier version keeps its source.
+    let known = read_with(&[brought], &subnets(PART, "associated"), &[known("assoc-1")]).await;
+    assert_eq!(block(&known).map(|(_, source)| source.clone()), Some(pool(Some("ipam-pool-1"))));
+}

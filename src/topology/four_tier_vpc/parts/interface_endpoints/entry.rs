@@ -134,13 +134,28 @@ impl InterfaceEndpoint {
         self.security_group_ids == Input::Known(None) && !self.has_own_group()
     }
 
+    /// Whether its ports are those with which it shares a group. `None` while that depends on an unknown one.
+    fn has_default_ports(&self) -> Option<bool> {
+        match self.allowed_ports.known()?.as_slice() {
+            [Input::Unknown] => None,
+            ports => Some(ports == [Input::Known(HTTPS)]),
+        }
+    }
+
     /// Assumes that unknown ports and blocks are those with which it shares a group.
     pub(super) fn assume_shared_group(&mut self) {
-        if !self.allowed_ports.is_known() {
+        if self.has_default_ports().is_none() {
             self.allowed_ports = Input::Known(vec![Input::Known(HTTPS)]);
         }
         if !self.allowed_cidr_blocks.is_known() {
             self.allowed_cidr_blocks = Input::Known(Vec::new());
+        }
+    }
+
+    /// Assumes that unknown ports and blocks are others, so that it has a group of its own.
+    pub(super) fn assume_own_group(&mut self) {
+        if !self.has_decided_group() {
+            self.allowed_cidr_blocks = Input::Known(vec![Input::Unknown]);
         }
     }
 
@@ -152,7 +167,19 @@ impl InterfaceEndpoint {
 
     /// Whether its objects do not depend on unknown values.
     pub(super) fn is_decided(&self) -> bool {
-        self.tier().is_some() && self.chosen_zones().is_some() && self.security_group_ids.is_known()
+        self.tier().is_some() && self.chosen_zones().is_some() && self.has_decided_group()
+    }
+
+    /// Whether unknown ports and blocks leave open if it has a group of its own.
+    fn has_decided_group(&self) -> bool {
+        let has_default_ports = self.has_default_ports();
+        let has_no_blocks = self.allowed_cidr_blocks.known().map(Vec::is_empty);
+        let is_own = has_default_ports == Some(false) || has_no_blocks == Some(false);
+        match &self.security_group_ids {
+            Input::Unknown => false,
+            Input::Known(Some(_)) => true,
+            Input::Known(None) => is_own || (has_default_ports.is_some() && has_no_blocks.is_some()),
+        }
     }
 
     /// Whether it is to have IPv6 addresses alone.

@@ -1,6 +1,6 @@
 //! Tests of interface endpoints.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -230,6 +230,28 @@ fn what_is_unknown_leaves_the_existence_of_objects_open() {
     let known =
         config(&input(json!({ "kms": { "service": UNKNOWN, "policy": UNKNOWN, "security_group_ids": [UNKNOWN] } })));
     assert_eq!(InterfaceEndpoints.is_wanted(&known), Input::Known(true));
+}
+
+#[test]
+fn unknown_ports_and_blocks_leave_the_group_of_an_endpoint_open() {
+    for (inputs, is_open) in [
+        (json!({ "allowed_ports": UNKNOWN }), true),
+        (json!({ "allowed_ports": [UNKNOWN] }), true),
+        (json!({ "allowed_cidr_blocks": UNKNOWN }), true),
+        (json!({ "allowed_cidr_blocks": [UNKNOWN] }), false),
+        (json!({ "allowed_ports": [80, UNKNOWN] }), false),
+        (json!({ "allowed_ports": UNKNOWN, "allowed_cidr_blocks": ["10.9.0.0/16"] }), false),
+    ] {
+        let unknown = config(&input(json!({ "kms": inputs })));
+        assert_eq!(InterfaceEndpoints.is_wanted(&unknown).is_known(), !is_open, "{inputs}");
+        let groups = InterfaceEndpoints.alternatives(&unknown).into_iter().flat_map(|change| {
+            let mut config = unknown.clone();
+            change(&mut config);
+            objects(&config, "a").into_iter().map(|it| it.key.slot).filter(|slot| slot.contains("group"))
+        });
+        let groups: BTreeSet<String> = groups.filter(|slot| slot.contains("endpoint")).collect();
+        assert_eq!(groups.len(), if is_open { 2 } else { 0 }, "{inputs}: {groups:?}");
+    }
 }
 
 #[test]
