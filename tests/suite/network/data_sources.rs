@@ -34,7 +34,7 @@ fn a_network_is_found_by_id_name_and_tags_with_its_outputs() {
     let other = Reader::of(env.subject());
     let by_id = read(&env, &other, &format!("  id = \"{}\"", text(&env.attribute("id"))));
     other.assert_same_as_resource(30);
-    assert_eq!(other.attribute("tags_all"), json!({"Name": "main", "cost": "net", "team": "blue", "env": "prod"}));
+    assert_eq!(other.attribute("tags_all"), json!({"cost": "net", "team": "blue", "env": "prod"}));
     // Each provider process calls GetCallerIdentity once. A refresh looks for flow logs and an egress-only internet
     // gateway only if the network has some.
     let others = ["GetCallerIdentity", "DescribeFlowLogs", "DescribeEgressOnlyInternetGateways"];

@@ -176,7 +176,7 @@ fn assert_outputs(env: &TestEnv, listing: &Value) {
         ("status".to_owned(), json!("ready")),
         ("drift".to_owned(), json!({})),
         ("pending_deletion".to_owned(), json!({})),
-        ("tags_all".to_owned(), json!({ "Name": "main" })),
+        ("tags_all".to_owned(), json!({})),
     ]);
     for (tier, name, first_block) in [
         ("public", "public", 0),

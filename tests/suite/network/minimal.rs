@@ -45,6 +45,7 @@ fn a_first_plan_shows_no_empty_input() {
         "interface_endpoint_network_interface_ids",
         "pending_deletion",
         "private_nat_gateway_ids",
+        "tags_all",
         "transit_route_table_ids",
         "transit_subnet_arns",
         "transit_subnet_ids",

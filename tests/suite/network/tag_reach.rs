@@ -85,7 +85,7 @@ fn default_tags_are_set_on_and_removed_from_every_object() {
     apply("CreateTags 23");
     assert_eq!(touched(&env, "CreateTags"), all_keys());
     assert_eq!(tag_keys(&env, "CreateTags"), ["team".to_owned()].into());
-    assert_eq!(env.attribute("tags_all"), json!({"Name": "main", "team": "platform", "level": "default"}));
+    assert_eq!(env.attribute("tags_all"), json!({"team": "platform", "level": "default"}));
 
     // A map overrides the default value of a tag.
     with_defaults("{ team = \"platform\", level = \"other\" }");
@@ -96,7 +96,7 @@ fn default_tags_are_set_on_and_removed_from_every_object() {
     with_defaults("");
     apply("DeleteTags 23");
     assert_eq!(touched(&env, "DeleteTags"), all_keys());
-    assert_eq!(env.attribute("tags_all"), json!({"Name": "main"}));
+    assert_eq!(env.attribute("tags_all"), json!({}));
     let listing = env.proxy.account().list();
     let subnets = listing["subnets"].as_array().expect("a list");
     for subnet in subnets {

@@ -71,7 +71,7 @@ fn each_tag_map_sets_its_objects_and_unmanaged_tags_survive() {
     }
     let tagged = found.values().filter(|tags| !tags.is_empty()).count();
     assert_eq!(tagged, objects, "other objects have no tags of the maps");
-    assert_eq!(env.attribute("tags_all"), json!({"Name": "main", "map": "vpc_custom_tags", "stays": "1"}));
+    assert_eq!(env.attribute("tags_all"), json!({"map": "vpc_custom_tags", "stays": "1"}));
 
     let subnets = [env.id("subnet.public.0"), env.id("subnet.private_app.1")];
     let unmanaged = json!([{"Key": "kubernetes.io/cluster/blue", "Value": "shared"}]);
@@ -111,7 +111,7 @@ fn custom_and_default_tags_reach_all_objects_specific_ones_win() {
     // VPC, internet gateway, address, NAT gateway, group, two endpoints, three subnets and their tables.
     assert_eq!(found.len(), 13);
     assert!(found.values().all(|tags| tags["team"] == "net" && !tags.contains_key("theirs/x")), "{found:#?}");
-    assert_eq!(env.attribute("tags_all"), json!({"Name": "main", "team": "net", "level": "custom"}));
+    assert_eq!(env.attribute("tags_all"), json!({"team": "net", "level": "custom"}));
     let front = env.attribute("public_subnets");
     assert_eq!(front["main-public-0"]["tags"]["Name"], "front", "the map's key is the computed name: {front}");
 
@@ -122,7 +122,7 @@ fn custom_and_default_tags_reach_all_objects_specific_ones_win() {
     assert!(
         tags(&env).values().all(|tags| tags.get("squad").is_some_and(|it| it == "net") && !tags.contains_key("team"))
     );
-    assert_eq!(env.attribute("tags_all"), json!({"Name": "main", "squad": "net", "level": "custom"}));
+    assert_eq!(env.attribute("tags_all"), json!({"squad": "net", "level": "custom"}));
     env.destroy();
 }
 
