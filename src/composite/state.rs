@@ -74,7 +74,7 @@ pub(super) fn name<P: Topology>(config: &P::Config) -> String {
 
 /// Decodes a configuration, or the configured part of a state. Returns it with the defaults that Terraform shows, too.
 pub(super) fn decode<P: Topology>(value: &Value) -> Result<(Value, P::Config), Vec<Problem>> {
-    let attributes = P::Config::attributes();
+    let (attributes, value) = (P::Config::attributes(), &P::with_derived(value));
     let mut problems = Vec::new();
     match P::Config::decode(&with_defaults(&attributes, value), &AttributePath::root(), &mut problems) {
         Some(config) if problems.is_empty() => Ok((with_shown_defaults(&attributes, value), config)),
@@ -136,9 +136,9 @@ pub(super) fn of_private<P: Topology>(
         for (name, value) in P::outputs(config, Some(&objects), &inventory.ids(), Some(scope)) {
             state.set(&name, value);
         }
+        let tags = inventory.at(P::KIND.root()).and_then(|root| root.shown()?.tags().cloned());
+        state.set("tags_all", tags.map(|tags| P::in_tags_all(config, tags)).into());
     }
-    let tags = inventory.at(P::KIND.root()).and_then(|root| root.shown()?.tags().cloned());
-    state.set("tags_all", tags.into());
     state.without_unknowns()
 }
 

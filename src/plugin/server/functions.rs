@@ -36,12 +36,13 @@ impl PreparedFunction {
     }
 
     fn arguments(&self, given: Vec<pb::DynamicValue>) -> Result<Vec<Value>, FunctionError> {
-        let parameters = &self.signature.parameters;
-        if given.len() != parameters.len() {
+        let Signature { parameters, variadic, .. } = &self.signature;
+        if given.len() < parameters.len() || (variadic.is_none() && given.len() > parameters.len()) {
             let message = format!("expected {} arguments, got {}", parameters.len(), given.len());
             return Err(FunctionError::new(message));
         }
-        let pairs = parameters.iter().zip(given).enumerate();
+        let further = std::iter::repeat(variadic).flatten();
+        let pairs = parameters.iter().chain(further).zip(given).enumerate();
         pairs.map(|(number, (parameter, value))| argument(number, parameter, value)).collect()
     }
 }

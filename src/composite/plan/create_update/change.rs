@@ -47,10 +47,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
         {
             return None;
         }
-        if let Some(old) = old.as_ref().filter(|_| request.prior.is_null()) {
-            // The update that Terraform has planned before did not know that the root is replaced.
-            self.warn_of_lost(current, old, P::guardduty_in_destroy(config), diagnostics).await;
-        }
+        self.warn_of_requested_replacement(current, roots, old.as_ref(), diagnostics).await;
         let protection = Protection::of_update(attributes, &request.prior, &private, scope);
         let is_root_missing = !request.prior.is_null() && private.inventory.at(P::KIND.root()).is_none();
         // Terraform plans a replacement again as a create, so this plan starts from an empty inventory too.
