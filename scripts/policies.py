@@ -60,9 +60,10 @@ def main():
         missing = [name for name, example in EXAMPLES.items() if example not in names and example in text]
         note = f" (examples to fill in: {', '.join(missing)})" if missing else ""
         print(f"{file if os.environ.get('OUTPUT') else os.path.relpath(file, ROOT)}{note}")
-    of_plans = [f"{name}.json" for name, _ in policies if name.endswith("-read")]
-    print(f"\nFor both resources: a role for terraform plan with {' and '.join(of_plans)}, and one for terraform apply and "
-          "destroy with all files.")  # fmt: skip
+    of_plans = " and ".join(f"{name}.json" for name, _ in policies if name.endswith("-read"))
+    print(f"\nFor both resources: a role for terraform plan with {of_plans}, and one for terraform apply and destroy with\n"
+          "these and the files of the features that you use. By default, AWS allows 10 policies of a role.",
+          file=sys.stderr)  # fmt: skip
 
 
 def filled_in(value, names):

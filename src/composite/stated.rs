@@ -79,8 +79,8 @@ impl StatedRoots {
         self.lock().clear();
     }
 
-    /// The roots with the name of a new one that Terraform has not passed to a plan. A new resource can have the name of
-    /// another one, whose plan follows, so they need not be tainted.
+    /// The roots with the name of a new one that Terraform has not passed to a plan. A new resource can have the name
+    /// of another one, whose plan follows, so they need not be tainted.
     pub(super) fn replaceable<P: Topology>(&self, name: &str, region: &str) -> Vec<Replaceable> {
         let roots = self.lock();
         let is_replaceable = |it: &StatedRoot| it.type_name == P::TYPE_NAME && it.name == name && !it.is_planned;

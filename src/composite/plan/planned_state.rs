@@ -178,8 +178,8 @@ impl<P: Topology> Announcement<'_, P> {
     }
 }
 
-/// Returns the planned value of a nested attribute: with the prior values of attributes that the configuration omits and
-/// that mean the same, such as an empty list in place of null. `written` is the value without defaults.
+/// Returns the planned value of a nested attribute: with the prior values of attributes that the configuration omits
+/// and that mean the same, such as an empty list in place of null. `written` is the value without defaults.
 fn with_prior_defaults(
     nesting: Nesting,
     attributes: &[Attribute],
