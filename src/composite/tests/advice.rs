@@ -124,9 +124,12 @@ async fn given_addresses_are_used_unless_the_switch_is_false() {
     }
 }
 
+/// Inputs with values that a message offers together.
+type Offer = Vec<(String, Value)>;
+
 /// What a message about sizes offers: numbers, and maps of blocks.
-fn offered(message: &str) -> Vec<Vec<(String, Value)>> {
-    let (mut all, mut blocks): (Vec<Vec<(String, Value)>>, Option<(String, Value)>) = (Vec::new(), None);
+fn offered(message: &str) -> Vec<Offer> {
+    let (mut all, mut blocks): (Vec<Offer>, Option<(String, Value)>) = (Vec::new(), None);
     for line in message.lines() {
         let Some((name, value)) = line.trim().split_once(" = ") else {
             match (line.trim(), blocks.take()) {
@@ -173,7 +176,9 @@ async fn one_message_offers_sizes_and_blocks_that_fit() {
         assert!(offers.len() >= least, "{pairs:?}: {offers:?} of {}", before[0]);
         for offer in offers {
             let mut corrected = config.clone();
-            offer.iter().for_each(|(name, value)| corrected.set(name, value.clone()));
+            for (name, value) in &offer {
+                corrected.set(name, value.clone());
+            }
             let mut terraform = Terraform::<FourTierVpc>::new(3);
             let validated = terraform.resource.validate(&terraform.config(&corrected));
             assert!(!validated.has_errors(), "{offer:?}: {validated:?}");

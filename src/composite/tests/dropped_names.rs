@@ -19,11 +19,12 @@ fn with(mut route: Value, name: &str, value: Value) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_public_route_beside_protected_ones_is_named() {
+async fn a_new_public_route_in_a_protected_gateway_is_named() {
     let mut terraform = Terraform::<HttpGateway>::new(2);
     let users = ("users", authorizer("check"));
-    let of =
-        |admin: Value| gateway(&[("GET /", route("a", Some("users"))), ("GET /admin", admin)], &[users.clone()], &[]);
+    let of = |admin: Value| {
+        gateway(&[("GET /", route("a", Some("users"))), ("GET /admin", admin)], std::slice::from_ref(&users), &[])
+    };
     let open = "These routes are public";
     let config = of(route("a", None));
     let found = warnings(&terraform, &config, open).await;
