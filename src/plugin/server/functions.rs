@@ -41,8 +41,7 @@ impl PreparedFunction {
             let message = format!("expected {} arguments, got {}", parameters.len(), given.len());
             return Err(FunctionError::new(message));
         }
-        let further = std::iter::repeat(variadic).flatten();
-        let pairs = parameters.iter().chain(further).zip(given).enumerate();
+        let pairs = parameters.iter().chain(variadic.iter().cycle()).zip(given).enumerate();
         pairs.map(|(number, (parameter, value))| argument(number, parameter, value)).collect()
     }
 }
