@@ -61,9 +61,16 @@ version." ;;
     *) exact= ;;
 esac
 
+case $profile in
+    dev) build="
+This is the build for development, which is large and slow. For the build of a release: make install PROFILE=release
+" ;;
+    *) build= ;;
+esac
+
 cat <<TEXT
 Installed version $version into $directory
-
+$build
 1. Add this to ~/.terraformrc (OpenTofu: ~/.tofurc), or to the file that TF_CLI_CONFIG_FILE names:
 
   provider_installation {

@@ -48,7 +48,8 @@ def main():
     names = {example: os.environ.get(name, "").split(",") for name, example in EXAMPLES.items() if os.environ.get(name)}
     directory = pathlib.Path(os.environ.get("OUTPUT") or ROOT / "target/policies")
     directory.mkdir(parents=True, exist_ok=True)
-    for name, policy in re.findall(r"<!-- begin (\S+) -->\n\n```json\n(.*?)\n```", GUIDE.read_text(), re.DOTALL):
+    policies = re.findall(r"<!-- begin (\S+) -->\n\n```json\n(.*?)\n```", GUIDE.read_text(), re.DOTALL)
+    for name, policy in policies:
         file = directory / f"{name}.json"
         text = policy.replace(ACCOUNT, account).replace(REGION, region)
         for separator in (":", "%3A"):
@@ -59,6 +60,10 @@ def main():
         missing = [name for name, example in EXAMPLES.items() if example not in names and example in text]
         note = f" (examples to fill in: {', '.join(missing)})" if missing else ""
         print(f"{file if os.environ.get('OUTPUT') else os.path.relpath(file, ROOT)}{note}")
+    of_plans = " and ".join(f"{name}.json" for name, _ in policies if name.endswith("-read"))
+    print(f"\nFor both resources: a role for terraform plan with {of_plans}, and one for terraform apply and destroy with\n"
+          "these and the files of the features that you use. By default, AWS allows 10 policies of a role.",
+          file=sys.stderr)  # fmt: skip
 
 
 def filled_in(value, names):

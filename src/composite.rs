@@ -30,6 +30,7 @@ mod renamed;
 mod replaced;
 mod siblings;
 mod state;
+mod stated;
 mod status;
 mod takeover;
 mod undeletable;
@@ -132,8 +133,16 @@ impl<P: Topology> Resource for Composite<P> {
 
     async fn plan(&self, request: PlanRequest) -> PlanResponse {
         self.add_managed(&request.prior);
-        let (managed, names) = (&self.shared.managed_roots, &self.shared.names);
-        let roots = Roots { read: &self.read_roots, managed, names, not_adopted: &self.not_adopted };
+        if let Some(root_id) = request.prior.get("id").as_str() {
+            self.shared.stated.note_planned(root_id);
+        }
+        let roots = Roots {
+            read: &self.read_roots,
+            managed: &self.shared.managed_roots,
+            names: &self.shared.names,
+            stated: &self.shared.stated,
+            not_adopted: &self.not_adopted,
+        };
         self.shared.retry_limits().scope(plan::plan::<P>(&self.connection, roots, request)).await
     }
 
@@ -174,6 +183,7 @@ impl<P: Topology> Composite<P> {
     fn add_managed(&self, state: &Value) {
         if let Some(root_id) = state.get("id").as_str() {
             self.shared.managed_roots.add(root_id);
+            self.shared.stated.note::<P>(state);
             let name = state.get(P::NAME).as_str().unwrap_or_default();
             self.shared.names.note_resource(Claimant::of::<P>(Some(root_id), name));
         }
@@ -202,9 +212,14 @@ impl<P: Topology> Composite<P> {
                 if let Some(name) = state.get(P::NAME).as_str().filter(|_| is_not_adopted(&state)) {
                     self.not_adopted.add(name);
                 }
-                ReadResponse { state, private: private.encode(), diagnostics }
+                let private = private.encode();
+                self.shared.stated.note_read::<P>(&state, &cloud.scope().region, &private);
+                ReadResponse { state, private, diagnostics }
             }
-            Ok(None) => ReadResponse { state: Value::Null, private: Vec::new(), diagnostics },
+            Ok(None) => {
+                self.shared.stated.forget(root_id);
+                ReadResponse { state: Value::Null, private: Vec::new(), diagnostics }
+            }
             Err(failure) => {
                 diagnostics::failed(format!("Could not read {} {root_id}", P::TYPE_NAME), &failure, &mut diagnostics);
                 unchanged(diagnostics)

@@ -50,6 +50,7 @@ resource "fgw_http_gateway" "demo" {
     "GET /hello" = {
       faas_function_arn      = var.hello_function_arn
       payload_format_version = "2.0"
+      authorization_type     = "NONE"
     }
     "GET /private" = {
       faas_function_arn      = var.hello_function_arn
@@ -61,6 +62,7 @@ resource "fgw_http_gateway" "demo" {
       payload_format_version = "2.0"
       description            = "Answers whatever path comes in."
       timeout_milliseconds   = 5000
+      authorization_type     = "NONE"
     }
   }
 

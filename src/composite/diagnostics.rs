@@ -34,7 +34,7 @@ pub(super) use apply::{
     not_attached, not_deployed, progress_not_written, rejected_credentials, root_not_in_plan, still_deploying,
     still_in_use, still_unknown, tag_not_changed, unknown_outcomes, unreadable_plan,
 };
-pub(super) use destroy::{End, warn_of_end};
+pub(super) use destroy::{End, warn_of_end, warn_of_unread_root};
 pub(super) use faults::{warn_of_faults, warn_of_remarks};
 pub(super) use ignored::{warn_of_lost_drift, warn_of_overwritten_drift};
 pub(super) use import::{

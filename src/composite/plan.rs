@@ -9,6 +9,7 @@ mod without_account;
 use super::managed_roots::ManagedRoots;
 use super::names::Names;
 use super::refresh::ReadRoots;
+use super::stated::StatedRoots;
 use crate::cloud::Connection;
 use crate::plugin::{PlanRequest, PlanResponse};
 use crate::topology::Topology;
@@ -22,6 +23,8 @@ pub(super) struct Roots<'a> {
     pub(super) managed: &'a ManagedRoots,
     /// The names that they have and want.
     pub(super) names: &'a Names,
+    /// Those that a create may replace.
+    pub(super) stated: &'a StatedRoots,
     /// The names of those in a state that are not adopted.
     pub(super) not_adopted: &'a ReadRoots,
 }

@@ -355,10 +355,6 @@ pub(super) fn state<P: Topology>(before: &Value, root_id: &str, private: &Privat
     let config = state::decode::<P>(&attributes).ok().map(|(_, config)| config);
     let config = config.as_ref();
     let mut state = state::of_private::<P>(&attributes, config, root_id, private, scope);
-    if config.is_some_and(|config| !state::tags_all::<P>(config, Some(scope)).is_wholly_known()) {
-        // The provider block contains unknown tags.
-        state.set("tags_all", before.get("tags_all").clone());
-    }
     state.set("unmanaged_objects", unmanaged_objects(private).into());
     location::keep::<P>(before, &private.inventory, &mut state);
     state

@@ -251,6 +251,7 @@ impl Cloud for Simulation {
         let zones = self.zones.lock().unwrap().clone();
         let facts = Facts {
             endpoint_services: shapes::endpoint_services(lookups, &zones),
+            all_services: Vec::new(),
             availability_zones: Some(zones),
             gateway_endpoint_services: Some(services.to_vec()),
             certificates: Some(self.certificates.lock().unwrap().clone()),

@@ -49,7 +49,7 @@ pub(super) fn common_attributes(root_kind: &str) -> Vec<Attribute> {
         Attribute::computed(
             "tags_all",
             map(),
-            &format!("Tags of the {root_kind}: those of the resource itself, and `default_tags` of the provider."),
+            &format!("Tags of the {root_kind} that this resource manages, with `default_tags` of the provider."),
         ),
     ]
 }
@@ -74,7 +74,7 @@ pub(super) fn name<P: Topology>(config: &P::Config) -> String {
 
 /// Decodes a configuration, or the configured part of a state. Returns it with the defaults that Terraform shows, too.
 pub(super) fn decode<P: Topology>(value: &Value) -> Result<(Value, P::Config), Vec<Problem>> {
-    let attributes = P::Config::attributes();
+    let (attributes, value) = (P::Config::attributes(), &P::with_derived(value));
     let mut problems = Vec::new();
     match P::Config::decode(&with_defaults(&attributes, value), &AttributePath::root(), &mut problems) {
         Some(config) if problems.is_empty() => Ok((with_shown_defaults(&attributes, value), config)),
@@ -136,12 +136,14 @@ pub(super) fn of_private<P: Topology>(
         for (name, value) in P::outputs(config, Some(&objects), &inventory.ids(), Some(scope)) {
             state.set(&name, value);
         }
-        state.set("tags_all", tags_all::<P>(config, Some(scope)));
+        let tags = inventory.at(P::KIND.root()).and_then(|root| root.shown()?.tags().cloned());
+        state.set("tags_all", tags.map(|tags| P::in_tags_all(config, tags)).into());
     }
     state.without_unknowns()
 }
 
-/// Returns `default_tags` merged with the tags of the resource, without the ignored tags. Unknown without a scope.
+/// Returns the planned tags of the root: `default_tags` merged with those of the resource, without the ignored tags.
+/// Unknown without a scope.
 pub(super) fn tags_all<P: Topology>(config: &P::Config, scope: Option<&Scope>) -> Value {
     scope.map_or(Value::Unknown, |scope| P::root_tags(config, scope).into())
 }

@@ -3,11 +3,13 @@
 mod access_logs;
 mod adoption;
 mod adoption_later;
+mod advice;
 mod authorization;
 mod blocks;
 mod changes;
 mod data_source;
 mod domains;
+mod dropped_names;
 mod duplicates;
 mod empty_inputs;
 mod endpoints;
@@ -101,6 +103,13 @@ impl<P: Topology> Terraform<P> {
         let (resource, client_gone) = (Composite::with(connection, Arc::default(), siblings), Default::default());
         let kind = object_type(&resource.schema().attributes);
         Terraform { resource, kind, account, state: Value::Null, private: Vec::new(), stop, client_gone }
+    }
+
+    /// Another process of the provider, which has not read the resource.
+    fn begin_process(&mut self) {
+        let connection = Connection::default();
+        connection.set(connected(&self.account));
+        self.resource = Composite::new(connection);
     }
 
     fn config(&self, attributes: &Value) -> Value {

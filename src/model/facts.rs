@@ -36,6 +36,9 @@ pub struct Facts {
     /// The interface endpoint services that were looked up, by the text of the lookup.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub endpoint_services: BTreeMap<String, Found<EndpointOffer>>,
+    /// The full names of all services of the Region, if one of those that were looked up is missing.
+    #[serde(skip)]
+    pub all_services: Vec<String>,
     /// The certificates in the Region for the requested domain that are issued and not expired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificates: Option<Vec<Certificate>>,
@@ -157,6 +160,7 @@ impl Facts {
                 .into_iter()
                 .filter(|(service, _)| lookups.contains(&Lookup::EndpointService(service.clone())))
                 .collect(),
+            all_services: Vec::new(),
             certificates: self.certificates.filter(|_| has(|it| matches!(it, Lookup::Certificates(_)))),
             kms_key: self.kms_key.filter(|_| has(|it| matches!(it, Lookup::KmsKey(_)))),
             outside: BTreeMap::new(),
@@ -170,6 +174,7 @@ impl Facts {
             availability_zones: later.availability_zones.or(self.availability_zones),
             gateway_endpoint_services: later.gateway_endpoint_services.or(self.gateway_endpoint_services),
             endpoint_services: self.endpoint_services.into_iter().chain(later.endpoint_services).collect(),
+            all_services: if later.all_services.is_empty() { self.all_services } else { later.all_services },
             certificates: later.certificates.or(self.certificates),
             kms_key: later.kms_key.or(self.kms_key),
             outside: self.outside.into_iter().chain(later.outside).collect(),

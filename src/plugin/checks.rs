@@ -131,7 +131,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::plugin::Check;
+    use crate::plugin::{Check, DROPS_NAMES};
 
     fn plain(name: &str, kind: Type) -> Attribute {
         Attribute::new(name, AttributeType::Plain(kind), "")
@@ -297,6 +297,28 @@ mod tests {
         ];
         for (values, expected) in table {
             assert_eq!(broken(values), Vec::from_iter(expected), "{values:?}");
+        }
+    }
+
+    #[test]
+    fn an_attribute_that_an_object_lacks_may_be_misspelled() {
+        let doors = [nested("doors", Nesting::Map, door())];
+        let broken = |values: &[(&str, Value)]| {
+            let config = Value::map([("doors", Value::map([("front", Value::map(values.iter().cloned()))]))]);
+            let problems = schema::check(&doors, &config, &AttributePath::root());
+            problems.into_iter().map(|it| it.message).collect::<Vec<_>>()
+        };
+        let wood = || ("wood", Value::from("oak"));
+        for (values, drops) in [
+            (vec![wood(), ("lock", "dial".into())], true),
+            (vec![wood(), ("alloy", "x".into())], true),
+            (vec![], true),
+            (vec![wood(), ("code", "1".into())], false),
+            (vec![wood(), ("metal", "tin".into())], false),
+        ] {
+            let found = broken(&values);
+            assert_eq!(found.len(), 1, "{values:?}: {found:?}");
+            assert_eq!(found[0].ends_with(DROPS_NAMES), drops, "{values:?}: {found:?}");
         }
     }
 

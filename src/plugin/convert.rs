@@ -39,6 +39,7 @@ pub(super) fn function(signature: &Signature) -> pb::Function {
     };
     pb::Function {
         parameters: signature.parameters.iter().map(parameter).collect(),
+        variadic_parameter: signature.variadic.as_ref().map(parameter),
         r#return: Some(pb::function::Return { r#type: types::to_json(&signature.result).to_string().into_bytes() }),
         summary: signature.summary.clone(),
         description: signature.description.clone(),

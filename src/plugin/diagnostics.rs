@@ -39,10 +39,22 @@ pub struct Problem {
     pub hint: String,
 }
 
+/// Why an attribute of an object may be absent although the user has set it.
+pub const DROPS_NAMES: &str = "Terraform drops a misspelled name from an object without an error.";
+
 impl Problem {
     /// A problem and how to fix it.
     pub fn new(path: AttributePath, message: impl Into<String>, hint: impl Into<String>) -> Problem {
         Problem { path, message: message.into(), hint: hint.into() }
+    }
+
+    /// The same about an absent attribute. In an object, its name may be misspelled.
+    #[must_use]
+    pub fn of_absence(mut self) -> Problem {
+        if self.path.0.len() > 1 {
+            self.message = format!("{} {DROPS_NAMES}", self.message);
+        }
+        self
     }
 }
 

@@ -12,8 +12,8 @@ pub trait Function: Send + Sync + 'static {
     /// The parameters and the type of the result. Called once; the server keeps the signature.
     fn signature(&self) -> Signature;
 
-    /// Computes the result. The server passes one argument for each parameter: of the type of the parameter, wholly
-    /// known, and null only if the parameter is nullable.
+    /// Computes the result. The server passes one argument for each parameter, and any number for the variadic one: of
+    /// the type of the parameter, wholly known, and null only if the parameter is nullable.
     fn call(&self, arguments: &[Value]) -> Result<Value, FunctionError>;
 }
 
@@ -26,6 +26,8 @@ pub struct Signature {
     pub description: String,
     /// The parameters, in the order of the arguments.
     pub parameters: Vec<Parameter>,
+    /// The parameter of any number of further arguments. Terraform has no other optional ones.
+    pub variadic: Option<Parameter>,
     /// Type of the result.
     pub result: Type,
 }

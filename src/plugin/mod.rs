@@ -45,7 +45,7 @@ pub mod value;
 
 pub use data_source::{DataRequest, DataResponse, DataSource};
 pub use decode::{Encode, FromValue, Input, Nested};
-pub use diagnostics::{Diagnostic, Diagnostics, Problem, Severity};
+pub use diagnostics::{DROPS_NAMES, Diagnostic, Diagnostics, Problem, Severity};
 pub use function::{Function, FunctionError, Parameter, Signature};
 pub use handshake::{Environment, Offer};
 pub use identity::{IdentityAttribute, ImportTarget};

@@ -106,6 +106,7 @@ impl Condition {
         other: impl Fn(&str) -> &'a Value,
     ) -> Option<Problem> {
         let other = |name: &str| Some(other(name)).filter(|value| !value.is_unknown());
+        let mut is_absence = matches!(self, Condition::OnlyIfSet(_) | Condition::RequiredWith(..));
         let (message, hint) = match self {
             Condition::OnlyWith(name_of_other, values) => {
                 let other = other(name_of_other)?;
@@ -139,10 +140,13 @@ impl Condition {
                     std::iter::once(own).chain(others.iter().map(|name| other(name))).collect();
                 let set = names.iter().zip(&values).filter_map(|(name, value)| Some((name, (*value)?)));
                 match set.filter(|(_, value)| !value.is_null()).collect::<Vec<_>>()[..] {
-                    [] if values.iter().all(Option::is_some) => (
-                        format!("Neither {} is set.", names.join(" nor ")),
-                        format!("Set either {}.", names.join(" or ")),
-                    ),
+                    [] if values.iter().all(Option::is_some) => {
+                        is_absence = true;
+                        (
+                            format!("Neither {} is set.", names.join(" nor ")),
+                            format!("Set either {}.", names.join(" or ")),
+                        )
+                    }
                     [(one, value), (other, value_of_other), ..] => both(one, value, other, value_of_other),
                     _ => return None,
                 }
@@ -152,7 +156,8 @@ impl Condition {
                 _ => return None,
             },
         };
-        Some(Problem::new(path.clone(), message, hint))
+        let problem = Problem::new(path.clone(), message, hint);
+        Some(if is_absence { problem.of_absence() } else { problem })
     }
 }
 

@@ -270,7 +270,13 @@ impl Attribute {
         };
         let change = self.change.map(|change| format!(" {change}")).unwrap_or_default();
         let remark = self.remark.map(|remark| format!(" {remark}")).unwrap_or_default();
-        format!("{}{default}{change}{remark}", self.description)
+        let drops_names = match (&self.kind, self.mode) {
+            (AttributeType::Nested(..), Mode::Required | Mode::Optional | Mode::OptionalComputed) => {
+                " Terraform drops a misspelled name in it without an error: run the command `lint` of this provider."
+            }
+            _ => "",
+        };
+        format!("{}{default}{change}{drops_names}{remark}", self.description)
     }
 
     /// Adds a rule for known, non-null values.

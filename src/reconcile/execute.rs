@@ -24,6 +24,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::progress::Took;
 use super::{Action, Phase, Plan, Progress};
 use crate::cloud::retries::{Retry, RetryLimits};
 use crate::cloud::{Cause, Cloud, Deadlines, Failure, OpContext, Recorder};
@@ -224,7 +225,11 @@ pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
                 tracker.succeed(position);
                 let action = &plan.ops[position].action;
                 let done = execution.done.fetch_add(1, Ordering::Relaxed) + 1;
-                execution.progress.finished(action.done(), &action.key().slot, &id, started.elapsed(), done, all);
+                let took = match action {
+                    Action::Delete { cascades_from: Some(parent), .. } => Took::NoCall { parent: &parent.slot },
+                    _ => Took::Time(started.elapsed()),
+                };
+                execution.progress.finished(action.done(), &action.key().slot, &id, took, done, all);
             }
             Err(failure) => tracker.fail(position, failure),
         }

@@ -21,6 +21,18 @@ pub struct Progress {
     is_reported: AtomicBool,
 }
 
+/// How an operation finished.
+#[derive(Clone, Copy, Debug)]
+pub enum Took<'a> {
+    /// After this time.
+    Time(Duration),
+    /// Without a call, because AWS deletes the object with this one.
+    NoCall {
+        /// The key of the other object.
+        parent: &'a str,
+    },
+}
+
 impl Progress {
     /// Writes to the file in the environment variable `FGW_PROGRESS`. If it cannot be opened, progress is written only
     /// to the log, and [`Progress::take_problem`] returns the reason.
@@ -30,11 +42,14 @@ impl Progress {
     }
 
     /// Logs a finished operation as `created nat_gateway.0 nat-0ab 1m32s, 31 of 49`, and writes the same in columns.
-    pub fn finished(&self, verb: &str, slot: &str, id: &str, took: Duration, done: usize, of: usize) {
-        let duration = duration(took);
-        tracing::info!("{}", printable(&format!("{verb} {slot} {id} {duration}, {done} of {of}")));
+    pub fn finished(&self, verb: &str, slot: &str, id: &str, took: Took<'_>, done: usize, of: usize) {
+        let took = match took {
+            Took::Time(took) => duration(took),
+            Took::NoCall { parent } => format!("with {parent}"),
+        };
+        tracing::info!("{}", printable(&format!("{verb} {slot} {id} {took}, {done} of {of}")));
         let width = of.to_string().len();
-        self.write(&printable(&columns(&format!("{done:>width$}/{of}"), verb, slot, id, &duration)));
+        self.write(&printable(&columns(&format!("{done:>width$}/{of}"), verb, slot, id, &took)));
     }
 
     /// Writes a line for an object on which others can depend already, while its operation still sets the rest. It has
@@ -143,9 +158,10 @@ mod tests {
         let path = directory.path().join("progress");
         let progress = to(&path);
         assert!(!path.exists());
-        progress.finished("created", "eip.0\n", "eipalloc-1\u{202e}", Duration::from_secs(2), 1, 2);
+        progress.finished("created", "eip.0\n", "eipalloc-1\u{202e}", Took::Time(Duration::from_secs(2)), 1, 2);
         progress.usable("vpc", "vpc-1", 12);
-        progress.finished("created", "vpc", "vpc-1", Duration::from_secs(3), 2, 12);
+        progress.finished("created", "vpc", "vpc-1", Took::Time(Duration::from_secs(3)), 2, 12);
+        progress.finished("deleted", "stage", "prod", Took::NoCall { parent: "api" }, 3, 12);
         let wait = Retry { is_wait: true, action: "AddPermission".into(), number: None, reason: "no".into() };
         progress.retrying(Some("permission.a"), &wait);
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
@@ -154,6 +170,7 @@ mod tests {
             "1/2  created   eip.0\\n                              eipalloc-1\\u{202e}                 2s",
             "       usable    vpc                                 vpc-1",
             " 2/12  created   vpc                                 vpc-1                       3s",
+            " 3/12  deleted   stage                               prod                        with api",
             "permission.a: waiting after AddPermission: no",
         ];
         assert_eq!(lines.lines().collect::<Vec<_>>(), expected);
@@ -167,11 +184,11 @@ mod tests {
         let progress = to(&directory.path().join("missing/progress"));
         assert_eq!(progress.take_problem(), None);
         for _ in 0..2 {
-            progress.finished("created", "vpc", "vpc-1", Duration::ZERO, 1, 1);
+            progress.finished("created", "vpc", "vpc-1", Took::Time(Duration::ZERO), 1, 1);
         }
         let problem = progress.take_problem().unwrap();
         assert!(problem.contains("missing/progress cannot be opened: No such file"), "{problem}");
-        progress.finished("created", "vpc", "vpc-1", Duration::ZERO, 1, 1);
+        progress.finished("created", "vpc", "vpc-1", Took::Time(Duration::ZERO), 1, 1);
         assert_eq!(progress.take_problem(), None);
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::mirrored::Found;
 use crate::model::keys::{is_in_name, is_name, name_in};
 use crate::model::{Entry, Input, Inventory, Spec};
-use crate::plugin::{AttributePath, Problem, Value};
+use crate::plugin::{AttributePath, DROPS_NAMES, Problem, Step, Value};
 
 /// A map of entries.
 pub(super) struct Entries {
@@ -43,6 +43,55 @@ impl Entries {
         names.map(problem).collect()
     }
 
+    /// One warning in place of equal ones about several entries.
+    pub(super) fn merged(&self, warnings: Vec<Problem>) -> Vec<Problem> {
+        let mut merged: Vec<(Problem, Vec<String>)> = Vec::new();
+        for warning in warnings {
+            let entry = warning.path.0.get(1).and_then(|step| match step {
+                Step::Key(name) => Some(format!("{name:?}")),
+                _ => None,
+            });
+            let is_equal =
+                |(it, _): &&mut (Problem, Vec<String>)| (&it.message, &it.hint) == (&warning.message, &warning.hint);
+            match merged.iter_mut().find(is_equal) {
+                Some((_, entries)) => entries.extend(entry),
+                None => merged.push((warning, entry.into_iter().collect())),
+            }
+        }
+        let named = |(warning, entries): (Problem, Vec<String>)| match entries.len() {
+            0 | 1 => warning,
+            _ => {
+                let message = format!("{} This applies to: {}.", warning.message, entries.join(", "));
+                Problem::new(AttributePath::new(self.input), message, warning.hint)
+            }
+        };
+        merged.into_iter().map(named).collect()
+    }
+
+    /// The warning about new entries without an argument that another entry sets, because Terraform drops a misspelled
+    /// name. `entries` has the names of entries, and whether they set the argument, if that is known. `effect` is a
+    /// sentence about an entry without it.
+    pub(super) fn lacking<'a>(
+        &self,
+        argument: &str,
+        entries: impl Iterator<Item = (&'a String, Option<bool>)>,
+        existing: &Inventory,
+        effect: &str,
+    ) -> Option<Problem> {
+        let entries: Vec<(&String, Option<bool>)> = entries.collect();
+        let sets_it = entries.iter().any(|(_, is_set)| *is_set == Some(true));
+        let is_new = |name: &str| existing.at(&self.slot(name)).is_none();
+        let lacks_it = entries.iter().filter(|(name, is_set)| *is_set == Some(false) && is_new(name));
+        let lacking: Vec<String> = lacks_it.map(|(name, _)| format!("{name:?}")).collect();
+        (sets_it && !lacking.is_empty()).then(|| {
+            let message = format!(
+                "These new entries do not set {argument}, and others do: {}. {effect} {DROPS_NAMES}",
+                lacking.join(", ")
+            );
+            Problem::new(AttributePath::new(self.input), message, "If that is intended, apply.")
+        })
+    }
+
     /// The first free slot for a foreign object with this name or ARN. Of an ARN, only the last part counts.
     pub(super) fn slot_of(&self, text: &str, is_used: impl Fn(&str) -> bool) -> String {
         let last = text.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default().to_lowercase();
@@ -77,4 +126,23 @@ pub(super) fn drifted<'a>(inventory: &'a Inventory, slot: &str) -> Option<&'a Sp
 
 fn entry_at<'a>(inventory: &'a Inventory, slot: &str) -> Option<&'a Entry> {
     inventory.entries.iter().find(|entry| entry.key.slot == slot)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENTRIES: Entries = Entries { input: "doors", slots: "door.", what: "a door" };
+
+    #[test]
+    fn equal_warnings_about_entries_become_one() {
+        let of = |name: &str, message: &str| Problem::new(ENTRIES.path(name), message, "Wait.");
+        let merged = ENTRIES.merged(vec![of("a", "It moves."), of("b", "It stays."), of("c", "It moves.")]);
+        let texts: Vec<(String, &str)> = merged.iter().map(|it| (it.path.to_string(), it.message.as_str())).collect();
+        let expected = [
+            ("doors".to_string(), "It moves. This applies to: \"a\", \"c\"."),
+            (ENTRIES.path("b").to_string(), "It stays."),
+        ];
+        assert_eq!(texts, expected);
+    }
 }

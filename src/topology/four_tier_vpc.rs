@@ -34,6 +34,7 @@ mod reflect;
 mod route_table_layout;
 #[cfg(test)]
 pub(crate) mod settings;
+mod sizes;
 mod subnet_layout;
 mod tags;
 mod tier_zones;
@@ -125,6 +126,23 @@ impl Topology for FourTierVpc {
 
     fn allows_duplicate_name(config: &Config) -> &Input<bool> {
         &config.allow_duplicate_name
+    }
+
+    /// Given addresses are used, unless `use_custom_nat_eips` is `false`.
+    fn with_derived(config: &Value) -> Value {
+        let mut derived = config.clone();
+        if config.as_map().is_some() && config.get("use_custom_nat_eips").is_null() {
+            match config.get("custom_nat_eips") {
+                Value::Unknown => derived.set("use_custom_nat_eips", Value::Unknown),
+                Value::List(given) if !given.is_empty() => derived.set("use_custom_nat_eips", true.into()),
+                _ => {}
+            }
+        }
+        derived
+    }
+
+    fn in_tags_all(config: &Config, tags: Tags) -> Tags {
+        tags::without_computed(config, tags)
     }
 
     fn root_tags(config: &Config, scope: &Scope) -> Tags {

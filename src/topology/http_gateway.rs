@@ -84,6 +84,10 @@ impl Topology for HttpGateway {
         &config.allow_duplicate_name
     }
 
+    fn in_tags_all(_: &GatewayConfig, tags: Tags) -> Tags {
+        tags
+    }
+
     fn root_tags(config: &GatewayConfig, scope: &Scope) -> Tags {
         scope.tags(&[&config.api_tags])
     }
@@ -156,6 +160,10 @@ impl Topology for HttpGateway {
 
     fn alternatives(context: &Context<'_, GatewayConfig>) -> Vec<GatewayConfig> {
         alternatives::alternatives(context)
+    }
+
+    fn may_release(context: &Context<'_, GatewayConfig>) -> bool {
+        alternatives::may_release(context)
     }
 
     fn outputs(

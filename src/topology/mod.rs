@@ -73,8 +73,16 @@ pub trait Topology: Send + Sync + 'static {
     /// Whether a create may add another root with the same name and the same features.
     fn allows_duplicate_name(config: &Self::Config) -> &Input<bool>;
 
-    /// `default_tags` merged with the configured tags of the root, without the ignored ones: the value of `tags_all`.
+    /// The configuration with the values of absent inputs that follow from others.
+    fn with_derived(config: &Value) -> Value {
+        config.clone()
+    }
+
+    /// The required tags of the root, with `default_tags` and without the ignored ones: the planned `tags_all`.
     fn root_tags(config: &Self::Config, scope: &Scope) -> crate::model::Tags;
+
+    /// The tags of the root in AWS that `tags_all` contains: those that do not follow from another input.
+    fn in_tags_all(config: &Self::Config, tags: crate::model::Tags) -> crate::model::Tags;
 
     /// The input with the name of one of several objects of a root, of which a topology manages one. An import ID may
     /// contain it, after a slash.
@@ -161,6 +169,12 @@ pub trait Topology: Send + Sync + 'static {
     /// Configurations with known values for the unknown inputs that decide which objects exist. An output depends on
     /// these inputs only if it is not the same for all of these configurations. Empty if there are too many.
     fn alternatives(context: &Context<'_, Self::Config>) -> Vec<Self::Config>;
+
+    /// Whether values of unknown inputs that no alternative has may make an existing object superfluous.
+    fn may_release(context: &Context<'_, Self::Config>) -> bool {
+        let _ = context;
+        false
+    }
 
     /// The outputs that `outputs_schema` declares. `objects` is `None` while the blueprint is undecided; the outputs
     /// that depend on it are then unknown.

@@ -126,6 +126,8 @@ fn missing(
     }
     let others = match others {
         None => String::new(),
+        Some([]) if matches!(to, Outside::Address(_)) => "; none is free".to_string(),
+        Some(others) if matches!(to, Outside::Address(_)) => format!("; these are free: {}", shortened(others)),
         Some([]) => "; it has none".to_string(),
         Some(others) => format!("; it has: {}", shortened(others)),
     };
@@ -348,9 +350,9 @@ mod tests {
         let others = Some(vec!["eipalloc-1".to_string(), "eipalloc-2".to_string()]);
         let [(Severity::Error, text)] = &found(&address, path.clone(), Finding::Missing(others))[..] else { panic!() };
         let begin = "The Elastic IP address eipalloc-9 of custom_nat_eips does not exist in this account and Region \
-                     (us-east-1); it has: eipalloc-1, eipalloc-2.";
+                     (us-east-1); these are free: eipalloc-1, eipalloc-2.";
         assert!(text.starts_with(begin), "{text}");
-        assert!(found(&address, path.clone(), Finding::Missing(Some(vec![])))[0].1.contains("; it has none."));
+        assert!(found(&address, path.clone(), Finding::Missing(Some(vec![])))[0].1.contains("; none is free."));
         assert_eq!(found(&address, path, exists(None, "")), []);
 
         let missing = found(&Outside::Function(function("ordres")), route("GET /a"), Finding::Missing(None));

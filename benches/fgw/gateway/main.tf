@@ -62,8 +62,9 @@ resource "fgw_http_gateway" "this" {
 
   route_config = {
     for number in range(var.routes) : "GET /resources/${number}" => {
-      faas_function_arn = "arn:aws:lambda:us-east-1:${var.account}:function:f${number % var.functions}"
-      authorizer_name   = number == 0 ? "customers" : null
+      faas_function_arn  = "arn:aws:lambda:us-east-1:${var.account}:function:f${number % var.functions}"
+      authorizer_name    = number == 0 ? "customers" : null
+      authorization_type = number == 0 ? null : "NONE"
     }
   }
 }

@@ -30,5 +30,5 @@ output "layout" {
 
 # The function in one line: the private app subnets of another range.
 output "private_app_blocks" {
-  value = values(provider::fgw::subnet_layout("10.1.0.0/16", 2, {}).private_app_subnet_cidr_blocks)
+  value = values(provider::fgw::subnet_layout("10.1.0.0/16", 2).private_app_subnet_cidr_blocks)
 }

@@ -14,7 +14,8 @@ resource "fgw_http_gateway" "shop" {
   route_config = {
     # A public route.
     "GET /catalogue" = {
-      faas_function_arn = "arn:aws:lambda:eu-central-1:123456789012:function:catalogue:live"
+      faas_function_arn  = "arn:aws:lambda:eu-central-1:123456789012:function:catalogue:live"
+      authorization_type = "NONE"
     }
     "GET /orders/{id}" = {
       faas_function_arn      = "arn:aws:lambda:eu-central-1:123456789012:function:orders"

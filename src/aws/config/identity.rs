@@ -135,22 +135,26 @@ fn no_credentials(settings: &Settings, sources: &Sources, cause: &CredentialsErr
         );
         return ConfigError::new("Could not configure the provider: aws login is not supported", detail);
     }
-    if matches!(cause, CredentialsError::CredentialsNotLoaded(_)) {
+    let is_last_resort = role.is_none() && Origin::of(settings, sources).is_last_resort();
+    if is_last_resort || matches!(cause, CredentialsError::CredentialsNotLoaded(_)) {
         let selected = sources.profiles.selected_profile();
         let metadata = match settings.skip_metadata_api_check {
-            true => "not called, because of skip_metadata_api_check",
-            _ if is_metadata_disabled() => "not called, because of AWS_EC2_METADATA_DISABLED",
-            _ => "no response",
+            true => "not called, because of skip_metadata_api_check".to_string(),
+            _ if is_metadata_disabled() => "not called, because of AWS_EC2_METADATA_DISABLED".to_string(),
+            _ if matches!(cause, CredentialsError::CredentialsNotLoaded(_)) => "no response".to_string(),
+            _ => chain(cause),
         };
         let detail = format!(
-            "The provider searched for credentials in this order:\n\
+            "No credentials are configured. Mostly, AWS_PROFILE or the argument profile has to select a profile.\n\n\
+             The provider searched for credentials in this order:\n\
              - access_key and secret_key of the provider block: not set\n\
              - AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: not set\n\
              - profile {selected:?} of the shared configuration and credentials files: no credentials\n\
              - AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN: not both set\n\
              - AWS_CONTAINER_CREDENTIALS_RELATIVE_URI and AWS_CONTAINER_CREDENTIALS_FULL_URI: not set\n\
              - the metadata service of the EC2 instance: {metadata}\n\n\
-             Configure one of them, for example with: aws configure"
+             Configure one of them, for example with: aws configure. Only on an EC2 instance, check its instance profile \
+             instead."
         );
         return ConfigError::new("Could not configure the provider: no AWS credentials", detail);
     }

@@ -21,6 +21,8 @@ struct Parts {
     renewal: String,
     /// The ARNs of roles that are assumed with the credentials, one after the other.
     roles: Vec<String>,
+    /// Whether nothing is configured, so that the provider asks the metadata service.
+    is_last_resort: bool,
 }
 
 impl Origin {
@@ -47,9 +49,14 @@ impl Origin {
         format!("{meaning} {}", self.renewal())
     }
 
+    /// Whether nothing is configured: the metadata service is asked on every machine.
+    pub(super) fn is_last_resort(&self) -> bool {
+        self.0.is_last_resort
+    }
+
     /// Which credentials these are, and how to renew them.
     pub(crate) fn renewal(&self) -> String {
-        let Parts { source, renewal, roles } = &*self.0;
+        let Parts { source, renewal, roles, .. } = &*self.0;
         let roles = match &roles[..] {
             [] => String::new(),
             roles => format!(", with which the provider assumes {}", roles.join(", then ")),
@@ -100,16 +107,19 @@ fn parts(settings: &Settings, sources: &Sources) -> Parts {
     let container = ["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"];
     match environment(&container) {
         Some(_) => new("the credentials of the container", "Check the role of the container and its clock", None),
-        None => new(
-            "the role of this EC2 instance, from its metadata service",
-            "Check the instance profile and the clock of the instance",
-            None,
-        ),
+        None => Parts {
+            is_last_resort: true,
+            ..new(
+                "the role of this EC2 instance, from its metadata service",
+                "Check the instance profile and the clock of the instance",
+                None,
+            )
+        },
     }
 }
 
 fn new(source: &str, renewal: &str, role: Option<String>) -> Parts {
-    Parts { source: source.into(), renewal: renewal.into(), roles: role.into_iter().collect() }
+    Parts { source: source.into(), renewal: renewal.into(), roles: role.into_iter().collect(), is_last_resort: false }
 }
 
 /// The origin in the selected profile. `None` if it has no credentials.

@@ -10,13 +10,14 @@ use crate::cloud::Failure;
 use crate::model::{EndpointOffer, Found, service_label};
 
 /// Looks up services by their full names or labels. AWS rejects a call that names a missing service, and full names
-/// differ between partitions and services, so all services are listed: about 250, on one page.
+/// differ between partitions and services, so all services are listed: about 250, on one page. Returns the names of all
+/// if one is missing.
 pub(super) async fn matching(
     session: &Session,
     wanted: &[&str],
-) -> Result<BTreeMap<String, Found<EndpointOffer>>, Failure> {
+) -> Result<(BTreeMap<String, Found<EndpointOffer>>, Vec<String>), Failure> {
     if wanted.is_empty() {
-        return Ok(BTreeMap::new());
+        return Ok((BTreeMap::new(), Vec::new()));
     }
     let offered = offered(session).await?;
     let answer = |text: &&str| {
@@ -26,7 +27,12 @@ pub(super) async fn matching(
         let found = offered.iter().rev().find(is_wanted);
         (text.to_string(), found.cloned().map_or(Found::Missing, Found::There))
     };
-    Ok(wanted.iter().map(answer).collect())
+    let answers: BTreeMap<String, Found<EndpointOffer>> = wanted.iter().map(answer).collect();
+    let names = match answers.values().any(|it| *it == Found::Missing) {
+        true => offered.iter().map(|it| it.name.clone()).collect(),
+        false => Vec::new(),
+    };
+    Ok((answers, names))
 }
 
 /// The interface endpoint services, sorted by name.

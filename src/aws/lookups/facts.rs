@@ -47,10 +47,12 @@ pub(crate) async fn facts(session: &Session, lookups: &[Lookup]) -> Result<Facts
     let outside = Box::pin(outside::outside(session, outside.collect()));
     let (zones, services, endpoint_services, certificates, kms_key, outside) =
         tokio::join!(zones, services, endpoint_services, certificates, kms_key, outside);
+    let (endpoint_services, all_services) = endpoint_services?;
     Ok(Facts {
         availability_zones: zones?,
         gateway_endpoint_services: services?,
-        endpoint_services: endpoint_services?,
+        endpoint_services,
+        all_services,
         certificates: certificates?,
         kms_key: kms_key?,
         outside: outside?,

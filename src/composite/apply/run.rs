@@ -18,6 +18,7 @@ use crate::composite::diagnostics::Operation;
 use crate::composite::managed_roots::ManagedRoots;
 use crate::composite::names::Names;
 use crate::composite::siblings::Siblings;
+use crate::composite::stated::StatedRoots;
 use crate::composite::{dependents, diagnostics};
 use crate::model::{GuardDutyObjects, Inventory, Spec, Timeouts};
 use crate::plugin::{ApplyRequest, Diagnostics};
@@ -32,19 +33,21 @@ pub(in crate::composite) struct Shared {
     progress: Arc<Progress>,
     pub(in crate::composite) managed_roots: Arc<ManagedRoots>,
     pub(in crate::composite) names: Arc<Names>,
+    pub(in crate::composite) stated: Arc<StatedRoots>,
 }
 
 impl Shared {
     /// With what the resources of the process know of each other.
     pub(in crate::composite) fn new(progress: Arc<Progress>, siblings: Siblings) -> Shared {
-        let Siblings { managed_roots, names } = siblings;
-        Shared { progress, managed_roots, names }
+        let Siblings { managed_roots, names, stated } = siblings;
+        Shared { progress, managed_roots, names, stated }
     }
 
     /// Remembers that a root does not exist any more.
     pub(super) fn note_destroyed(&self, root_id: &str) {
         self.managed_roots.note_destroyed(root_id);
         self.names.forget(root_id);
+        self.stated.forget(root_id);
     }
 
     /// Returns limits of retries that report to the progress file. They limit nothing else: reads are dropped by a stop

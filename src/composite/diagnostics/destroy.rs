@@ -11,8 +11,10 @@ use crate::topology::Topology;
 pub(in crate::composite) enum End {
     /// The user destroys it.
     Destroy,
-    /// A change of the configuration replaces it.
+    /// A change of the configuration or the option `-replace` replaces it.
     Replacement,
+    /// A create replaces it if it is tainted.
+    Taint,
 }
 
 /// Lists the objects that are deleted with a root by key and id, irrecoverable ones first, and those that stay.
@@ -34,6 +36,13 @@ pub(in crate::composite) fn warn_of_end<P: Topology>(
         deleted.into_iter().partition(|entry| entry.spec().is_irrecoverable());
     let line = |entry: &&Entry| format!("  {} ({}){}", entry.key, printable(&entry.id), lost(entry));
     let mut parts = Vec::new();
+    if matches!(end, End::Taint) {
+        parts.push(format!(
+            "This plan creates a resource with the name of {id}, which is in this state, and no plan of {id} has preceded \
+             it. Terraform tells a provider nothing else if a resource is tainted. If it replaces {id}, these are deleted. \
+             To keep them, run terraform untaint."
+        ));
+    }
     if !for_good.is_empty() {
         parts.push(format!("These cannot be recovered:\n{}", lines(&for_good, line)));
     }
@@ -55,7 +64,7 @@ pub(in crate::composite) fn warn_of_end<P: Topology>(
     let count = counted(for_good.len() + others.len(), "AWS object");
     let doing = match end {
         End::Destroy => "Destroying",
-        End::Replacement => "Replacing",
+        End::Replacement | End::Taint => "Replacing",
     };
     if !(for_good.is_empty() && others.is_empty()) {
         diagnostics.warning(format!("{doing} {} {name:?} deletes {count}", P::TYPE_NAME), parts.join("\n\n"));
@@ -63,6 +72,20 @@ pub(in crate::composite) fn warn_of_end<P: Topology>(
     if let Some(dependents) = dependents {
         warn_of_unmanaged::<P>((name, id), dependents, guardduty, diagnostics);
     }
+}
+
+/// Says that the objects of a root that is replaced if it is tainted are unknown.
+pub(in crate::composite) fn warn_of_unread_root<P: Topology>(name: &str, id: &str, diagnostics: &mut Diagnostics) {
+    let id = printable(id);
+    diagnostics.warning(
+        format!("Could not list what a replacement of {} {name:?} deletes", P::TYPE_NAME),
+        format!(
+            "This plan creates a resource with the name of {id}, which is in this state, and no plan of {id} has preceded \
+             it. Terraform tells a provider nothing else if a resource is tainted. This process has not read {id}. If the \
+             plan replaces it, all its objects are deleted. To see them, plan with a refresh. To keep them, run terraform \
+             untaint."
+        ),
+    );
 }
 
 /// The objects because of which AWS rejects the deletion of a root, and those of GuardDuty that the destroy removes.

@@ -24,6 +24,11 @@ pub(in crate::composite) fn detail(failure: &Failure) -> String {
             "Another change was in progress for longer than the provider retries. Run Terraform again later."
         }
         Cause::Throttled => "AWS throttled the call for longer than the provider retries. Run Terraform again later.",
+        // A create cannot miss its own object.
+        Cause::NotFound if failure.missing.is_none() && creates(&failure.action) => {
+            "Either the object that is to contain the new one was deleted outside Terraform: run plan again to see the \
+             change. Or the endpoint does not know this call, as some emulators of AWS do not."
+        }
         Cause::NotFound => {
             "The object does not exist. If it was deleted outside Terraform, run plan again to see the change."
         }
@@ -53,6 +58,11 @@ pub(in crate::composite) fn detail(failure: &Failure) -> String {
         Cause::Exists | Cause::QuotaExceeded | Cause::NotAttached | Cause::Other => "",
     };
     detail_with(failure, hint)
+}
+
+/// Whether a call creates an object.
+fn creates(action: &str) -> bool {
+    ["Create", "Allocate"].iter().any(|verb| action.starts_with(verb))
 }
 
 /// What AWS returned, and what to do.

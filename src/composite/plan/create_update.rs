@@ -20,7 +20,7 @@ use crate::composite::private_state::Private;
 use crate::composite::protected::Protection;
 use crate::composite::status::is_not_adopted;
 use crate::composite::{dependents, diagnostics, facts, location, outside, refresh, renamed, state};
-use crate::model::{Facts, Inventory, Key, Lookup, Scope, TagSettings};
+use crate::model::{Facts, GuardDutyObjects, Inventory, Key, Lookup, Scope, TagSettings};
 use crate::plugin::{AttributePath, Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::topology::{ProtectedObjects, Topology};
 
@@ -215,15 +215,50 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
             diagnostics::root_is_missing::<P>(prior, &name, inventory, diagnostics);
             requires_replace.push(AttributePath::new("id"));
         } else if !requires_replace.is_empty() {
-            let id = prior.get("id").as_str().unwrap_or_default();
-            // Terraform does not request a plan for the destroy within a replacement.
-            let dependents = dependents::within_root::<P>(cloud, id, inventory).await;
-            let (end, guardduty) = (End::Replacement, state::guardduty_in_destroy::<P>(prior));
-            diagnostics::warn_of_end::<P>(end, (&name, id), inventory, Some(&dependents), guardduty, diagnostics);
-            let ignored = P::ignored_drift(&self.config);
-            diagnostics::warn_of_lost_drift::<P>(&name, inventory.entries.iter(), &ignored, diagnostics);
+            let guardduty = state::guardduty_in_destroy::<P>(prior);
+            self.warn_of_lost(cloud, End::Replacement, (inventory, guardduty), diagnostics).await;
         }
         requires_replace
+    }
+
+    /// Warns of what the create after `-replace` or of a tainted resource deletes. `old` is what Terraform passes of
+    /// the old root: the private state of the update that it planned before, or nothing if the resource is tainted.
+    async fn warn_of_requested_replacement(
+        &self,
+        cloud: &dyn Cloud,
+        roots: Roots<'_>,
+        old: Option<&Inventory>,
+        diagnostics: &mut Diagnostics,
+    ) {
+        if !self.request.prior.is_null() || self.shown.is_some() {
+            return;
+        }
+        if let Some(old) = old {
+            let guardduty = P::guardduty_in_destroy(&self.config);
+            return self.warn_of_lost(cloud, End::Replacement, (old, guardduty), diagnostics).await;
+        }
+        for root in roots.stated.replaceable::<P>(&self.name(), &cloud.scope().region) {
+            match &root.read {
+                Some((old, guardduty)) => self.warn_of_lost(cloud, End::Taint, (old, *guardduty), diagnostics).await,
+                None => diagnostics::warn_of_unread_root::<P>(&self.name(), &root.id, diagnostics),
+            }
+        }
+    }
+
+    /// Warns of what a replacement deletes. Terraform does not request a plan for the destroy within one.
+    async fn warn_of_lost(
+        &self,
+        cloud: &dyn Cloud,
+        end: End,
+        (old, guardduty): (&Inventory, GuardDutyObjects),
+        diagnostics: &mut Diagnostics,
+    ) {
+        let (name, id) = (self.name(), old.at(P::KIND.root()).map_or("", |root| &root.id));
+        let dependents = dependents::within_root::<P>(cloud, id, old).await;
+        let root = (name.as_str(), id);
+        diagnostics::warn_of_end::<P>(end, root, old, Some(&dependents), guardduty, diagnostics);
+        let ignored = P::ignored_drift(&self.config);
+        diagnostics::warn_of_lost_drift::<P>(&name, old.entries.iter(), &ignored, diagnostics);
     }
 
     /// Completes the private state of a plan.

@@ -10,7 +10,7 @@ use crate::composite::status::Status;
 use crate::composite::{location, state, used};
 use crate::model::{Entry, Ids, Inventory, Key, Object, ResolvedObject, Scope, WhenInUse};
 use crate::plugin::schema::with_defaults;
-use crate::plugin::{Attribute, AttributeType, Mode, Nested, Value};
+use crate::plugin::{Attribute, AttributeType, Mode, Nested, Nesting, Value};
 use crate::reconcile::Action;
 use crate::topology::Topology;
 
@@ -148,7 +148,7 @@ impl<P: Topology> Announcement<'_, P> {
         let mut planned = state::empty::<P>();
         let attributes = P::Config::attributes();
         let [filled_prior, filled] = [self.prior, self.attributes].map(|inputs| with_defaults(&attributes, inputs));
-        for Attribute { name, .. } in &attributes {
+        for Attribute { name, kind, .. } in &attributes {
             let (prior, value) = (self.prior.get(name), self.attributes.get(name));
             // Terraform allows a provider to keep a prior value that means the same. An import sets empty values that a
             // plan leaves out.
@@ -156,7 +156,16 @@ impl<P: Topology> Announcement<'_, P> {
                 || prior.as_str().zip(value.as_str()).is_some_and(|(one, other)| P::is_same_text(name, one, other));
             let is_default = || self.written.get(name).is_null() && filled_prior.get(name) == filled.get(name);
             let keeps_prior = !prior.is_null() && (is_same_text() || is_default());
-            planned.set(name, if keeps_prior { prior.clone() } else { value.clone() });
+            planned.set(
+                name,
+                match (keeps_prior, kind) {
+                    (true, _) => prior.clone(),
+                    (false, AttributeType::Nested(nesting, nested)) => {
+                        with_prior_defaults(*nesting, nested, (prior, value, self.written.get(name)))
+                    }
+                    (false, AttributeType::Plain(_)) => value.clone(),
+                },
+            );
         }
         planned.set("id", known_id(self.prior));
         Status::Ready.write(&mut planned);
@@ -166,6 +175,37 @@ impl<P: Topology> Announcement<'_, P> {
             planned.set(&name, value);
         }
         planned
+    }
+}
+
+/// Returns the planned value of a nested attribute: with the prior values of attributes that the configuration omits
+/// and that mean the same, such as an empty list in place of null. `written` is the value without defaults.
+fn with_prior_defaults(
+    nesting: Nesting,
+    attributes: &[Attribute],
+    (prior, value, written): (&Value, &Value, &Value),
+) -> Value {
+    let of_entry = |prior: &Value, value: &Value, written: &Value| {
+        let (Value::Map(_), Value::Map(_), Value::Map(_)) = (prior, value, written) else { return value.clone() };
+        let mut kept = value.clone();
+        for Attribute { name, kind, .. } in attributes {
+            let (prior_value, own) = (prior.get(name), written.get(name));
+            let [before, after] = [prior, value].map(|entry| with_defaults(attributes, entry).get(name).clone());
+            if own.is_null() && !prior_value.is_null() && before == after {
+                kept.set(name, prior_value.clone());
+            } else if let AttributeType::Nested(nesting, nested) = kind {
+                kept.set(name, with_prior_defaults(*nesting, nested, (prior_value, value.get(name), own)));
+            }
+        }
+        kept
+    };
+    match (nesting, value) {
+        (Nesting::Single, _) => of_entry(prior, value, written),
+        (Nesting::Map, Value::Map(entries)) => Value::map(
+            entries.iter().map(|(key, value)| (key.clone(), of_entry(prior.get(key), value, written.get(key)))),
+        ),
+        // The elements of a list have no identity.
+        (Nesting::Map | Nesting::List, _) => value.clone(),
     }
 }
 

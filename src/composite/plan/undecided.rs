@@ -18,7 +18,15 @@ impl<P: Topology> Announcement<'_, P> {
     /// Returns what the plans for all values of the unknown inputs have in common.
     pub(super) fn undecided(&self, basis: &Basis<'_, P>, private: &Private) -> Value {
         match self.in_common(basis, private) {
-            Some(planned) => open(planned),
+            Some(mut planned) => {
+                // Other values may leave other objects in AWS.
+                planned.set("unmanaged_objects", Value::Unknown);
+                let &Basis { config, prior, scope, facts, .. } = basis;
+                if P::may_release(&Context { config, prior, existing: &private.inventory, scope, facts }) {
+                    planned.set("pending_deletion", Value::Unknown);
+                }
+                planned
+            }
             None => self.of_root(&private.inventory),
         }
     }

@@ -133,16 +133,70 @@ async fn a_replacement_plan_lists_managed_and_unmanaged_objects() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
     terraform.use_subnet("subnet.private_app.0");
-    let plan = terraform.plan(&network(&[("cidr_block", "10.1.0.0/16".into())])).await;
-    let detail = |summary: &str| {
-        let found = plan.diagnostics.0.iter().find(|it| it.summary.starts_with(summary));
-        found.unwrap_or_else(|| panic!("{summary}: {:?}", plan.diagnostics)).detail.clone()
-    };
-    let deleted = detail("Replacing fgw_four_tier_vpc \"main\" deletes");
-    for text in ["  eip.0 (", "the public address", "  vpc (", "  subnet.public.1 ("] {
-        assert!(deleted.contains(text), "{text}: {deleted}");
+    let by_argument = terraform.plan(&network(&[("cidr_block", "10.1.0.0/16".into())])).await;
+    let requested = terraform.plan_requested_replacement(&network(&[])).await;
+    for plan in [by_argument, requested] {
+        let detail = |summary: &str| {
+            let found = plan.diagnostics.0.iter().find(|it| it.summary.starts_with(summary));
+            found.unwrap_or_else(|| panic!("{summary}: {:?}", plan.diagnostics)).detail.clone()
+        };
+        let deleted = detail("Replacing fgw_four_tier_vpc \"main\" deletes");
+        for text in ["  eip.0 (", "the public address", "  vpc (", "  subnet.public.1 ("] {
+            assert!(deleted.contains(text), "{text}: {deleted}");
+        }
+        assert!(detail("fgw_four_tier_vpc \"main\" to be destroyed contains 1 unmanaged object").contains(INTERFACE));
     }
-    assert!(detail("fgw_four_tier_vpc \"main\" to be destroyed contains 1 unmanaged object").contains(INTERFACE));
+}
+
+/// Plans the replacement of a tainted resource as core does: as a create, with nothing of the old one.
+async fn plan_of_tainted(terraform: &mut Terraform<FourTierVpc>) -> PlanResponse {
+    let plan = terraform.plan_successor(&network(&[]), Vec::new()).await;
+    assert!(!plan.diagnostics.has_errors(), "{:?}", plan.diagnostics);
+    plan
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_plan_of_a_tainted_resource_lists_what_it_deletes() {
+    const DELETES: &str = "Replacing fgw_four_tier_vpc \"main\" deletes";
+    const UNREAD: &str = "Could not list what a replacement of fgw_four_tier_vpc \"main\" deletes";
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[])).await;
+    terraform.use_subnet("subnet.private_app.0");
+    terraform.begin_process();
+    terraform.resource.note_state(&terraform.state.clone());
+    let plan = plan_of_tainted(&mut terraform).await;
+    assert!(
+        plan.diagnostics.0.iter().any(|it| it.summary == UNREAD && it.detail.contains("vpc-")),
+        "{:?}",
+        plan.diagnostics
+    );
+
+    terraform.refresh().await;
+    let plan = plan_of_tainted(&mut terraform).await;
+    let deleted = plan.diagnostics.0.iter().find(|it| it.summary.starts_with(DELETES)).expect("a warning");
+    for text in ["tainted", "  eip.0 (", "the public address", "  vpc (", "  subnet.public.1 ("] {
+        assert!(deleted.detail.contains(text), "{text}: {deleted:?}");
+    }
+    let unmanaged = "fgw_four_tier_vpc \"main\" to be destroyed contains 1 unmanaged object";
+    assert!(plan.diagnostics.0.iter().any(|it| it.summary == unmanaged), "{:?}", plan.diagnostics);
+
+    // The plan of another resource with the same name is no replacement of one that has a plan of its own.
+    terraform.plan(&network(&[])).await;
+    let plan = plan_of_tainted(&mut terraform).await;
+    assert!(!plan.diagnostics.0.iter().any(|it| it.summary.starts_with(DELETES)), "{:?}", plan.diagnostics);
+
+    // The apply destroys it before it plans the create again.
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[])).await;
+    terraform.begin_process();
+    terraform.refresh().await;
+    assert!(!terraform.destroy().await.has_errors());
+    let plan = plan_of_tainted(&mut terraform).await;
+    assert!(
+        !plan.diagnostics.0.iter().any(|it| it.summary.starts_with(DELETES) || it.summary == UNREAD),
+        "{:?}",
+        plan.diagnostics
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -109,7 +109,7 @@ async fn a_root_that_this_process_created_does_not_stop_a_create() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
     let id = terraform.state.get("id").as_str().unwrap().to_string();
-    terraform.state = Value::Null;
+    (terraform.state, terraform.private) = (Value::Null, Vec::new());
     in_aws(&terraform, &[complete(&id), Namesake { state: Some(RootState::Creating), ..complete(&id) }]);
     assert_eq!(terraform.plan(&network(&[])).await.diagnostics, Diagnostics::default());
 }

@@ -187,3 +187,28 @@ fn no_state_generates_nothing() {
     let terraform = Terraform::<FourTierVpc>::new(1);
     assert_eq!(names(&generated(&terraform)), BTreeSet::new());
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_output_of_generate_changes_nothing_in_that_of_terraform() {
+    let endpoints = Value::map([("ecr.api", Value::map::<String>([]))]);
+    let config = network(&[("interface_endpoints", endpoints), ("num_availability_zones", 2_i64.into())]);
+    let (mut terraform, mut written) = super::adoption::imported::<FourTierVpc>(&config).await;
+    // Terraform writes all that the state has, also empty values.
+    let mut endpoint = written.get("interface_endpoints").get("ecr.api").clone();
+    endpoint.set("allowed_cidr_blocks", Value::List(Vec::new()));
+    written.set("interface_endpoints", Value::map([("ecr.api", endpoint)]));
+    assert!(matches!(written.get("availability_zone_ids"), Value::List(_)), "{written}");
+    terraform.assert_applies(&written).await;
+    assert_generates_quietly(&mut terraform).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn generate_keeps_the_addresses_that_the_network_uses() {
+    for is_used in [true, false] {
+        let mut terraform = Terraform::<FourTierVpc>::new(2);
+        let addresses = ("custom_nat_eips", Value::from(vec!["eipalloc-1"]));
+        terraform.assert_applies(&network(&[addresses, ("use_custom_nat_eips", is_used.into())])).await;
+        assert_is_shortest(&terraform).await;
+        assert_generates_quietly(&mut terraform).await;
+    }
+}

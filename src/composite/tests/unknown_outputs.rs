@@ -31,8 +31,8 @@ fn collect(planned: &Value, state: &Value, path: &str, open: &mut BTreeSet<Strin
     }
 }
 
-/// The attributes that have no place in the table: they describe every apply.
-const OF_EVERY_APPLY: [&str; 3] = ["drift", "pending_deletion", "unmanaged_objects"];
+/// The attribute that has no place in the table: it describes every apply.
+const OF_EVERY_APPLY: [&str; 1] = ["unmanaged_objects"];
 
 /// An output as the guide writes it: without the parts of keys that depend on the configuration.
 fn written(path: &str) -> String {
@@ -195,27 +195,74 @@ async fn what_no_value_of_an_input_changes_stays_known() {
     let rows: BTreeMap<String, BTreeSet<String>> =
         exceptions::<FourTierVpc>(&rich_network()).await.into_iter().collect();
     let open = |input: &str| rows[input].iter().map(|it| it.trim_matches('`').to_string()).collect::<Vec<_>>();
-    assert_eq!(open("create_vpc_endpoints"), ["aws_objects", "keyvalue_endpoint_id", "objectstore_endpoint_id"]);
+    assert_eq!(
+        open("create_vpc_endpoints"),
+        ["aws_objects", "keyvalue_endpoint_id", "objectstore_endpoint_id", "pending_deletion"]
+    );
     assert_eq!(open("num_nat_gateways"), ["aws_objects", "nat_gateway_ids", "nat_gateway_public_ips", "route_targets"]);
     assert_eq!(open("associate_default_nacl_to_subnets"), [""; 0]);
     assert_eq!(open("enable_default_security_group"), ["aws_objects"]);
     assert_eq!(
         open("one_route_table_public_subnets"),
-        ["aws_objects", "public_route_table_ids", "public_subnets[*].route_table_id", "route_targets"]
+        [
+            "aws_objects",
+            "pending_deletion",
+            "public_route_table_ids",
+            "public_subnets[*].route_table_id",
+            "route_targets"
+        ]
     );
-    assert!(open("create_transit_subnets").iter().all(|it| it == "aws_objects" || it.starts_with("transit_")));
+    let is_expected =
+        |it: &String| ["aws_objects", "pending_deletion"].contains(&it.as_str()) || it.starts_with("transit_");
+    assert!(open("create_transit_subnets").iter().all(is_expected));
 
     let rows: BTreeMap<String, BTreeSet<String>> =
         exceptions::<HttpGateway>(&rich_gateway()).await.into_iter().collect();
     assert_eq!(
         rows["route_config[*].faas_function_arn"],
-        ["`aws_objects`".to_string()].into(),
+        ["`aws_objects`", "`pending_deletion`"].map(str::to_string).into(),
         "the only route of an integration keeps it"
     );
     let authorizations = ["entries of `route_authorizations`".to_string()].into();
     assert_eq!(rows["route_config[*].authorizer_name"], authorizations);
     assert_eq!(rows["route_config[*].authorization_type"], authorizations);
     assert_eq!(rows["route_config[*].authorization_scopes"], BTreeSet::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_route_with_an_unknown_function_deletes_nothing() {
+    let mut terraform = Terraform::<HttpGateway>::new(4);
+    let routes = [("GET /a", route("a", None)), ("GET /b", route("b", None))];
+    terraform.assert_applies(&gateway(&routes, &[], &[])).await;
+    let of = |function: Value| {
+        let mut new = route("new", None);
+        new.set("faas_function_arn", function);
+        gateway(&[routes.as_slice(), &[("GET /new", new)]].concat(), &[], &[])
+    };
+    let shown = terraform.plan(&of(Value::Unknown)).await;
+    for name in ["drift", "pending_deletion"] {
+        assert_eq!(shown.planned.get(name), &Value::Map(BTreeMap::new()), "{name}");
+    }
+    for function in ["new", "a"] {
+        let last = terraform.plan(&of(super::function(function).into())).await;
+        terraform.assert_as_planned(&shown.planned, &last.planned, function);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_function_may_be_that_of_another_route() {
+    let mut terraform = Terraform::<HttpGateway>::new(4);
+    let of = |function: Value| {
+        let mut first = route("a", None);
+        first.set("faas_function_arn", function);
+        gateway(&[("GET /a", first), ("GET /b", route("b", None))], &[], &[])
+    };
+    terraform.assert_applies(&of(function("a").into())).await;
+    let shown = terraform.plan(&of(Value::Unknown)).await;
+    for function in ["a", "b", "c"] {
+        let last = terraform.plan(&of(super::function(function).into())).await;
+        terraform.assert_as_planned(&shown.planned, &last.planned, function);
+    }
 }
 
 /// One of the routes of an integration may leave it.

@@ -77,6 +77,39 @@ async fn unknown_tags_of_the_provider_make_only_tags_of_a_gateway_unknown() {
     check::<HttpGateway>(&rich_gateway()).await;
 }
 
+/// Other `default_tags` are a change of the configuration, and no drift.
+async fn refreshed<P: Topology>(config: &Value) {
+    let run = |state: &Value| state.get("tags_all").get("run").as_str().map(str::to_string);
+    let mut terraform = Terraform::<P>::new(3);
+    terraform.account.set_tags(known());
+    terraform.assert_applies(config).await;
+    let before = terraform.state.clone();
+    let default_tags = tags(&[("run", Input::Known("2".into())), ("team", Input::Known("net".into()))]);
+    terraform.account.set_tags(TagSettings { default_tags, ..known() });
+    terraform.refresh().await;
+    assert_eq!(terraform.state, before, "AWS has the tags of the last apply");
+    assert_eq!(run(&terraform.plan(config).await.planned).as_deref(), Some("2"));
+    terraform.assert_applies(config).await;
+    assert_eq!(run(&terraform.state).as_deref(), Some("2"));
+
+    let set = |spec: &mut Spec| {
+        let Some(Input::Known(tags)) = spec.tags_mut() else { unreachable!() };
+        tags.insert("run".into(), Input::Known("theirs".into()));
+    };
+    terraform.account.change_outside(P::KIND.root(), set);
+    terraform.refresh().await;
+    assert_eq!(run(&terraform.state).as_deref(), Some("theirs"));
+    assert_eq!(run(&terraform.plan(config).await.planned).as_deref(), Some("2"));
+    terraform.assert_applies(config).await;
+    assert_eq!(run(&terraform.state).as_deref(), Some("2"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refresh_shows_the_tags_that_a_root_has() {
+    refreshed::<FourTierVpc>(&network(&[])).await;
+    refreshed::<HttpGateway>(&rich_gateway()).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_create_with_unknown_tags_plans_everything_else() {
     for settings in unknown() {

@@ -108,13 +108,6 @@ proptest! {
     }
 }
 
-/// Another process of the provider, which has not read the gateway.
-fn restart(terraform: &mut Terraform<HttpGateway>) {
-    let connection = Connection::default();
-    connection.set(connected(&terraform.account));
-    terraform.resource = Composite::new(connection);
-}
-
 fn two_routes() -> Value {
     gateway(&[("GET /a", route("a", None)), ("GET /b", route("b", None))], &[], &[])
 }
@@ -126,7 +119,7 @@ async fn a_lost_permission_is_restored_beside_other_changes() {
     let before = terraform.account.ids_of("permission.a");
     // Terraform replaces the function after the refresh, and plans again in the process of the apply.
     terraform.account.remove_permissions();
-    restart(&mut terraform);
+    terraform.begin_process();
     let plan = terraform.plan(&two_routes()).await;
     assert_eq!(terraform.account.part_reads.lock().unwrap().len(), 0, "a plan does not read it");
     assert!(!terraform.apply_plan(&two_routes(), plan).await.has_errors());
@@ -148,7 +141,7 @@ async fn only_policies_of_functions_that_were_unknown_are_read_again() {
     let unknown = with_description(gateway(&[("GET /a", unknown), ("GET /b", route("b", None))], &[], &[]));
     let shown = terraform.plan(&unknown).await;
     terraform.account.remove_permissions();
-    restart(&mut terraform);
+    terraform.begin_process();
     let known = with_description(two_routes());
     let plan = terraform.plan_again(&known, shown.private).await;
     assert!(!terraform.apply_plan(&known, plan).await.has_errors());

@@ -36,12 +36,12 @@ impl PreparedFunction {
     }
 
     fn arguments(&self, given: Vec<pb::DynamicValue>) -> Result<Vec<Value>, FunctionError> {
-        let parameters = &self.signature.parameters;
-        if given.len() != parameters.len() {
+        let Signature { parameters, variadic, .. } = &self.signature;
+        if given.len() < parameters.len() || (variadic.is_none() && given.len() > parameters.len()) {
             let message = format!("expected {} arguments, got {}", parameters.len(), given.len());
             return Err(FunctionError::new(message));
         }
-        let pairs = parameters.iter().zip(given).enumerate();
+        let pairs = parameters.iter().chain(variadic.iter().cycle()).zip(given).enumerate();
         pairs.map(|(number, (parameter, value))| argument(number, parameter, value)).collect()
     }
 }

@@ -11,6 +11,7 @@ use ipnet::{Ipv4Net, Ipv4Subnets};
 
 use super::config::Config;
 use super::ranges::{self, contain, outside, overlap};
+use super::sizes::{self, Range, Reason, Unfit, Wanted};
 use super::tier_zones::TierZones;
 use super::unmanaged_subnets::UnmanagedSubnets;
 use super::zones::SubnetSlot;
@@ -98,17 +99,41 @@ fn place(
     unmanaged: &UnmanagedSubnets,
     blocks: &mut BTreeMap<SubnetSlot, Input<Ipv4Net>>,
 ) -> Result<Vec<Problem>, Vec<Problem>> {
-    let (mut problems, mut warnings) = (Vec::new(), Vec::new());
-    let mut taken: Vec<Ipv4Net> = blocks.values().filter_map(Input::known).copied().collect();
-    // Subnets in a further range of the VPC do not matter.
-    taken.extend(unmanaged.blocks().filter(|block| vpc.contains(block)));
+    let before = blocks.clone();
+    placed(config, vpc, new, outgoing, unmanaged, blocks).map_err(|unfit| {
+        let fits = |config: &Config| placed(config, vpc, new, outgoing, unmanaged, &mut before.clone()).is_ok();
+        let free = free_ranges(vpc, &taken(vpc, blocks, unmanaged));
+        let mut taken = taken(vpc, &before, unmanaged);
+        taken.extend(outgoing);
+        let wanted = Wanted { new, taken: &taken, free };
+        vec![sizes::problem(config, Range { net: vpc, is_of_pool: false }, &unfit, &wanted, fits)]
+    })
+}
+
+/// The blocks in the range of the VPC that no new subnet can have. Subnets in a further range do not matter.
+fn taken(vpc: Ipv4Net, blocks: &BTreeMap<SubnetSlot, Input<Ipv4Net>>, unmanaged: &UnmanagedSubnets) -> Vec<Ipv4Net> {
+    let unmanaged = unmanaged.blocks().filter(|block| vpc.contains(block));
+    blocks.values().filter_map(Input::known).copied().chain(unmanaged).collect()
+}
+
+/// The same without the advice. The error contains the subnets that do not fit.
+fn placed(
+    config: &Config,
+    vpc: Ipv4Net,
+    new: &[SubnetSlot],
+    outgoing: &[Ipv4Net],
+    unmanaged: &UnmanagedSubnets,
+    blocks: &mut BTreeMap<SubnetSlot, Input<Ipv4Net>>,
+) -> Result<Vec<Problem>, Vec<Unfit>> {
+    let (mut unfit, mut warnings) = (Vec::new(), Vec::new());
+    let mut taken = taken(vpc, blocks, unmanaged);
     let mut displaced = Vec::new();
     for site in new {
         match formula(config, vpc, *site) {
             Input::Unknown => {
                 blocks.insert(*site, Input::Unknown);
             }
-            Input::Known(Err(problem)) => problems.push(problem),
+            Input::Known(Err(reason)) => unfit.push((*site, reason)),
             Input::Known(Ok(block)) if is_free(&block, &taken) && is_free(&block, outgoing) => {
                 taken.push(block);
                 blocks.insert(*site, Input::Known(block));
@@ -141,53 +166,24 @@ fn place(
                 taken.push(block);
                 blocks.insert(site, Input::Known(block));
             }
-            None => problems.push(Problem::new(
-                AttributePath::new(config.bits(site.0).0),
-                format!(
-                    "There is no free /{} in {vpc} for subnet {} of the {} tier. Free ranges: {}.",
-                    wanted.prefix_len(),
-                    site.1,
-                    site.0.name(),
-                    free_ranges(vpc, &taken)
-                ),
-                "Increase the bits, which makes the blocks smaller, or use fewer AZs or tiers.",
-            )),
+            None => unfit.push((site, Reason::NoneFree)),
         }
     }
-    if problems.is_empty() { Ok(warnings) } else { Err(problems) }
+    if unfit.is_empty() { Ok(warnings) } else { Err(unfit) }
 }
 
-/// The block that the tier's bits and spacing determine, or the problem if there is none.
-fn formula(config: &Config, vpc: Ipv4Net, (tier, index): SubnetSlot) -> Input<Result<Ipv4Net, Problem>> {
-    let (bits_name, bits) = config.bits(tier);
-    let (Input::Known(bits), Input::Known(offset)) = (bits, offset(config, tier)) else { return Input::Unknown };
+/// The block that the tier's bits and spacing determine, or the reason why there is none.
+fn formula(config: &Config, vpc: Ipv4Net, (tier, index): SubnetSlot) -> Input<Result<Ipv4Net, Reason>> {
+    let (Input::Known(bits), Input::Known(offset)) = (config.bits(tier).1, offset(config, tier)) else {
+        return Input::Unknown;
+    };
     let (bits, number) = (u32::try_from(*bits).unwrap_or(0), offset + i64::from(index));
     let length = u32::from(vpc.prefix_len()) + bits;
-    if length > 28 {
-        return Input::Known(Err(Problem::new(
-            AttributePath::new(bits_name),
-            format!("{bits} bits divide {vpc} into subnets of /{length}, but AWS allows none smaller than /28."),
-            match 28_u32.saturating_sub(vpc.prefix_len().into()) {
-                1 => "Use at most 1 bit.".to_string(),
-                most => format!("Use at most {most} bits."),
-            },
-        )));
+    if length > u32::from(sizes::SMALLEST) {
+        return Input::Known(Err(Reason::TooSmall));
     }
-    let count = 1_i64 << bits;
-    if number < 0 || number >= count {
-        return Input::Known(Err(Problem::new(
-            AttributePath::new(bits_name),
-            format!(
-                "Subnet {index} of the {} tier requires block number {number} of {vpc}, but {bits} bits result in only \
-                 {count} blocks, 0 to {}.",
-                tier.name(),
-                count - 1
-            ),
-            match length {
-                28 => "Reduce the spacing, or use a larger range, or fewer AZs or tiers: the blocks cannot be smaller.",
-                _ => "Increase the bits or reduce the spacing.",
-            },
-        )));
+    if number < 0 || number >= 1_i64 << bits {
+        return Input::Known(Err(Reason::NoSuchBlock(number)));
     }
     let first = u64::from(u32::from(vpc.network())) + ((number as u64) << (32 - length));
     let address = u32::try_from(first).expect("a block number below the count is inside the VPC's range");
@@ -198,14 +194,40 @@ fn formula(config: &Config, vpc: Ipv4Net, (tier, index): SubnetSlot) -> Input<Re
 /// Checks the block numbers for a range of which only the length is known.
 fn check_numbers<'a>(config: &Config, sites: impl Iterator<Item = &'a SubnetSlot>) -> Result<(), Vec<Problem>> {
     let length = config.ipv4_netmask_length.known().copied().flatten().and_then(|length| u8::try_from(length).ok());
-    let Some(any) = length.and_then(|length| Ipv4Net::new([0, 0, 0, 0].into(), length).ok()) else { return Ok(()) };
-    let reworded = |problem: &Problem| {
-        let message = problem.message.replace(&any.to_string(), &format!("a range of /{}", any.prefix_len()));
-        Problem { message, ..problem.clone() }
+    let Some(net) = length.and_then(|length| Ipv4Net::new([0, 0, 0, 0].into(), length).ok()) else { return Ok(()) };
+    let sites: Vec<SubnetSlot> = sites.copied().collect();
+    let unfit = |config: &Config| -> Vec<Unfit> {
+        let reason = |site: &SubnetSlot| formula(config, net, *site).known()?.as_ref().err().copied();
+        sites.iter().filter_map(|site| Some((*site, reason(site)?))).collect()
     };
-    let formulas = sites.map(|site| formula(config, any, *site));
-    let problems: Vec<Problem> = formulas.filter_map(|it| it.known()?.as_ref().err().map(reworded)).collect();
-    if problems.is_empty() { Ok(()) } else { Err(problems) }
+    match unfit(config).as_slice() {
+        [] => Ok(()),
+        found => {
+            let (range, fits) = (Range { net, is_of_pool: true }, |config: &Config| unfit(config).is_empty());
+            let wanted = Wanted { new: &sites, taken: &[], free: String::new() };
+            Err(vec![sizes::problem(config, range, found, &wanted, fits)])
+        }
+    }
+}
+
+/// The problem of a new network whose subnets would be smaller than AWS allows. `zones` is the number of its AZs.
+pub(super) fn too_small(config: &Config, range: Range, zones: u32) -> Option<Problem> {
+    let is_computed = |tier: &Tier| config.cidr_blocks(*tier).1.known().is_some_and(BTreeMap::is_empty);
+    let tiers = Tier::ALL.into_iter().filter(|tier| *config.creates(*tier) == Input::Known(true));
+    let sites = tiers.filter(is_computed).flat_map(|tier| (0..zones).map(move |index| (tier, index)));
+    let sites: Vec<SubnetSlot> = sites.collect();
+    let reason = |site: &SubnetSlot| formula(config, range.net, *site).known()?.as_ref().err().copied();
+    if !sites.iter().any(|site| reason(site) == Some(Reason::TooSmall)) {
+        return None;
+    }
+    let problems = match range.is_of_pool {
+        true => check_numbers(config, sites.iter()).err(),
+        false => {
+            let unmanaged = UnmanagedSubnets::of(&Inventory::default());
+            place(config, range.net, &sites, &[], &unmanaged, &mut BTreeMap::new()).err()
+        }
+    };
+    problems.into_iter().flatten().next()
 }
 
 /// The number of a tier's first block.

@@ -127,9 +127,9 @@ crate::attributes! {
         use_custom_nat_eips: Input<bool> = default(false).change(PlanEffect::PartialReplace(
             "replaces the NAT gateways, and connections through the old ones break. A gateway whose address \
              `custom_nat_eips` lists stays, and the resource no longer manages this address"
-        )),
+        )).remark("If it is not set and `custom_nat_eips` lists addresses, it is `true`."),
         /// Allocation IDs of the Elastic IP addresses for the NAT gateways, such as `eipalloc-0123456789abcdef0`:
-        /// exactly `num_nat_gateways` of them, in any order. Used only with `use_custom_nat_eips`.
+        /// exactly `num_nat_gateways` of them, in any order. Not used if `use_custom_nat_eips` is `false`.
         custom_nat_eips: Strings = default(empty_list()).change(PlanEffect::PartialReplace(
             "replaces the NAT gateways whose addresses are removed from the list, and keeps the others"
         )),
@@ -427,6 +427,17 @@ impl Config {
             Tier::PrivatePersistence => ("persistence_subnet_bits", &self.persistence_subnet_bits),
             Tier::Transit => ("transit_subnet_bits", &self.transit_subnet_bits),
         }
+    }
+
+    /// Sets the `*_subnet_bits` of this tier.
+    pub(super) fn set_bits(&mut self, tier: Tier, bits: i64) {
+        let own = match tier {
+            Tier::Public => &mut self.public_subnet_bits,
+            Tier::PrivateApp => &mut self.private_subnet_bits,
+            Tier::PrivatePersistence => &mut self.persistence_subnet_bits,
+            Tier::Transit => &mut self.transit_subnet_bits,
+        };
+        *own = Input::Known(bits);
     }
 
     /// The number of the first block of this tier, if set. The public tier has no such input and starts at block 0.

@@ -21,9 +21,18 @@ pub(super) fn facts(letters: &str) -> Facts {
     Facts {
         availability_zones: Some(zones(letters)),
         gateway_endpoint_services: Some(services.into()),
-        endpoint_services: ["s3", "kms", "ecr.api", "plain", "missing", "com.amazonaws.eu-central-1.ecr-api"]
-            .map(|it| (it.into(), offer(it, letters)))
-            .into(),
+        endpoint_services: [
+            "s3",
+            "kms",
+            "ecr.api",
+            "plain",
+            "missing",
+            "ecr-api",
+            "com.amazonaws.eu-central-1.ecr-api",
+        ]
+        .map(|it| (it.into(), offer(it, letters)))
+        .into(),
+        all_services: ["s3", "kms", "ecr.api", "plain"].map(|it| format!("com.amazonaws.eu-central-1.{it}")).into(),
         ..Facts::default()
     }
 }
@@ -31,7 +40,7 @@ pub(super) fn facts(letters: &str) -> Facts {
 /// Services in all of these AZs but the last one. Only `kms` supports IPv6. `plain` has neither private names nor
 /// policies. `missing` does not exist, nor does `ecr-api`.
 fn offer(label: &str, letters: &str) -> Found<EndpointOffer> {
-    if label == "missing" || label.ends_with(".ecr-api") {
+    if label == "missing" || label.ends_with("ecr-api") {
         return Found::Missing;
     }
     let offered = if letters.len() > 1 { &letters[..letters.len() - 1] } else { letters };

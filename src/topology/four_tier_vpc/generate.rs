@@ -25,6 +25,11 @@ pub(super) fn omit_derived(attributes: &mut Value, state: &Value) {
     {
         attributes.set("availability_zone_ids", Value::Null);
     }
+    // Addresses that are listed are used by default.
+    if matches!(attributes.get("custom_nat_eips"), Value::List(given) if !given.is_empty()) {
+        let is_used = *state.get("use_custom_nat_eips") == Value::Bool(true);
+        attributes.set("use_custom_nat_eips", if is_used { Value::Null } else { false.into() });
+    }
     omit_ipv6_defaults(attributes);
     let mut problems = Vec::new();
     let filled = with_defaults(&Config::attributes(), attributes);

@@ -80,25 +80,31 @@ impl Function for SubnetLayout {
                     "Number of AZs, from 1 to 100: the `num_availability_zones` of the resource, or the number of AZs \
                      in the Region if the resource does not set it.",
                 ),
-                parameter(
-                    options,
-                    Type::Dynamic,
-                    true,
-                    &format!(
-                        "Object with the inputs of the resource that differ from their defaults. Use `{{}}` or null if \
-                         none differ. The allowed inputs are {all}. The function has no AZ IDs, so \
-                         `{}` contains `AZ-0`, `AZ-1` and so on, such as `{{ transit = [\"AZ-0\"] }}`.",
-                        tier_zones::NAME
-                    ),
-                ),
             ],
+            variadic: Some(parameter(
+                options,
+                Type::Dynamic,
+                true,
+                &format!(
+                    "Object with the inputs of the resource that differ from their defaults. Without it, none \
+                     differ. The allowed inputs are {all}. The function has no AZ IDs, so `{}` contains `AZ-0`, \
+                     `AZ-1` and so on, such as `{{ transit = [\"AZ-0\"] }}`.",
+                    tier_zones::NAME
+                ),
+            )),
             result: result_type(),
         }
     }
 
     fn call(&self, arguments: &[Value]) -> Result<Value, FunctionError> {
-        let [cidr_block, az_count, options] = arguments else {
-            return Err(FunctionError::new("The function requires three arguments: cidr_block, az_count and options."));
+        let (cidr_block, az_count, options) = match arguments {
+            [cidr_block, az_count] => (cidr_block, az_count, &Value::Null),
+            [cidr_block, az_count, options] => (cidr_block, az_count, options),
+            _ => {
+                return Err(FunctionError::new(
+                    "The function accepts two or three arguments: cidr_block, az_count and options.",
+                ));
+            }
         };
         layout(cidr_block, az_count, options).map_err(function_error)
     }

@@ -20,7 +20,20 @@ pub(super) fn tags(config: &Config, scope: &Scope, slot: &str, own: &[&Tags]) ->
 
 /// The tags of the VPC without the computed name, for the attribute `tags_all`.
 pub(super) fn of_root(config: &Config, scope: &Scope) -> Tags {
-    scope.tags(&[&config.custom_tags, &config.vpc_custom_tags, &name_tags::of(config, keys::VPC)])
+    without_computed(config, tags(config, scope, keys::VPC, &[&config.vpc_custom_tags]))
+}
+
+/// Tags of the VPC without the name, if that follows from `vpc_name`.
+pub(super) fn without_computed(config: &Config, tags: Tags) -> Tags {
+    let given = name_tags::of(config, keys::VPC);
+    let mut maps = [&config.custom_tags, &config.vpc_custom_tags, &given].into_iter();
+    let has_name = maps.any(|map| map.known().is_some_and(|map| map.contains_key(NAME)));
+    tags.map(|mut tags| {
+        if !has_name {
+            tags.remove(NAME);
+        }
+        tags
+    })
 }
 
 /// Reports an object that would have more tags than AWS allows.
@@ -95,6 +108,13 @@ mod tests {
         assert_eq!(name("subnet.public.0"), Input::Unknown);
         assert_eq!(name("subnet.public.1"), Input::Known("vpc".to_string()));
         assert_eq!(of_root(&config, &scope()).known().unwrap()["Name"], Input::Known("one".to_string()));
+    }
+
+    #[test]
+    fn the_computed_name_is_not_in_tags_all() {
+        let tags = of_root(&config(&[]), &scope());
+        let keys: Vec<&String> = tags.known().unwrap().keys().collect();
+        assert_eq!(keys, ["only", "team"]);
     }
 
     #[test]

@@ -202,7 +202,7 @@ mod tests {
         let theirs = existing("10.0.192.0/18");
         let problems = after(&theirs, &[("private_subnet_bits", 1_i64.into()), ("subnet_spacing", 0_i64.into())]);
         let problems = problems.unwrap_err();
-        assert!(problems.iter().any(|it| it.message.contains("There is no free /17")), "{problems:?}");
+        assert!(problems.iter().any(|it| it.message.contains("not enough of them are free")), "{problems:?}");
         assert!(problems.iter().all(|it| !it.message.contains("10.0.255.255")), "{problems:?}");
         // A subnet in a further range of the VPC does not matter.
         let problems = after(&existing("100.64.0.0/18"), &[("private_subnet_bits", 1_i64.into())]).unwrap_err();

@@ -37,7 +37,7 @@ pub(super) fn warnings(context: &Context<'_, Config>) -> Vec<Problem> {
             AttributePath::new("use_custom_nat_eips"),
             "use_custom_nat_eips has no effect while enable_private_nat is true, because private NAT gateways have no \
              Elastic IP addresses.",
-            "Set use_custom_nat_eips or enable_private_nat to false.",
+            "Set use_custom_nat_eips to false, or set enable_private_nat to false.",
         ));
     }
     if let Some(count) = config.nat_secondary_private_ip_address_count.known().filter(|count| **count > MOST_SECONDARY)

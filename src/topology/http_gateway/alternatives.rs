@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::config::{FaasAuthorizer, GatewayConfig, RouteConfig};
 use super::integrations::IntegrationConfig;
+use crate::model::keys::gateway as keys;
 use crate::model::{Api, RouteSettings, Scope, Stage};
 use crate::plugin::{AttributePath, Encode, Input, Nested};
 use crate::topology::Context;
@@ -84,6 +85,14 @@ pub(super) fn alternatives(context: &Context<'_, GatewayConfig>) -> Vec<GatewayC
         choices.push(each(|config| &mut config.access_log_logservice_group_subscription_destination_arn, arns));
     }
     combined(config, &choices)
+}
+
+/// Whether an existing route may get the content of another one, and leave its integration.
+pub(super) fn may_release(context: &Context<'_, GatewayConfig>) -> bool {
+    let Input::Known(routes) = &context.config.route_config else { return true };
+    let exists = |key: &str| context.existing.at(&keys::route(key).slot).is_some();
+    let has_known_content = |route: &RouteConfig| route.integration.encode().is_wholly_known();
+    routes.iter().any(|(key, route)| exists(key) && !route.known().is_some_and(has_known_content))
 }
 
 /// The beginning of the ARNs of functions that do not exist.

@@ -109,7 +109,8 @@ fn of_route(config: &GatewayConfig, route: &RouteConfig, path: &AttributePath) -
         {
             let map = if *kind == Jwt { "jwt_authorizers" } else { "faas_authorizers" };
             let message = format!("authorization_type {:?} requires authorizer_name.", kind.name());
-            problems.push(Problem::new(at_type, message, format!("Set authorizer_name to a key of {map}.")));
+            let hint = format!("Set authorizer_name to a key of {map}.");
+            problems.push(Problem::new(at_type, message, hint).of_absence());
         }
         (Some(kind @ (Jwt | Custom)), _, Some((name, found))) if *kind != found => {
             let what = if found == Jwt { "a JWT authorizer" } else { "a request authorizer" };

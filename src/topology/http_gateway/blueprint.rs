@@ -105,6 +105,7 @@ impl<'a> Draft<'a> {
         let route_keys = self.routes(config, &routes, &integrations)?;
         self.order_exposure();
         self.warn_of_exposure();
+        self.warn_of_open_routes(&routes);
         self.note_users();
         self.keep_permissions();
         self.check_route_keys();

@@ -276,7 +276,7 @@ crate::attributes! {
     /// One route: who may send requests, what answers them, and how many are accepted.
     pub struct RouteConfig: Encode {
         /// Authorizer that checks each request before API Gateway calls the function: a key of `faas_authorizers` or
-        /// `jwt_authorizers`. Defaults to `default_authorizer_name`.
+        /// `jwt_authorizers`, not the name of a function. Defaults to `default_authorizer_name`.
         authorizer_name: Input<Option<String>> = optional().in_place(),
         /// Type of the authorization: `NONE` for a public route, `AWS_IAM` for callers whose IAM policies allow
         /// `execute-api:Invoke`, `JWT` for a JWT authorizer, or `CUSTOM` for a request authorizer. HTTP APIs have no
@@ -297,7 +297,8 @@ crate::attributes! {
     /// A Lambda function that decides which requests are allowed.
     pub struct FaasAuthorizer: Encode {
         /// Lambda function of the authorizer: its name (`name` or `name:alias`) if it is in the account and Region of
-        /// the provider, or its ARN. If `authorizer_uri` is set, this value is not used to call the function.
+        /// the provider, or its ARN. Routes select the authorizer by its key in the map, not by this name. If
+        /// `authorizer_uri` is set, this value is not used to call the function.
         authorizer_name: Input<String> = required().change(PlanEffect::PartialReplace(OTHER_FUNCTION)),
         /// Invoke URI of the function, `arn:<partition>:apigateway:<region>:lambda:path/2015-03-31/functions/<function
         /// ARN>/invocations`. Defaults to the invoke URI of the function in `authorizer_name`.

@@ -229,16 +229,19 @@ impl IntegrationConfig {
         if matches!(self.tls_config, Input::Known(Some(_))) && self.has_link() == Some(false) {
             let message = "tls_config has no effect without a VPC link: API Gateway drops it, and the scheme of a URL \
                            decides.";
-            problems.push(Problem::new(
-                path.attribute("tls_config"),
-                message,
-                "Set vpc_link or vpc_link_id, or remove tls_config.",
-            ));
+            problems.push(
+                Problem::new(
+                    path.attribute("tls_config"),
+                    message,
+                    "Set vpc_link or vpc_link_id, or remove tls_config.",
+                )
+                .of_absence(),
+            );
         }
         if let (Input::Known(Some(subtype)), Input::Known(None)) = (&self.integration_subtype, &self.credentials_arn) {
             let message = format!("{subtype} requires credentials_arn, because API Gateway assumes a role to call it.");
             let hint = "Set credentials_arn to a role that apigateway.amazonaws.com may assume.";
-            problems.push(Problem::new(path.attribute("credentials_arn"), message, hint));
+            problems.push(Problem::new(path.attribute("credentials_arn"), message, hint).of_absence());
         }
         problems.extend(self.parameters(path, key).problems());
         problems
@@ -293,6 +296,7 @@ impl IntegrationConfig {
     fn uri_problem(&self, path: &AttributePath) -> Option<Problem> {
         let uri = self.integration_uri.known()?.as_deref()?;
         let has_link = self.has_link()?;
+        let needs_link = !has_link && uri.starts_with("arn:");
         let (message, hint) = match (has_link, uri.starts_with("arn:")) {
             (true, _) if is_private_target(uri) => return None,
             (true, _) => (
@@ -312,7 +316,8 @@ impl IntegrationConfig {
                 "Use a URL such as https://example.com/{proxy}.",
             ),
         };
-        Some(Problem::new(path.attribute("integration_uri"), message, hint))
+        let problem = Problem::new(path.attribute("integration_uri"), message, hint);
+        Some(if needs_link { problem.of_absence() } else { problem })
     }
 }
 

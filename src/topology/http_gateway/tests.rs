@@ -344,7 +344,7 @@ fn authorizer_on_preflight_route_gets_a_warning() {
             "cors_configuration": { "allow_origins": ["*"] },
             "route_config": {
                 guarded: { "faas_function_arn": ORDERS, "authorizer_name": "a" },
-                open: { "faas_function_arn": ORDERS },
+                open: { "faas_function_arn": ORDERS, "authorization_type": "NONE" },
             },
         }));
         decided(&config, &Inventory::default(), &scope()).1.len()

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::jwt_authorizers::known_set;
 use crate::model::keys::gateway as keys;
 use crate::model::{Inventory, Key, TaggingService, Tags, VpcLink, check_tags};
-use crate::plugin::{Check, Encode, Input, PlanEffect, Problem, Value};
+use crate::plugin::{Check, DROPS_NAMES, Encode, Input, PlanEffect, Problem, Value};
 use crate::topology::entries::{Entries, drifted};
 use crate::topology::mirrored::Found;
 
@@ -73,7 +73,10 @@ pub(super) fn warnings(
         entry.known().filter(is_bare)?;
         Some(Problem::new(
             ENTRIES.path(name).attribute("security_group_ids"),
-            format!("The VPC link {name:?} has no security groups, so AWS uses the default security group of the VPC."),
+            format!(
+                "The VPC link {name:?} has no security groups, so AWS uses the default security group of the VPC. \
+                 {DROPS_NAMES}"
+            ),
             "Set security_group_ids to groups that the private endpoints admit.",
         ))
     };

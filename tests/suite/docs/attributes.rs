@@ -11,6 +11,8 @@ struct Nested<'a> {
     /// The paths of further objects with the same attributes.
     equal: Vec<String>,
     content: Content<'a>,
+    /// Whether Terraform drops unknown names from it: it is the value of an argument, and not a block.
+    drops_names: bool,
 }
 
 enum Content<'a> {
@@ -44,6 +46,10 @@ pub(super) fn section(attributes: &[Attribute]) -> String {
         let mut further = Vec::new();
         match nested.content {
             Content::Attributes(attributes, origin) => {
+                if nested.drops_names {
+                    text += "\nTerraform drops a misspelled name from this object without an error. The command \
+                             `terraform-provider-fgw lint` finds it.\n";
+                }
                 if is_all_in_place(attributes) {
                     text += "\nChange of each argument: **in place**.\n";
                 }
@@ -133,11 +139,14 @@ fn part<'a>(
             let path = if path.is_empty() { attribute.name.clone() } else { format!("{path}.{}", attribute.name) };
             if let AttributeType::Nested(_, nested) = &attribute.kind {
                 let origin = if attribute.mode == Mode::Computed { Origin::Provider } else { origin };
-                waiting.push(Nested { path, equal: Vec::new(), content: Content::Attributes(nested, origin) });
+                let drops_names = attribute.mode != Mode::Block && origin != Origin::Provider;
+                let content = Content::Attributes(nested, origin);
+                waiting.push(Nested { path, equal: Vec::new(), content, drops_names });
             } else if let AttributeType::Plain(kind) = &attribute.kind
                 && !fields_of(kind).is_empty()
             {
-                waiting.push(Nested { path, equal: Vec::new(), content: Content::Fields(kind, attribute.fields) });
+                let content = Content::Fields(kind, attribute.fields);
+                waiting.push(Nested { path, equal: Vec::new(), content, drops_names: false });
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::attributes::plain;
 use super::{pages, top};
-use fgw::plugin::Function;
+use fgw::plugin::{Function, Parameter};
 
 /// The entry of the function on the index page.
 pub(super) fn entry(function: &dyn Function) -> String {
@@ -23,11 +23,12 @@ pub(super) fn page(function: &dyn Function) -> (String, String) {
         signature.description,
         pages::quoted(&example)
     );
-    let parameters: Vec<String> =
-        signature.parameters.iter().map(|it| format!("{} {}", it.name, plain(&it.kind).to_lowercase())).collect();
+    let written = |it: &Parameter| format!("{} {}", it.name, plain(&it.kind).to_lowercase());
+    let mut parameters: Vec<String> = signature.parameters.iter().map(written).collect();
+    parameters.extend(signature.variadic.iter().map(|it| format!("{}...", written(it))));
     let result = plain(&signature.result).to_lowercase();
     text += &format!("\n## Signature\n\n```text\n{name}({}) {result}\n```\n\n## Arguments\n\n", parameters.join(", "));
-    for (number, parameter) in (1..).zip(&signature.parameters) {
+    for (number, parameter) in (1..).zip(signature.parameters.iter().chain(&signature.variadic)) {
         let nullable = if parameter.nullable { ", Nullable" } else { "" };
         text += &format!(
             "{number}. `{}` ({}{nullable}) {}\n",

@@ -51,6 +51,8 @@ fn policies_are_written_for_the_account_and_the_region() {
     };
     let written = run("210987654321", &[]);
     assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+    let roles = String::from_utf8_lossy(&written.stderr);
+    assert!(roles.contains("a role for terraform plan with network-read.json and gateway-read.json"), "{roles}");
     let files = String::from_utf8(written.stdout).expect("paths are text");
     assert_eq!(files.lines().count(), 11, "{files}");
     assert!(files.contains("gateway-change.json (examples to fill in: FUNCTION)"), "{files}");

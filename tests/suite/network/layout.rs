@@ -119,9 +119,10 @@ fn invalid_arguments_are_reported_by_parameter() {
         ),
         (
             "\"10.0.0.0/24\", 3, { public_subnet_bits = 4, private_subnet_bits = 4, persistence_subnet_bits = 4 }",
-            &["Invalid value for \"options\" parameter", "block number 20 of 10.0.0.0/24"],
+            &["Invalid value for \"options\" parameter", "fit into 10.0.0.0/24", "requires blocks 20 to 22"],
         ),
-        ("\"10.0.0.0/16\", 3", &["Not enough function arguments"]),
+        ("\"10.0.0.0/16\"", &["Not enough function arguments"]),
+        ("\"10.0.0.0/16\", 3, {}, {}", &["two or three arguments"]),
     ] {
         workspace.config(&format!("output \"it\" {{\n  value = provider::fgw::subnet_layout({arguments})\n}}\n"));
         let plan = workspace.plan(&[]);

@@ -35,7 +35,9 @@ fn missing_ids_are_errors_of_the_plan_and_taint_nothing() {
     let region = "does not exist in this account and Region (us-east-1)";
     for text in [
         "Invalid value for custom_nat_eips[0]",
-        &format!("The Elastic IP address eipalloc-0123456789abcdef0 of custom_nat_eips {region}; it has: {own}."),
+        &format!(
+            "The Elastic IP address eipalloc-0123456789abcdef0 of custom_nat_eips {region}; these are free: {own}."
+        ),
         &format!(
             "The virtual private gateway vgw-0123456789abcdef0 of private_propagating_vgws {region}; it has none."
         ),

@@ -56,7 +56,7 @@ fn inputs_that_depend_on_the_account_are_checked_at_plan() {
     rejected(
         "  num_nat_gateways = 0\n  cidr_block = \"10.0.0.0/24\"\n  public_subnet_bits = 2\n  private_subnet_bits = 2\n  \
          persistence_subnet_bits = 2\n  subnet_spacing = 1\n  num_availability_zones = 2",
-        &["There is no free /26 in 10.0.0.0/24"],
+        &["Not all subnets fit into 10.0.0.0/24", "of /26, 0 to 3, and not enough of them are free"],
     );
 }
 

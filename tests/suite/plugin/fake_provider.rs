@@ -176,6 +176,7 @@ impl Function for Measure {
             summary: "Measures".to_string(),
             description: "Returns how.".to_string(),
             parameters: vec![what, how],
+            variadic: None,
             result: Type::Dynamic,
         }
     }

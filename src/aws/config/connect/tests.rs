@@ -373,7 +373,6 @@ async fn the_metadata_service_is_the_last_source_unless_disabled() {
 
     connect(&keys_and_endpoint(&server.url("http"), &[service]), "").await.unwrap();
     assert!(metadata.seen().is_empty(), "there were other credentials");
-
     connect(&block(&arguments), "").await.unwrap();
     assert!(server.seen()[1].header("authorization").contains("AKIDIMDS/"), "{:?}", server.seen());
 
@@ -384,6 +383,11 @@ async fn the_metadata_service_is_the_last_source_unless_disabled() {
         "Could not configure the provider: no AWS credentials"
     );
     assert_eq!(metadata.seen().len(), calls);
+    let refusing = Loopback::http(|_, _| Some((403, String::new()))).await;
+    arguments = vec![arguments.swap_remove(0), ("ec2_metadata_service_endpoint", refusing.url("http").into())];
+    let detail = error_of(connect(&block(&arguments), "").await).detail;
+    let texts = ["AWS_PROFILE", "access_key", "\"default\"", "metadata service", "instance profile"];
+    assert!(texts.map(|it| detail.find(it).unwrap_or_else(|| panic!("{it}: {detail}"))).is_sorted(), "{detail}");
 }
 
 /// Stores the requested URLs, and fails every request.

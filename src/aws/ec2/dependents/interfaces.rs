@@ -25,7 +25,9 @@ impl Finder<'_> {
         let within = found.iter().filter(|interface| is_within(interface));
         let is_managed = |interface: &&NetworkInterface| {
             let is_endpoint = |id: &str| self.managed.contains(id);
-            self.is_of_managed_nat(interface) || interface_endpoint::is_interface_of(interface, is_endpoint)
+            self.is_of_managed_nat(interface)
+                || self.is_known_of_endpoint(interface)
+                || interface_endpoint::is_interface_of(interface, is_endpoint)
         };
         let unmanaged = within.filter(|interface| !is_managed(interface));
         Ok(unmanaged.filter_map(|interface| self.interface(interface)).collect())
@@ -69,6 +71,13 @@ impl Finder<'_> {
         }
         let description = interface.description().unwrap_or_default();
         description.split_whitespace().find(|word| word.starts_with("nat-")).is_none_or(|id| self.managed.contains(id))
+    }
+
+    /// Whether AWS has returned the interface with a managed endpoint. Its description need not name the endpoint.
+    fn is_known_of_endpoint(&self, interface: &NetworkInterface) -> bool {
+        let endpoints = self.known.iter().filter_map(|entry| entry.learned.endpoint.as_ref());
+        let mut ids = endpoints.flat_map(|endpoint| &endpoint.network_interfaces);
+        ids.any(|id| interface.network_interface_id() == Some(id))
     }
 
     fn interface(&self, interface: &NetworkInterface) -> Option<Dependent> {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::aws::ec2::recorded::{Recorded, VPC};
 use crate::cloud::Cause;
-use crate::model::Input;
+use crate::model::{EndpointAddresses, Input, Learned};
 use crate::model::{InternetGateway, Key, NatGateway, RouteTable, VpcEndpoint as VpcEndpointSpec};
 
 /// A managed internet gateway, NAT gateway and route table.
@@ -50,6 +50,22 @@ async fn one_call_finds_unmanaged_interfaces_in_subnets() {
     );
     let of_gateway: Vec<String> = found.holding("igw-1").into_iter().map(|it| it.id).collect();
     assert_eq!(of_gateway, ["eni-4"], "a mapped address blocks the internet gateway");
+}
+
+#[tokio::test(start_paused = true)]
+async fn interfaces_that_a_managed_endpoint_has_are_no_dependents() {
+    let aws = Recorded::default().on("DescribeNetworkInterfaces", INTERFACES);
+    let mut known = known();
+    let addresses = EndpointAddresses {
+        subnets: vec!["subnet-1".into()],
+        has_private_dns: true,
+        network_interfaces: vec!["eni-4".into()],
+        dns_entries: Vec::new(),
+    };
+    known[0].learned = Learned { endpoint: Some(addresses), ..Learned::default() };
+    let found = dependents(&aws.session(), VPC, DependentScope::Subnets(&["subnet-1", "subnet-2"]), &known).await;
+    let ids: Vec<&str> = found.objects.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(ids, ["eni-2", "eni-3"]);
 }
 
 /// A VPC with managed and unmanaged objects.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use aws_sdk_ec2::types::{Filter, ManagedPrefixList, Subnet, VpnState};
+use aws_sdk_ec2::types::{Address, Filter, ManagedPrefixList, Subnet, VpnState};
 use futures::future::join_all;
 
 use super::if_permitted;
@@ -63,10 +63,19 @@ async fn of_kind(session: &Session, kind: Kind, wanted: Vec<Outside>) -> Result<
         }
     };
     let finding = |outside: &Outside| match existing.get(&outside.id()) {
+        Some(detail) if detail == IN_USE => Finding::Exists { owner: None, detail: String::new() },
         Some(detail) => Finding::Exists { owner: None, detail: detail.clone() },
-        None => Finding::Missing(lists_all(kind).then(|| existing.keys().cloned().collect())),
+        None => Finding::Missing(lists_all(kind).then(|| free(&existing))),
     };
     Ok(wanted.iter().map(|outside| (outside.clone(), finding(outside))).collect())
+}
+
+/// The detail of an address that is associated with something, which is no choice for a NAT gateway.
+const IN_USE: &str = "in use";
+
+/// The IDs of the objects that are not in use.
+fn free(existing: &BTreeMap<String, String>) -> Vec<String> {
+    existing.iter().filter(|(_, detail)| *detail != IN_USE).map(|(id, _)| id.clone()).collect()
 }
 
 /// Whether the lookup lists all objects of the kind in the Region, because these are few.
@@ -82,7 +91,9 @@ async fn existing(session: &Session, kind: Kind, ids: &[String]) -> Result<BTree
     let found: Vec<Option<String>> = match kind {
         Kind::Address => {
             let answer = ec2.describe_addresses().send().await.or_failure("DescribeAddresses")?;
-            answer.addresses.unwrap_or_default().into_iter().map(|it| it.allocation_id).collect()
+            let detail = |it: &Address| if it.association_id.is_some() { IN_USE } else { "" }.to_string();
+            let all = answer.addresses.unwrap_or_default();
+            return Ok(all.into_iter().filter_map(|it| Some((it.allocation_id.clone()?, detail(&it)))).collect());
         }
         Kind::VpnGateway => {
             let answer = ec2.describe_vpn_gateways().send().await;

@@ -47,6 +47,7 @@ impl<P: Topology> PreparedPlan<'_, P> {
         {
             return None;
         }
+        self.warn_of_requested_replacement(current, roots, old.as_ref(), diagnostics).await;
         let protection = Protection::of_update(attributes, &request.prior, &private, scope);
         let is_root_missing = !request.prior.is_null() && private.inventory.at(P::KIND.root()).is_none();
         // Terraform plans a replacement again as a create, so this plan starts from an empty inventory too.

@@ -302,7 +302,9 @@ fn fault(group: &FoundSecurityGroup) -> Option<String> {
     }
     for (direction, rules) in [("inbound", &group.ingress), ("outbound", &group.egress)] {
         if rules.is_empty() {
-            return Some(format!("it has no {direction} rules, which no map of rules requires"));
+            return Some(format!(
+                "it has no {direction} rules, and the inputs cannot express a group with rules in one direction alone"
+            ));
         }
         if let Some(rule) = rules.iter().find(|rule| !SecurityGroupRule::expresses(rule)) {
             let traffic = rule.traffic(direction == "outbound");

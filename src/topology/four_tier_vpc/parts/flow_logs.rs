@@ -13,6 +13,7 @@ use crate::model::{
     check_tags,
 };
 use crate::plugin::{Encode, Nested, Problem, Value};
+use crate::topology::Context;
 use crate::topology::alternatives::Change;
 use crate::topology::entries::{Entries, drifted};
 use crate::topology::four_tier_vpc::blueprint::{Built, Draft};
@@ -63,6 +64,13 @@ impl Part for FlowLogs {
             }
         }
         problems
+    }
+
+    fn warnings(&self, context: &Context<'_, Config>) -> Vec<Problem> {
+        let groups = logs(context.config).filter(|(_, log)| matches!(log.log_group_name, Input::Known(Some(_))));
+        let keys = groups.map(|(name, log)| (name, log.kms_key_id.known().map(Option::is_some)));
+        let effect = "Without it, a log group is encrypted with a key of CloudWatch Logs.";
+        ENTRIES.lacking("kms_key_id", keys, context.existing, effect).into_iter().collect()
     }
 
     fn references(&self, config: &Config, _: &Scope) -> Vec<Reference> {

@@ -16,6 +16,7 @@ use crate::model::{
     self, Found as Answer, Input, Inventory, Lookup, Outside, Reference, Scope, TaggingService, Tier, check_tags,
 };
 use crate::plugin::{Nested, Problem, Type, Value};
+use crate::topology::Context;
 use crate::topology::alternatives::Change;
 use crate::topology::entries::Entries;
 use crate::topology::four_tier_vpc::blueprint::{Built, Draft};
@@ -57,6 +58,16 @@ impl Part for InterfaceEndpoints {
             problems.extend(draft::problems(config, entry, &path));
         }
         problems
+    }
+
+    fn warnings(&self, context: &Context<'_, Config>) -> Vec<Problem> {
+        let all = || entries(context.config);
+        let groups = all().map(|(name, it)| (name, it.security_group_ids.known().map(Option::is_some)));
+        let policies = all().map(|(name, it)| (name, it.settings.policy.known().map(Option::is_some)));
+        let of_groups = "Without it, an endpoint admits all addresses of the VPC.";
+        let of_policies = "Without it, an endpoint allows all access.";
+        let groups = ENTRIES.lacking("security_group_ids", groups, context.existing, of_groups);
+        groups.into_iter().chain(ENTRIES.lacking("policy", policies, context.existing, of_policies)).collect()
     }
 
     fn references(&self, config: &Config, _: &Scope) -> Vec<Reference> {

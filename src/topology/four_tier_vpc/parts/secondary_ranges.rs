@@ -30,6 +30,15 @@ const NAME: &str = "secondary_cidr_blocks";
 const DEFAULT_QUOTA: usize = 5;
 const HIGHEST_QUOTA: usize = 50;
 
+/// Whether a map of blocks has one in a range, or may have one.
+fn has_subnets(config: &Config, range: &Ipv4Net) -> bool {
+    Tier::ALL.into_iter().any(|tier| {
+        let blocks = config.cidr_blocks(tier).1.known().map(|blocks| blocks.values());
+        let is_within = |text: &String| text.parse::<Ipv4Net>().is_ok_and(|block| range.contains(&block));
+        blocks.is_none_or(|mut blocks| blocks.any(|block| block.known().is_none_or(is_within)))
+    })
+}
+
 /// The secondary ranges of the VPC.
 pub(in super::super) struct SecondaryRanges;
 
@@ -81,6 +90,13 @@ impl Part for SecondaryRanges {
         let primary = vpc::range(config, context.existing);
         let (mut messages, mut hints) = (Vec::new(), BTreeSet::new());
         for range in &new {
+            if !has_subnets(config, range) {
+                messages.push(format!("No subnet of this resource has addresses of {range}."));
+                hints.insert(
+                    "List blocks of the range in a map such as private_app_subnet_cidr_blocks, or leave it to subnets that \
+                     something else creates.",
+                );
+            }
             if let Some(id) = occupied.ranges.get(range) {
                 messages.push(format!(
                     "The VPC has {range} already ({id}). This resource takes the association over, and removes it when \

@@ -8,6 +8,15 @@ fn call(cidr_block: &str, az_count: i64, options: &[(&str, Value)]) -> Result<Va
     SubnetLayout.call(&[cidr_block.into(), az_count.into(), options])
 }
 
+#[test]
+fn options_are_optional() {
+    let (cidr_block, az_count) = (Value::from("10.0.0.0/16"), Value::from(3_i64));
+    let without = SubnetLayout.call(&[cidr_block.clone(), az_count.clone()]).unwrap();
+    assert_eq!(without, call("10.0.0.0/16", 3, &[]).unwrap());
+    let options = Value::map::<String>([]);
+    assert!(SubnetLayout.call(&[cidr_block, az_count, options.clone(), options]).is_err());
+}
+
 fn entries(entries: &[(&str, &str)]) -> Value {
     Value::map(entries.iter().map(|(key, block)| (*key, Value::from(*block))))
 }
@@ -193,10 +202,7 @@ fn problems_are_reported_for_their_argument() {
     assert_eq!((argument, &message[..]), (1, "0 is not a valid value. Set it to a whole number from 1 to 100."));
     let (argument, message) = rejected("10.0.0.0/16", 12, &[]);
     assert_eq!(argument, 2);
-    assert!(
-        message.starts_with("private_persistence_subnet_bits: ") || message.contains("There is no free /21"),
-        "{message}"
-    );
+    assert!(message.starts_with("private_subnet_bits: Not all subnets fit into 10.0.0.0/16:\n"), "{message}");
     let (argument, message) =
         rejected("10.0.0.0/16", 3, &[("public_subnet_bits", 13_i64.into()), ("subnet_spacing", "far".into())]);
     assert_eq!(argument, 2);

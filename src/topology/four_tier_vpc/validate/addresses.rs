@@ -1,6 +1,8 @@
 //! IPv4: the VPC's range, and the explicit blocks of subnets.
 
+use super::super::addresses;
 use super::super::ranges::{self, contain, outside, reserved};
+use super::super::sizes::Range;
 use super::*;
 
 impl Problems {
@@ -36,9 +38,7 @@ impl Problems {
             }
         }
         if !self.too_small(config, length) {
-            for tier in Tier::ALL {
-                self.bits(config, tier, length);
-            }
+            self.sizes(config, vpc, length);
         }
         // A range that is not known yet may contain any block.
         let secondary = ranges::secondary(config);
@@ -67,19 +67,14 @@ impl Problems {
         reserved.is_some()
     }
 
-    /// Checks the size of the subnets of a tier in a VPC range of this length.
-    fn bits(&mut self, config: &Config, tier: Tier, vpc: Option<i64>) {
-        let (name, bits) = config.bits(tier);
-        let (Some(vpc), Some(bits), Input::Known(true)) = (vpc, bits.known(), config.creates(tier)) else { return };
-        let explicit_only = config.cidr_blocks(tier).1.known().is_some_and(|entries| !entries.is_empty());
-        if vpc + bits > 28 && !explicit_only {
-            let message = format!(
-                "{bits} bits divide a range of /{vpc} into subnets of /{}, but AWS allows none smaller than /28.",
-                vpc + bits
-            );
-            let (most, word) = (28 - vpc, if vpc == 27 { "bit" } else { "bits" });
-            self.add(AttributePath::new(name), message, format!("Use at most {most} {word}."));
-        }
+    /// Checks the sizes of the subnets in a VPC range, of which only the length may be known.
+    fn sizes(&mut self, config: &Config, vpc: Option<Ipv4Net>, length: Option<i64>) {
+        let of_pool = || Ipv4Net::new([0, 0, 0, 0].into(), u8::try_from(length?).ok()?).ok();
+        let Some(net) = vpc.or_else(of_pool) else { return };
+        // By default, a network has all AZs of the Region: mostly three.
+        let zones = config.num_availability_zones.known().copied().flatten().and_then(|it| u32::try_from(it).ok());
+        let range = Range { net, is_of_pool: vpc.is_none() };
+        self.0.extend(addresses::too_small(config, range, zones.unwrap_or(3)));
     }
 
     /// Reports once that a VPC range has fewer blocks of the smallest size than the network has subnets, so that no

@@ -15,7 +15,7 @@ impl Problems {
             self.add(
                 AttributePath::new("create_igw"),
                 "Public NAT gateways require the internet gateway of the network, but create_igw is false.",
-                "Set create_igw to true, or num_nat_gateways to 0.",
+                "Set create_igw to true, or set num_nat_gateways to 0.",
             );
         }
         if config.enable_private_nat != Input::Known(true) {
@@ -33,7 +33,7 @@ impl Problems {
         let secondary = config.nat_secondary_private_ip_address_count.known().filter(|count| **count > 0);
         if let Some(count) = secondary.filter(|_| config.enable_private_nat == Input::Known(false)) {
             let message = format!("The value is {count}, but only private NAT gateways have secondary addresses.");
-            let hint = "Set enable_private_nat to true, or nat_secondary_private_ip_address_count to 0.";
+            let hint = "Set enable_private_nat to true, or set nat_secondary_private_ip_address_count to 0.";
             self.add(AttributePath::new("nat_secondary_private_ip_address_count"), message, hint);
         }
         if config.enable_private_nat != Input::Known(true) {

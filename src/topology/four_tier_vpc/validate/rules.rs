@@ -110,15 +110,20 @@ fn addressing() -> Vec<Rule> {
         (
             "subnets of a length are no smaller than /28",
             pool(json!({"ipv4_netmask_length": 24})),
-            &["public_subnet_bits", "private_subnet_bits", "persistence_subnet_bits"],
-            &["5 bits", "/29", "at most 4 bits"],
+            &["public_subnet_bits"],
+            &[
+                "public_subnet_bits = 5 makes subnets of /29",
+                "a range of /24",
+                "private_app: ",
+                "private_persistence: ",
+            ],
             pool(json!({"ipv4_netmask_length": 23})),
         ),
         (
             "subnets of a range are no smaller than /28",
             json!({"private_subnet_bits": 12, "cidr_block": "10.0.0.0/18"}),
             &["private_subnet_bits"],
-            &["12 bits", "/18", "/30"],
+            &["private_subnet_bits = 12 makes subnets of /30", "/18", "private_subnet_bits = 10"],
             json!({"private_subnet_bits": 10, "cidr_block": "10.0.0.0/18"}),
         ),
         (

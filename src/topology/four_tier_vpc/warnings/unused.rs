@@ -4,7 +4,7 @@ use super::super::PARTS;
 use super::super::config::Config;
 use crate::model::Tier;
 use crate::plugin::schema::with_defaults;
-use crate::plugin::{AttributePath, Input, Nested, Problem, Value};
+use crate::plugin::{AttributePath, Input, Mode, Nested, Problem, Value};
 
 /// An input without effect.
 pub(in super::super) struct Unused {
@@ -34,9 +34,18 @@ pub(super) fn inputs(config: &Config) -> Vec<Problem> {
     unused.extend(of_tiers(config, &default));
     let warning = |Unused { input, switch, value }: Unused| {
         let message = format!("{input} has no effect, because {switch} is {value}.");
-        Problem::new(AttributePath::new(input), message, format!("Set {switch} to {}, or remove {input}.", !value))
+        let other = match is_required(input) {
+            true => format!("set {input} to 0"),
+            false => format!("remove {input}"),
+        };
+        Problem::new(AttributePath::new(input), message, format!("Set {switch} to {}, or {other}.", !value))
     };
     unused.into_iter().map(warning).collect()
+}
+
+/// Whether an input cannot be removed. All such inputs that a switch turns off are numbers.
+fn is_required(input: &str) -> bool {
+    Config::attributes().iter().any(|it| it.name == input && it.mode == Mode::Required)
 }
 
 /// The inputs of tiers that are not created.

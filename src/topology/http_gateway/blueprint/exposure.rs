@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Draft;
 use crate::model::keys::gateway as keys;
 use crate::model::{ApiRoute, Authorization, Entry, Kind, Ref, RouteKey};
-use crate::plugin::{AttributePath, Problem};
+use crate::plugin::{AttributePath, DROPS_NAMES, Input, Problem};
 use crate::topology::http_gateway::authorization::Required;
 use crate::topology::http_gateway::config::{GatewayConfig, RouteConfig};
 
@@ -123,6 +123,59 @@ impl<'a> Draft<'a> {
             }
         }
         self.warnings.extend(warnings);
+    }
+
+    /// Warns of new and changed routes that are public by default in a gateway that protects something, or that need no
+    /// scope by default although other routes of their authorizer need one. Terraform drops a misspelled
+    /// `authorizer_name` without an error.
+    pub(super) fn warn_of_open_routes(&mut self, routes: &[(&'a str, &'a RouteConfig)]) {
+        let required: Vec<&ApiRoute> = self.objects.iter().filter_map(|object| ApiRoute::of(&object.spec)).collect();
+        let is_silent = |key: &str, is_silent: fn(&RouteConfig) -> bool| {
+            routes.iter().any(|(route_key, route)| *route_key == key && is_silent(route))
+        };
+        // One whose authorization changes has a warning of its own, or shows it in the plan.
+        let is_changed = |route: &ApiRoute| {
+            let found = self.existing_route(&route.route_key);
+            found.is_none_or(|found| found.authorization == route.authorization && found != route)
+        };
+        let listed = |is_open: &dyn Fn(&ApiRoute) -> bool| {
+            let open = required.iter().filter(|it| is_open(it) && is_changed(it));
+            open.map(|it| format!("{:?}", it.route_key)).collect::<Vec<_>>().join(", ")
+        };
+        let protects = !self.protections.is_empty() || required.iter().any(|it| !it.authorization.is_public());
+        let public = listed(&|it| {
+            let sets_nothing = |route: &RouteConfig| route.authorization_type == Input::Known(None);
+            protects && it.authorization.is_public() && is_silent(&it.route_key, sets_nothing)
+        });
+        let without_scope = listed(&|it| {
+            let sets_nothing = |route: &RouteConfig| route.authorization_scopes == Input::Known(None);
+            let has_scoped_sibling = || {
+                let is_same = |other: &&&ApiRoute| other.authorization.authorizer == it.authorization.authorizer;
+                required.iter().filter(is_same).any(|other| it.authorization.is_weaker_than(&other.authorization))
+            };
+            let is_open = it.authorization.authorizer.is_some() && has_scoped_sibling();
+            is_open && is_silent(&it.route_key, sets_nothing)
+        });
+        let mut warn = |message: String, hint: &str| {
+            self.warnings.push(Problem::new(AttributePath::new("route_config"), message, hint));
+        };
+        if !public.is_empty() {
+            let message = format!(
+                "These routes are public, although this gateway has authorizers or protected routes: {public}. They set \
+                 neither authorizer_name nor authorization_type. {DROPS_NAMES}"
+            );
+            warn(
+                message,
+                "If they are to be public, set authorization_type = \"NONE\". Otherwise, set authorizer_name.",
+            );
+        }
+        if !without_scope.is_empty() {
+            let message = format!(
+                "These routes accept tokens without a scope, although other routes of their authorizer need one: \
+                 {without_scope}. They do not set authorization_scopes. {DROPS_NAMES}"
+            );
+            warn(message, "If they are to need no scope, set authorization_scopes = [].");
+        }
     }
 }
 

@@ -94,7 +94,7 @@ impl Problems {
                 "Results would be cached for {ttl} seconds, but there are no identity_sources to cache them by."
             );
             let hint = "Set identity_sources, or set result_ttl_in_seconds to 0.";
-            self.add(path.attribute("result_ttl_in_seconds"), message, hint);
+            self.0.push(Problem::new(path.attribute("result_ttl_in_seconds"), message, hint).of_absence());
         }
     }
 }

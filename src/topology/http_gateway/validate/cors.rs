@@ -3,6 +3,7 @@
 use super::super::config::CorsConfig;
 use super::*;
 use crate::model::only;
+use crate::plugin::DROPS_NAMES;
 
 /// The methods that API Gateway accepts in a CORS configuration.
 const METHODS: [&str; 8] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "*"];
@@ -12,7 +13,9 @@ impl Problems {
         let Input::Known(Some(cors)) = &config.cors_configuration else { return };
         let path = AttributePath::new("cors_configuration");
         if sets_nothing(cors) {
-            let message = "cors_configuration sets nothing, and API Gateway ignores an empty configuration.";
+            let message = format!(
+                "cors_configuration sets nothing, and API Gateway ignores an empty configuration. {DROPS_NAMES}"
+            );
             self.add(path.clone(), message, "Set at least one of its attributes, or remove it to turn CORS off.");
         }
         let methods = path.attribute("allow_methods");

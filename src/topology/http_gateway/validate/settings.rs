@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::model::RouteSettings;
-use crate::plugin::Nested;
+use crate::plugin::{DROPS_NAMES, Nested};
 
 impl Problems {
     pub(super) fn settings(&mut self, config: &GatewayConfig) {
@@ -11,7 +11,7 @@ impl Problems {
         let is_empty = default.as_ref().is_some_and(RouteSettings::is_empty);
         if is_empty {
             let hint = "Set at least one of its attributes, or remove it to leave the settings as they are.";
-            self.add(path.clone(), "default_route_settings sets nothing.", hint);
+            self.add(path.clone(), format!("default_route_settings sets nothing. {DROPS_NAMES}"), hint);
         }
         let default = default.unwrap_or_default();
         self.limits(&default, &path);
@@ -33,6 +33,6 @@ impl Problems {
         };
         let message = format!("{given} requires {missing}.");
         let hint = format!("Set {missing} here or in default_route_settings, or remove {given}.");
-        self.add(path.attribute(given), message, hint);
+        self.0.push(Problem::new(path.attribute(given), message, hint).of_absence());
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::NetworkAclRule;
-use crate::plugin::{AttributePath, Check, Input, Value};
+use crate::plugin::{AttributePath, Check, Input, Problem, Value};
 use crate::topology::NOT_YET_RUN;
 use crate::topology::four_tier_vpc::canonical;
 use crate::topology::four_tier_vpc::parts::rule_maps::RuleEntry;
@@ -197,7 +197,8 @@ impl Problems {
             }
             (Some(None), Some(None)) => {
                 let message = "The rule has no range.";
-                self.add(path.clone(), message, "Set cidr_block or ipv6_cidr_block.");
+                let hint = "Set cidr_block or ipv6_cidr_block.";
+                self.0.push(Problem::new(path.clone(), message, hint).of_absence());
             }
             _ => {}
         }
@@ -216,7 +217,8 @@ impl Problems {
     fn icmp(&mut self, path: &AttributePath, protocol: &str, kind: Option<i64>, code: Option<i64>) {
         let (Some(kind), Some(code)) = (kind, code) else {
             let message = format!("A rule for {protocol} requires an ICMP type and code.");
-            self.add(path.attribute("icmp_type"), message, "Set icmp_type and icmp_code; -1 means all.");
+            let hint = "Set icmp_type and icmp_code; -1 means all.";
+            self.0.push(Problem::new(path.attribute("icmp_type"), message, hint).of_absence());
             return;
         };
         if !(-1..=255).contains(&kind) || !(-1..=255).contains(&code) {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{self, RuleSource, is_account_id};
-use crate::plugin::{AttributePath, Check, Input, Value};
+use crate::plugin::{AttributePath, Check, Input, Problem, Value};
 use crate::topology::four_tier_vpc::parts::rule_maps::{RuleEntry, RuleMap, required};
 use crate::topology::four_tier_vpc::problems::Problems;
 use crate::topology::four_tier_vpc::{Strings, canonical};
@@ -280,11 +280,9 @@ impl Problems {
         let lists = [&rule.cidr_blocks, &rule.ipv6_cidr_blocks, &rule.prefix_list_ids, &rule.security_groups];
         let has_none = lists.iter().all(|list| list.known().is_some_and(Vec::is_empty));
         if has_none && rule.self_ == Input::Known(false) {
-            self.add(
-                path.clone(),
-                "The rule has no source or destination.",
-                "Set cidr_blocks, ipv6_cidr_blocks, prefix_list_ids, security_groups or self.",
-            );
+            let hint = "Set cidr_blocks, ipv6_cidr_blocks, prefix_list_ids, security_groups or self.";
+            let message = "The rule has no source or destination.";
+            self.0.push(Problem::new(path.clone(), message, hint).of_absence());
         }
     }
 }

@@ -90,7 +90,7 @@ impl FlowLog {
         if kind == model::FlowLog::FIREHOSE {
             let message = format!("{lone} is set, but {other} is not.");
             let hint = "Set both for a delivery stream in another account, and none for one in the account of the VPC.";
-            problems.push(Problem::new(entry.attribute(other), message, hint));
+            problems.push(Problem::new(entry.attribute(other), message, hint).of_absence());
         }
         problems
     }

@@ -8,7 +8,7 @@ use crate::model::{
     self, Claim, EndpointOffer, Entry, Input, Inventory, Key, Object, Ref, Spec, Subnet, VpcEndpoint, is_same_policy,
     service_label,
 };
-use crate::plugin::{AttributePath, Problem};
+use crate::plugin::{AttributePath, Problem, nearest};
 use crate::topology::four_tier_vpc::blueprint::Draft;
 use crate::topology::four_tier_vpc::canonical_json;
 use crate::topology::four_tier_vpc::config::Config;
@@ -105,6 +105,7 @@ pub(super) fn specs(draft: &mut Draft<'_>) -> Specs {
 /// Adds the endpoints, with problems and warnings.
 pub(super) fn draft(draft: &mut Draft<'_>, mut specs: Specs) {
     let mut with_names: BTreeMap<String, &str> = BTreeMap::new();
+    let mut warnings = Vec::new();
     for (name, entry) in entries(draft.context.config) {
         let Some(spec) = specs.remove(name) else { continue };
         let path = ENTRIES.path(name);
@@ -116,13 +117,12 @@ pub(super) fn draft(draft: &mut Draft<'_>, mut specs: Specs) {
             draft.problems.push(Problem::new(path.attribute("private_dns_enabled"), message, hint));
         }
         let key = keys::interface_endpoint(name, &spec.service_name, &spec.settings.service_region);
-        draft.warnings.extend(of_guardduty(&path, &spec));
-        let gaps = gaps(&path, &key, &spec, (draft.context.existing, &draft.objects));
-        draft.warnings.extend(gaps);
-        let changes = follows::warnings(&path, &key, (entry, &spec), draft.context);
-        draft.warnings.extend(changes);
+        warnings.extend(of_guardduty(&path, &spec));
+        warnings.extend(gaps(&path, &key, &spec, (draft.context.existing, &draft.objects)));
+        warnings.extend(follows::warnings(&path, &key, (entry, &spec), draft.context));
         draft.add(&key, Spec::InterfaceEndpoint(spec));
     }
+    draft.warnings.extend(ENTRIES.merged(warnings));
 }
 
 fn spec(draft: &mut Draft<'_>, name: &str, entry: &InterfaceEndpoint) -> Result<model::InterfaceEndpoint, Problem> {
@@ -194,15 +194,21 @@ impl<'a> Service<'a> {
                 if model::InterfaceEndpoint::is_of_aws(&wanted)
                     && entry.settings.service_region == Input::Known(None) =>
             {
-                return Err(missing(region, &wanted, path));
+                let all: Vec<&str> = context.facts.all_services.iter().map(String::as_str).collect();
+                return Err(missing(region, &wanted, &all, path));
             }
             // A third party may show a service to other accounts only.
             (None, None, true, _) => Input::Known(wanted),
             (None, None, false, None) => Input::Unknown,
             (None, None, false, Some(_)) => {
                 let message = format!("The Region {region} offers no interface endpoint for the service {wanted:?}.");
-                let hint = "Use a label from the output of `aws ec2 describe-vpc-endpoint-services`, the end of a full \
-                            name, or set service_name to a full name.";
+                let all = context.facts.all_services.iter();
+                let labels: Vec<&str> = all.filter_map(|name| service_label(name, region)).collect();
+                let hint = format!(
+                    "{}Use a label from the output of `aws ec2 describe-vpc-endpoint-services`, the end of a full name, \
+                     or set service_name to a full name.",
+                    meant(&wanted, &labels)
+                );
                 let attribute =
                     if entry.service == Input::Known(None) { path.clone() } else { path.attribute("service") };
                 return Err(Problem::new(attribute, message, hint));
@@ -334,11 +340,19 @@ impl<'a> Service<'a> {
     }
 }
 
+/// The name that was probably meant.
+fn meant(wanted: &str, all: &[&str]) -> String {
+    nearest(wanted, all).map(|name| format!("Did you mean {name:?}? ")).unwrap_or_default()
+}
+
 /// The problem of a full name that AWS does not list in the Region.
-fn missing(region: &str, wanted: &str, path: &AttributePath) -> Problem {
+fn missing(region: &str, wanted: &str, all: &[&str], path: &AttributePath) -> Problem {
     let message = format!("The Region {region} offers no interface endpoint for the service {wanted:?}.");
-    let hint = "Use a name from the output of `aws ec2 describe-vpc-endpoint-services`. For a service of another Region, \
-                set service_region too.";
+    let hint = format!(
+        "{}Use a name from the output of `aws ec2 describe-vpc-endpoint-services`. For a service of another Region, set \
+         service_region too.",
+        meant(wanted, all)
+    );
     Problem::new(path.attribute("service_name"), message, hint)
 }
 

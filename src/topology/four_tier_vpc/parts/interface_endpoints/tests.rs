@@ -40,11 +40,16 @@ fn each_broken_rule_of_endpoints_is_reported_at_its_input() {
     let private = |more: Json| crate::topology::rules::with(json!({ "private_dns_enabled": true }), more);
     let ipv6 = json!({ "ip_address_type": "ipv4", "dns_record_ip_type": "ipv6" });
     let of_aws = json!({ "service_name": "com.amazonaws.eu-central-1.ecr-api" });
-    let rules: [(&str, Json, &[&str]); 21] = [
+    let rules: [(&str, Json, &[&str]); 22] = [
+        ("service", json!({ "service": "ecr-api" }), &["Did you mean \"ecr.api\"?"]),
         ("service", json!({ "service": "kms", "service_name": "a.b.c" }), &["\"kms\"", "\"a.b.c\""]),
         ("service", json!({ "service": "missing" }), &["eu-central-1", "\"missing\"", "service_name"]),
         ("service_name", json!({ "service_name": "kms" }), &["\"kms\"", "set service"]),
-        ("service_name", of_aws, &["eu-central-1", "ecr-api", "describe-vpc-endpoint-services"]),
+        (
+            "service_name",
+            of_aws,
+            &["Did you mean \"com.amazonaws.eu-central-1.ecr.api\"?", "describe-vpc-endpoint-services"],
+        ),
         ("dns_record_ip_type", ipv6, &["\"ipv6\"", "\"ipv4\""]),
         ("policy", json!({ "policy": "{\"Statement\":\"${fgw:vpc}\"}" }), &["${fgw:vpc}", "${fgw:vpc_id}"]),
         ("service_region", json!({ "service_region": "us-east-1" }), &["service_name"]),

@@ -217,7 +217,12 @@ fn a_new_range_warns_of_restrictions_quota_and_takeover() {
         let found = warned(&of(json!({ NAME: ranges })), Some(&plain), existing);
         found.into_iter().filter(|(path, _)| path == NAME).map(|(_, message)| message).collect()
     };
-    assert_eq!(warnings(json!([PODS, "10.1.0.0/16", "8.8.0.0/16"]), &new), [""; 0]);
+    let used = json!({ NAME: [PODS], "private_app_subnet_cidr_blocks": { "AZ-0": "100.64.0.0/20" } });
+    assert_eq!(warned(&of(used), Some(&plain), &new), []);
+    let [unused] = &warnings(json!([PODS, "10.1.0.0/16", "8.8.0.0/16"]), &new)[..] else { panic!("one warning") };
+    let of_each =
+        ["10.1.0.0/16", PODS, "8.8.0.0/16"].map(|it| format!("No subnet of this resource has addresses of {it}."));
+    assert_eq!(*unused, of_each.join(" "));
     for (range, says) in [
         ("172.16.0.0/16", "AWS may reject 172.16.0.0/16, because the VPC has 10.0.0.0/16: its user guide excludes"),
         ("198.19.0.0/24", "198.19.0.0/16 together with 10.0.0.0/8"),
