@@ -185,7 +185,8 @@ impl<P: Topology> Composite<P> {
             self.shared.managed_roots.add(root_id);
             self.shared.stated.note::<P>(state);
             let name = state.get(P::NAME).as_str().unwrap_or_default();
-            self.shared.names.note_resource(Claimant::of::<P>(Some(root_id), name));
+            let region = state.get("region").as_str().unwrap_or_default();
+            self.shared.names.note_resource(Claimant::of::<P>(Some(root_id), name, region));
         }
     }
 

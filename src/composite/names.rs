@@ -24,7 +24,7 @@ pub(super) struct Names(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
-    /// The resources, by the ID of the root or, without one, by type and name.
+    /// The resources, by the ID of the root or, without one, by type, name and Region.
     notes: BTreeMap<String, Note>,
     /// The names that applies in progress create.
     claimed: BTreeSet<Place>,
@@ -57,6 +57,7 @@ pub(super) struct Claimant {
     root_id: Option<String>,
     /// Its type, and the name that the user gave.
     name: String,
+    region: String,
 }
 
 /// The names of the objects of a resource, and what a plan does with them.
@@ -75,12 +76,12 @@ pub(super) struct Claim<'a> {
 
 impl Claimant {
     /// A resource with the name that the user gave.
-    pub(super) fn of<P: Topology>(root_id: Option<&str>, name: &str) -> Claimant {
-        Claimant { root_id: root_id.map(str::to_string), name: new_root::<P>(name) }
+    pub(super) fn of<P: Topology>(root_id: Option<&str>, name: &str, region: &str) -> Claimant {
+        Claimant { root_id: root_id.map(str::to_string), name: new_root::<P>(name), region: region.to_string() }
     }
 
-    fn key(&self) -> &str {
-        self.root_id.as_ref().unwrap_or(&self.name)
+    fn key(&self) -> String {
+        self.root_id.clone().unwrap_or_else(|| format!("{} in {}", self.name, self.region))
     }
 
     /// Whether both may be one resource, which the plan replaces: the new root has no ID yet. Two resources with one
@@ -88,7 +89,7 @@ impl Claimant {
     fn is(&self, other: &Claimant) -> bool {
         match (&self.root_id, &other.root_id) {
             (Some(one), Some(other)) => one == other,
-            _ => self.name == other.name,
+            _ => (&self.name, &self.region) == (&other.name, &other.region),
         }
     }
 }
@@ -142,12 +143,13 @@ fn places(region: &str, names: impl IntoIterator<Item = Outside>) -> BTreeSet<Pl
 impl Names {
     /// Remembers a resource of a state, unless it is known.
     pub(super) fn note_resource(&self, resource: Claimant) {
-        let key = resource.key().to_string();
+        let key = resource.key();
         self.lock().notes.entry(key).or_insert_with(|| Note { resource, owns: BTreeSet::new(), plan: None });
     }
 
     /// Remembers what a plan does. `names` is `None` if the plan is undecided.
-    pub(super) fn note_plan(&self, resource: &Claimant, region: &str, names: Option<PlannedNames>) {
+    pub(super) fn note_plan(&self, resource: &Claimant, names: Option<PlannedNames>) {
+        let region = &resource.region;
         let note = match names {
             None => Note { resource: resource.clone(), owns: BTreeSet::new(), plan: None },
             Some(PlannedNames { owns, releases, wants }) => {
@@ -155,13 +157,13 @@ impl Names {
                 Note { resource: resource.clone(), owns: places(region, owns), plan: Some(plan) }
             }
         };
-        self.lock().notes.insert(resource.key().to_string(), note);
+        self.lock().notes.insert(resource.key(), note);
     }
 
     /// Remembers what a resource owns after an apply.
-    pub(super) fn note_applied(&self, resource: &Claimant, region: &str, owns: BTreeSet<Outside>) {
-        let note = Note { resource: resource.clone(), owns: places(region, owns), plan: None };
-        self.lock().notes.insert(resource.key().to_string(), note);
+    pub(super) fn note_applied(&self, resource: &Claimant, owns: BTreeSet<Outside>) {
+        let note = Note { resource: resource.clone(), owns: places(&resource.region, owns), plan: None };
+        self.lock().notes.insert(resource.key(), note);
     }
 
     /// Forgets all plans, when Terraform begins to plan or to apply a configuration.
@@ -171,15 +173,19 @@ impl Names {
         known.notes.values_mut().for_each(|note| note.plan = None);
     }
 
-    /// Forgets a resource that does not exist any more, by the ID of its root, or a create that has ended, by
-    /// [`new_root`].
-    pub(super) fn forget(&self, key: &str) {
-        self.lock().notes.remove(key);
+    /// Forgets a root that does not exist any more.
+    pub(super) fn forget_root(&self, root_id: &str) {
+        self.lock().notes.remove(root_id);
+    }
+
+    /// Forgets a create that has ended.
+    pub(super) fn forget_create(&self, resource: &Claimant) {
+        self.lock().notes.remove(&resource.key());
     }
 
     /// The resource that has the name of an existing object. `owner` is the root that the tag of the object names.
-    pub(super) fn holder(&self, resource: &Claimant, region: &str, to: &Outside, owner: Option<&str>) -> Holder {
-        let (known, place) = (self.lock(), place(region, &to.as_name()));
+    pub(super) fn holder(&self, resource: &Claimant, to: &Outside, owner: Option<&str>) -> Holder {
+        let (known, place) = (self.lock(), place(&resource.region, &to.as_name()));
         let note = match owner {
             Some(owner) => known.notes.get(owner),
             None => known.notes.values().find(|note| note.owns.contains(&place) && !note.resource.is(resource)),
@@ -226,7 +232,7 @@ impl Names {
 
 impl Known {
     fn conflicts(&self, resource: &Claimant) -> Vec<(Outside, Conflict)> {
-        let Some((note, plan)) = self.notes.get(resource.key()).and_then(|it| Some((it, it.plan.as_ref()?))) else {
+        let Some((note, plan)) = self.notes.get(&resource.key()).and_then(|it| Some((it, it.plan.as_ref()?))) else {
             return Vec::new();
         };
         let others = || self.notes.values().filter(|other| !other.resource.is(resource));
@@ -257,7 +263,7 @@ impl Known {
 
     /// The name of `to` for which a resource waits, or one of those for which it waits.
     fn leads_to(&self, from: &Note, to: &Note, seen: &mut BTreeSet<String>) -> Option<Outside> {
-        if !seen.insert(from.resource.key().to_string()) {
+        if !seen.insert(from.resource.key()) {
             return None;
         }
         from.plan.iter().flat_map(|plan| &plan.wants).find_map(|place| match to.owns.contains(place) {

@@ -77,7 +77,7 @@ pub(super) fn refuse<P: Topology>(
 ) -> bool {
     let has_target =
         |target: &str| private.inventory.present().any(|it| it.learned.attributes.values().any(|it| it == target));
-    let holder = |to: &Outside, owner: Option<&str>| names.holder(claimant, &scope.region, to, owner);
+    let holder = |to: &Outside, owner: Option<&str>| names.holder(claimant, to, owner);
     let is_new = |to: &Outside| !unchecked.known.contains(to);
     let root_id = private.inventory.at(P::KIND.root()).map(|root| root.id.as_str());
     let circumstances =
@@ -100,7 +100,7 @@ pub(super) fn taken<P: Topology>(
 ) -> BTreeSet<String> {
     let has_owner = |to: &Outside| {
         let Some(Finding::Exists { owner, .. }) = facts.outside.get(to) else { return false };
-        owner.is_some() || matches!(names.holder(claimant, &scope.region, to, None), Holder::Other { .. })
+        owner.is_some() || matches!(names.holder(claimant, to, None), Holder::Other { .. })
     };
     let references = P::references(config, scope).into_iter().map(|it| it.to);
     references.filter(|to| to.must_be_free() && has_owner(to)).map(|to| to.to_string()).collect()

@@ -48,8 +48,11 @@ impl Destination {
         Check::text(&rule, |text| {
             let arn = Arn::split(text)?;
             if let ("logs", Some(name)) = (arn.service, LogGroup::name_in(text)) {
-                let is_valid = !name.is_empty() && name.len() <= 512 && only(name, "._-/#");
-                return if is_valid { Ok(()) } else { Err(format!("{name:?} is not the name of a log group.")) };
+                return if LogGroup::is_name(name) {
+                    Ok(())
+                } else {
+                    Err(format!("{name:?} is not the name of a log group."))
+                };
             }
             match Destination::parse(text) {
                 Ok(Destination::DeliveryStream) if arn.resource.contains(ACCESS_LOGS) => Ok(()),

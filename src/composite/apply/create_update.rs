@@ -40,12 +40,22 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
             if request.prior.is_null()
                 && let Some(name) = request.config.get(P::NAME).as_str()
             {
-                shared.names.forget(&new_root::<P>(name));
+                shared.names.forget_create(&Claimant::of::<P>(None, name, &cloud.scope().region));
             }
-            let private = if request.prior.is_null() { Vec::new() } else { request.planned_private };
+            let private = unchanged(&request.prior, request.planned_private);
             ApplyResponse { state: request.prior, private, diagnostics }
         }
     }
+}
+
+/// The private state of an apply that has started nothing: that of the plan, without what the plan began to use.
+fn unchanged(prior: &Value, planned: Vec<u8>) -> Vec<u8> {
+    if prior.is_null() {
+        return Vec::new();
+    }
+    let Some(mut private) = Private::decode(&planned) else { return planned };
+    private.inventory.entries.retain(|entry| !(entry.is_used() && used::is_new(prior, entry)));
+    private.encode()
 }
 
 /// Returns the new state and private state.
@@ -241,7 +251,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
 
     /// The resource, for what others of the process know of it.
     fn claimant(&self) -> Claimant {
-        Claimant::of::<P>(self.request.prior.get("id").as_str(), &self.name)
+        Claimant::of::<P>(self.request.prior.get("id").as_str(), &self.name, &self.cloud.scope().region)
     }
 
     /// Looks up the existing objects with the names of new ones, and waits for their owners. One that the plan wanted
@@ -383,11 +393,11 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         self.shared.managed_roots.note_usable(&new_root::<P>(&self.name), &Inventory::default());
         if let Some(root_id) = &root_id {
             self.shared.managed_roots.note_usable(root_id, &self.private.inventory);
-            let (owned, region) = (names::owned(&self.private.inventory), &self.cloud.scope().region);
+            let claimant = |root_id| Claimant::of::<P>(root_id, &self.name, &self.cloud.scope().region);
             if creating {
-                self.shared.names.forget(&new_root::<P>(&self.name));
+                self.shared.names.forget_create(&claimant(None));
             }
-            self.shared.names.note_applied(&Claimant::of::<P>(Some(root_id), &self.name), region, owned);
+            self.shared.names.note_applied(&claimant(Some(root_id)), names::owned(&self.private.inventory));
         }
         // If no client receives the state, the root keeps the tag `fgw:state = creating`, by which the next create
         // finds it.

@@ -169,7 +169,7 @@ impl<'s, P: Topology> Settling<'s, '_, P> {
         if owner.is_some_and(|owner| self.namesakes.contains(owner)) {
             return Holder::Same;
         }
-        self.shared.names.holder(&self.claimant, &self.cloud.scope().region, to, owner)
+        self.shared.names.holder(&self.claimant, to, owner)
     }
 
     /// What an apply does with an object that it may use.
@@ -184,10 +184,13 @@ impl<'s, P: Topology> Settling<'s, '_, P> {
         }
     }
 
-    /// Whether another resource may delete or release an object in the same run.
+    /// Whether another resource may delete or release an object in the same run. A missing root may still be in state.
     fn may_be_released(&self, to: &Outside, existing: &Existing) -> bool {
-        let owner = existing.owner.as_ref().filter(|owner| owner.is_living).map(|owner| owner.id.as_str());
-        owner.is_some_and(|owner| self.holder(to, Some(owner)) != Holder::Same)
+        existing.owner.as_ref().is_some_and(|owner| match self.holder(to, Some(&owner.id)) {
+            Holder::Same => false,
+            Holder::Other { .. } => true,
+            Holder::Unknown => owner.is_living,
+        })
     }
 
     /// What an apply does with an object that must not exist.

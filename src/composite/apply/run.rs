@@ -46,7 +46,7 @@ impl Shared {
     /// Remembers that a root does not exist any more.
     pub(super) fn note_destroyed(&self, root_id: &str) {
         self.managed_roots.note_destroyed(root_id);
-        self.names.forget(root_id);
+        self.names.forget_root(root_id);
         self.stated.forget(root_id);
     }
 

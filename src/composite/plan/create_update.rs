@@ -133,8 +133,8 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
     }
 
     /// The resource, for what others of the process know of it.
-    fn claimant(&self) -> Claimant {
-        Claimant::of::<P>(self.request.prior.get("id").as_str(), &self.name())
+    fn claimant(&self, scope: &Scope) -> Claimant {
+        Claimant::of::<P>(self.request.prior.get("id").as_str(), &self.name(), &scope.region)
     }
 
     fn tell_of_renamed(&self, decision: Option<&Decision>, diagnostics: &mut Diagnostics) {
@@ -167,7 +167,7 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         let facts = self.facts(cloud, lookups, of_shown.or(of_refresh), &private.inventory).await;
         let facts = facts.or_report::<P>(diagnostics)?;
         let (name, is_create, found) = (self.name(), request.prior.is_null(), (&facts, &*private));
-        let names = (roots.names, &self.claimant());
+        let names = (roots.names, &self.claimant(scope));
         let is_refused = outside::refuse::<P>((&name, &unchecked), is_create, found, names, scope, diagnostics);
         (!is_refused).then_some(facts)
     }
@@ -272,7 +272,7 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
     ) -> Planned {
         private.taken = match &self.shown {
             Some(shown) => shown.taken.clone(),
-            None => outside::taken::<P>(&self.config, &facts, (roots.names, &self.claimant()), scope),
+            None => outside::taken::<P>(&self.config, &facts, (roots.names, &self.claimant(scope)), scope),
         };
         private.unread_parts = self.unread_parts(roots, &private.inventory);
         private.unknown_owners = P::unknown_owners(&self.config);

@@ -45,8 +45,7 @@ pub(super) async fn plan<P: Topology>(connection: &Connection, roots: Roots<'_>,
             }
             let names = private.as_ref().map(|private| PlannedNames::of_destroy(&private.inventory));
             let name = request.prior.get(P::NAME).as_str().unwrap_or_default();
-            let region = &cloud.scope().region;
-            roots.names.note_plan(&Claimant::of::<P>(Some(id), name), region, names);
+            roots.names.note_plan(&Claimant::of::<P>(Some(id), name, &cloud.scope().region), names);
             Some(dependents)
         }
         Connected::Unknown(_) | Connected::Missing => None,

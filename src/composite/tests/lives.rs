@@ -215,6 +215,26 @@ fn kills_of_a_switch_of_endpoints_lead_on() {
     check_kills::<FourTierVpc>(&after, &before);
 }
 
+/// AWS takes no IPv6 block from a subnet in which an endpoint has an address of it.
+#[test]
+fn kills_of_a_switch_of_ipv6_endpoints_lead_on() {
+    let with = |kind: &str, pairs: &[(&str, Value)]| {
+        let endpoint = Value::map([("ip_address_type", Value::from(kind))]);
+        let endpoints = ("interface_endpoints", Value::map([("kms", endpoint)]));
+        small(&[pairs, &[endpoints, ("enable_dns_hostnames", true.into())]].concat())
+    };
+    let tiers = || Value::from(vec!["private_app"]);
+    let ipv6 = [
+        ("enable_ipv6", true.into()),
+        ("assign_generated_ipv6_cidr_block", true.into()),
+        ("ipv6_subnet_tiers", tiers()),
+        ("assign_ipv6_address_on_creation_tiers", tiers()),
+    ];
+    let (before, after) = (with("ipv4", &[]), with("dualstack", &ipv6));
+    check_kills::<FourTierVpc>(&before, &after);
+    check_kills::<FourTierVpc>(&after, &before);
+}
+
 #[test]
 fn kills_of_a_switch_of_logs_lead_on() {
     let with = |logs: &[(&str, Value)]| small(&[("flow_logs", Value::map(logs.iter().cloned()))]);

@@ -240,6 +240,68 @@ async fn two_resources_of_one_configuration_want_one_name() {
     wanted_twice::<HttpGateway, FourTierVpc>(group, group_of_network).await;
 }
 
+/// A hosted zone is in no Region. Users like one name in all Regions.
+#[tokio::test(start_paused = true)]
+async fn two_regions_want_one_record() {
+    for names in [["us", "eu"], ["front", "front"]] {
+        let here = Arc::new(Simulation::new(1));
+        let there = Arc::new(here.for_another_root().at("123456789012", "eu-west-1"));
+        let siblings = Siblings::default();
+        let (one, two) =
+            (Terraform::<HttpGateway>::among(here, siblings.clone()), Terraform::<HttpGateway>::among(there, siblings));
+        let (of_one, mut of_two) = (domain(names[0], Some(NAME)), domain(names[1], Some(NAME)));
+        let mut elsewhere = route("a", None);
+        elsewhere.set("faas_function_arn", function("a").replace("us-east-1", "eu-west-1").into());
+        of_two.set("route_config", Value::map([("GET /a", elsewhere)]));
+        assert!(!one.plan(&of_one).await.diagnostics.has_errors());
+        assert_refused(&two.plan(&of_two).await.diagnostics, &[NAME, names[0]]);
+    }
+}
+
+/// The owner, of another process, does not release its group in time.
+#[tokio::test(start_paused = true)]
+async fn a_group_that_is_not_released_is_not_in_state() {
+    for own in [Some("/mine"), None] {
+        let (mut one, mut two) = two_in::<HttpGateway, HttpGateway>([Siblings::default(), Siblings::default()]);
+        one.assert_applies(&kept_group("one", Some(NAME))).await;
+        show(&one, &two);
+        let mine = kept_group("two", own);
+        two.assert_applies(&mine).await;
+        let (wanted, before) = (kept_group("two", Some(NAME)), two.state.clone());
+        let plan = two.plan(&wanted).await;
+        two.account.take_calls();
+        let applied = two.apply_plan(&wanted, plan).await;
+        assert_refused(&applied, &[NAME, "within 2 minutes"]);
+        assert_eq!(two.account.take_calls(), [""; 0]);
+        two.refresh().await;
+        assert_eq!(two.state.get("aws_objects"), before.get("aws_objects"));
+        two.assert_quiet(&mine).await;
+    }
+}
+
+/// A person has deleted the API of the owner, whose configuration drops the name.
+#[tokio::test(start_paused = true)]
+async fn a_name_moves_from_a_missing_root() {
+    for config in OF_GATEWAY {
+        let (mut one, mut two) = with_name::<HttpGateway>(config).await;
+        one.account.delete_root_outside();
+        show(&one, &two);
+        begin(&one);
+        one.refresh().await;
+        let (left, taken) = (config("one", None), config("two", Some(NAME)));
+        let (first, second) = (one.plan(&left).await, two.plan(&taken).await);
+        assert!(!first.diagnostics.has_errors() && !second.diagnostics.has_errors(), "{}", texts(&second.diagnostics));
+        let (account, theirs) = (one.account.clone(), two.account.clone());
+        let releasing = async {
+            let applied = one.replace(&left, first.private).await;
+            account.share_groups_with(&theirs);
+            applied
+        };
+        let (of_two, of_one) = tokio::join!(two.apply_plan(&taken, second), releasing);
+        assert!(!of_one.has_errors() && !of_two.has_errors(), "{} {}", texts(&of_one), texts(&of_two));
+    }
+}
+
 /// Whether or not the first network has its NAT gateway already.
 #[tokio::test(start_paused = true)]
 async fn two_networks_of_one_configuration_want_one_address() {

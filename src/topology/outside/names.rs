@@ -57,7 +57,14 @@ fn of_conflict(Reference { to, path }: &Reference, conflict: &Conflict) -> Probl
     let (message, hint) = match conflict {
         Conflict::Wanted { by } => (
             format!("Both this resource and {by} require the {to} of their own."),
-            format!("Give one of them another {}.", noun(to)),
+            match to {
+                Outside::LogGroup { .. } => {
+                    "Give one of them another name. Both may have one group if each keeps it and sets allow_duplicate_name: \
+                     then apply one of them first."
+                        .to_string()
+                }
+                _ => format!("Give one of them another {}.", noun(to)),
+            },
         ),
         Conflict::Kept { by } => (
             format!("The {to} belongs to {by}, whose configuration keeps it."),

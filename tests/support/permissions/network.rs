@@ -14,7 +14,10 @@ const PURPOSES: &[Purpose] = &[
         NetworkRead,
         "Obstacles",
         "Finds unmanaged objects that block a deletion, and virtual private gateways that are new in the configuration",
-        Needed::Unless(&[], "you do not need these objects in messages"),
+        Needed::Unless(
+            &[],
+            "you do not need these objects in messages. Then a destroy begins even if AWS will reject its end",
+        ),
     ),
     (
         NetworkRead,

@@ -21,13 +21,13 @@ impl<P: Topology> PreparedPlan<'_, P> {
         decision: Option<&Decision>,
         diagnostics: &mut Diagnostics,
     ) -> Option<()> {
-        let (claimant, region) = (self.claimant(), &basis.scope.region);
+        let claimant = self.claimant(basis.scope);
         let names = decision.map(|decision| {
             let mut names = PlannedNames::of(&private.inventory, &decision.plan);
             names.wants.extend(self.awaited(basis, private, is_replaced));
             names
         });
-        roots.names.note_plan(&claimant, region, names);
+        roots.names.note_plan(&claimant, names);
         let references = P::references(basis.config, basis.scope);
         let problems = conflicts(&references, roots.names.conflicts(&claimant));
         let is_refused = !problems.is_empty();

@@ -62,6 +62,11 @@ impl LogGroup {
         Some(name.strip_suffix(":*").unwrap_or(name))
     }
 
+    /// Whether an ARN may contain this name.
+    pub(crate) fn is_name(name: &str) -> bool {
+        !name.is_empty() && name.len() <= 512 && only(name, "._-/#")
+    }
+
     /// The command that turns off the deletion protection of a group.
     pub fn unprotecting(name: &str) -> String {
         format!(

@@ -57,7 +57,7 @@ impl FlowLog {
             model::FlowLog::S3 => ("s3", "a bucket"),
             _ => ("firehose", "a delivery stream"),
         };
-        let is_group = service != "logs" || LogGroup::name_in(arn).is_some();
+        let is_group = service != "logs" || LogGroup::name_in(arn).is_some_and(LogGroup::is_name);
         if Arn::split(arn).is_ok_and(|parts| parts.service == service) && is_group {
             return None;
         }

@@ -36,6 +36,10 @@ fn each_broken_rule_of_flow_logs_is_reported() {
         let stream = json!({ "log_destination_type": model::FlowLog::FIREHOSE, "log_destination": stream });
         with(stream, more)
     };
+    let to_existing = |name: &str| {
+        let group = format!("arn:aws:logs:us-east-1:123456789012:log-group:{name}");
+        json!({ "log_destination": group, "iam_role_arn": ROLE })
+    };
     let (to_bucket, to_group) = (|| bucket(json!({})), || group(json!({})));
     let of = |at: &'static str, broken: Json, says: &'static [&'static str], good: Json| (at, broken, says, good);
     let rules = [
@@ -47,6 +51,7 @@ fn each_broken_rule_of_flow_logs_is_reported() {
             to_group(),
         ),
         of("log_destination", bucket(json!({ "log_destination": stream })), &["not the ARN of a bucket"], to_bucket()),
+        of("log_destination", to_existing("/net:log-stream:a"), &["not the ARN of a log group"], to_existing("/net")),
         of("log_destination", bucket(json!({ "log_destination": "arn:aws:s3:::logs/AWSLogs/net" })), &["AWSLogs"], {
             bucket(json!({ "log_destination": "arn:aws:s3:::logs/net/AWSLogs" }))
         }),

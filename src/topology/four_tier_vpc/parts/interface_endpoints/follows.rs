@@ -1,7 +1,9 @@
 //! What an entry leaves open and other inputs decide, and what the plan says when it changes.
 
 use super::InterfaceEndpoint;
-use crate::model::{self, ENDPOINT_ADDRESSES, Entry, Input, Inventory, Key, OccupiedAddresses, Ref, Spec, Subnet};
+use crate::model::{
+    self, ENDPOINT_ADDRESSES, Entry, Input, Inventory, Key, OccupiedAddresses, Ref, Spec, Subnet, VpcIpv6Block,
+};
 use crate::plugin::{AttributePath, Problem};
 use crate::topology::Context;
 use crate::topology::four_tier_vpc::blueprint::Draft;
@@ -81,8 +83,13 @@ pub(super) fn moved_block(path: &AttributePath, key: &Key, draft: &Draft<'_>) ->
     let is_moved = |subnet: &Key| {
         let before = inventory.current().find(|entry| entry.key == *subnet).and_then(|entry| block(entry.spec()));
         let after = draft.objects.iter().find(|object| object.key == *subnet).and_then(|object| block(&object.spec));
-        matches!(before, Some(Input::Known(Some(_))))
-            && after.is_some_and(|it| it != Input::Known(None) && Some(it) != before)
+        let Some(Input::Known(Some(before))) = before else { return false };
+        match after {
+            Some(Input::Known(Some(after))) => after != before,
+            // Another range. Without any, the run that has added the one of the block was interrupted.
+            Some(Input::Unknown) => inventory.current().any(|entry| VpcIpv6Block::of(entry.spec()).is_some()),
+            Some(Input::Known(None)) | None => false,
+        }
     };
     let keys = applied.subnets.iter().filter_map(|subnet| match subnet {
         Ref::Key(key) => Some(key),
