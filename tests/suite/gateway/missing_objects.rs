@@ -63,7 +63,7 @@ fn a_plan_after_the_deletion_of_a_function_names_it() {
     let plan = env.workspace.plan(&[]);
     assert_eq!(plan.code, 2, "{plan}");
     assert!(plan.says("There is no function \"orders\" in us-east-1."), "{plan}");
-    env.end();
+    env.destroy();
 }
 
 #[test]

@@ -212,7 +212,9 @@ fn a_protected_route_that_matches_preflights_causes_a_warning() {
     let config = |more: &str| {
         let function = format!("faas_function_arn = \"{}\"", env.arn("orders"));
         let guarded = format!("{{ {function}, authorizer_name = \"customers\" }}");
-        let open = more.split_terminator('|').map(|key| format!("    \"{key}\" = {{ {function} }}\n"));
+        let open = more
+            .split_terminator('|')
+            .map(|key| format!("    \"{key}\" = {{ {function}, authorization_type = \"NONE\" }}\n"));
         env.workspace.config(&format!(
             "resource \"fgw_http_gateway\" \"this\" {{\n  name = \"shop\"\n  \
              cors_configuration = {{ allow_origins = [\"https://shop.example\"] }}\n  \

@@ -206,7 +206,4 @@ async fn a_byoip_range_stays_unmanaged() {
     assert_eq!(block(&read_with(&[brought], &without, &[]).await), None);
     let both = read_with(&[brought, ("assoc-3", "Amazon", "2600:1f18:0:ef00::/56", "associated")], &without, &[]).await;
     assert_eq!(block(&both).map(|(seen, _)| seen.id.as_str()), Some("assoc-3"));
-    // An entry of an earlier version keeps its source.
-    let known = read_with(&[brought], &subnets(PART, "associated"), &[known("assoc-1")]).await;
-    assert_eq!(block(&known).map(|(_, source)| source.clone()), Some(pool(Some("ipam-pool-1"))));
 }
