@@ -47,8 +47,18 @@ impl Part for FlowLogs {
     fn problems(&self, config: &Config) -> Vec<Problem> {
         let mut problems = ENTRIES.problems(&config.flow_logs);
         let mut used: BTreeMap<String, &str> = BTreeMap::new();
+        let mut groups: BTreeMap<&str, &str> = BTreeMap::new();
         let vpc = Key::new(keys::VPC);
         for (name, log) in logs(config) {
+            if let Input::Known(Some(group)) = &log.log_group_name
+                && let Some(other) = groups.insert(group, name)
+            {
+                let message = format!("{other:?} and {name:?} both create the log group {group:?}.");
+                let hint =
+                    "Use another name, or create the group elsewhere and set log_destination of both to its ARN.";
+                problems.push(Problem::new(ENTRIES.path(name).attribute("log_group_name"), message, hint));
+                continue;
+            }
             problems.extend(log.other_service(&ENTRIES.path(name)));
             problems.extend(log.never_accepted(&ENTRIES.path(name)));
             let tags = log.settings.tags.known().into_iter();

@@ -122,6 +122,12 @@ fn each_broken_rule_of_flow_logs_is_reported() {
         assert_eq!(problem.path, ENTRIES.path(at));
         assert!(format!("{} {}", problem.message, problem.hint).contains(says), "{problem:?}");
     }
+    for interval in [60, 600] {
+        let logs = json!({ "a": to_group(), "b": group(json!({ "max_aggregation_interval": interval })) });
+        let [problem] = &problems(logs)[..] else { panic!("one problem at {interval}") };
+        assert_eq!(problem.path, ENTRIES.path("b").attribute("log_group_name"));
+        assert!(problem.message.contains("both create the log group \"/net\""), "{problem:?}");
+    }
     assert_eq!(problems(json!({ "a-b_1": to_bucket(), "b": to_group() })), []);
     assert_eq!(problems(json!({ "x": UNKNOWN })), []);
 }
