@@ -52,6 +52,16 @@ pub(super) fn is_of_missing(inventory: &Inventory, to: &Outside) -> bool {
     inventory.entries.iter().any(|entry| !entry.is_present() && to.is_named_by(&entry.applied))
 }
 
+/// The private state of an apply that has started nothing: that of the plan, without what the plan began to use.
+pub(super) fn before_use(prior: &Value, planned: Vec<u8>) -> Vec<u8> {
+    if prior.is_null() {
+        return Vec::new();
+    }
+    let Some(mut private) = Private::decode(&planned) else { return planned };
+    private.inventory.entries.retain(|entry| !is_new(prior, entry));
+    private.encode()
+}
+
 /// Whether a plan begins to use an object that the state before it does not contain. Its slot there may be another one.
 pub(super) fn is_new(prior: &Value, entry: &Entry) -> bool {
     let mut objects = prior.get("aws_objects").as_map().into_iter().flatten();

@@ -42,20 +42,10 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
             {
                 shared.names.forget_create(&Claimant::of::<P>(None, name, &cloud.scope().region));
             }
-            let private = unchanged(&request.prior, request.planned_private);
+            let private = used::before_use(&request.prior, request.planned_private);
             ApplyResponse { state: request.prior, private, diagnostics }
         }
     }
-}
-
-/// The private state of an apply that has started nothing: that of the plan, without what the plan began to use.
-fn unchanged(prior: &Value, planned: Vec<u8>) -> Vec<u8> {
-    if prior.is_null() {
-        return Vec::new();
-    }
-    let Some(mut private) = Private::decode(&planned) else { return planned };
-    private.inventory.entries.retain(|entry| !(entry.is_used() && used::is_new(prior, entry)));
-    private.encode()
 }
 
 /// Returns the new state and private state.
