@@ -61,17 +61,15 @@ fn resources(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Configurations, Needed, resources};
-
     #[test]
     fn each_resource_is_looked_at_by_itself() {
         let two = "resource \"fgw_four_tier_vpc\" \"a\" {\n b = 0\n}\nresource \"fgw_four_tier_vpc\" \"c\" {\n}\n\
                    resource \"other\" \"d\" {\n}\n";
-        assert_eq!(resources(two).len(), 2);
+        assert_eq!(super::resources(two).len(), 2);
         let json = r#"{"resource":{"fgw_http_gateway":{"a":{"b":0},"c":{}},"other":{"d":{}}}}"#;
-        assert_eq!(resources(json), [r#"{"b":0}"#, "{}"]);
-        let configurations = Configurations::default();
-        let (with, unless) = (Needed::If(&["b"], ""), Needed::Unless(&["b = 0"], ""));
+        assert_eq!(super::resources(json), [r#"{"b":0}"#, "{}"]);
+        let configurations = super::Configurations::default();
+        let (with, unless) = (super::Needed::If(&["b"], ""), super::Needed::Unless(&["b = 0"], ""));
         assert!(configurations.need(with) && configurations.need(unless), "without a configuration");
         configurations.add("locals {\n e = 1\n}\n");
         assert!(!configurations.need(with) && !configurations.need(unless));

@@ -86,8 +86,6 @@ fn has(text: &str, input: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     #[test]
     fn inputs_are_found_in_both_syntaxes() {
         for (text, input, is_set) in [
@@ -111,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_statement_is_needed_by_what_any_configuration_sets() {
-        let of = |texts: &[&str]| texts.iter().map(|it| (*it).to_owned()).collect::<BTreeSet<_>>();
+        let of = |texts: &[&str]| texts.iter().map(|it| (*it).to_owned()).collect::<super::BTreeSet<_>>();
         let (with, unless) = (super::Needed::If(&["a"], ""), super::Needed::Unless(&["b = false"], ""));
         assert!(with.by(&of(&["", "a = 1"]), &of(&[])) && !with.by(&of(&["b = 1"]), &of(&[])));
         assert!(unless.by(&of(&[]), &of(&["b = false", "b = true"])) && !unless.by(&of(&[]), &of(&["b = false"])));
