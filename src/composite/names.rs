@@ -209,14 +209,14 @@ impl Names {
         self.lock().conflicts(resource)
     }
 
-    /// Whether an apply of this process has created an object with this name.
-    pub(super) fn was_created(&self, region: &str, to: &Outside) -> bool {
-        self.lock().created.contains(&place(region, &to.as_name()))
+    /// Whether an apply of this process has created an object with this name in the Region of a resource.
+    pub(super) fn was_created(&self, resource: &Claimant, to: &Outside) -> bool {
+        self.lock().created.contains(&place(&resource.region, &to.as_name()))
     }
 
     /// Claims names for the creates of an apply. The error is a name that another apply creates at the same time.
-    pub(super) fn claim(&self, region: &str, names: BTreeSet<Outside>) -> Result<Claim<'_>, Outside> {
-        let claimed = places(region, names);
+    pub(super) fn claim(&self, resource: &Claimant, names: BTreeSet<Outside>) -> Result<Claim<'_>, Outside> {
+        let claimed = places(&resource.region, names);
         let mut known = self.lock();
         if let Some((name, _)) = claimed.iter().find(|it| known.claimed.contains(*it)) {
             return Err(name.clone());

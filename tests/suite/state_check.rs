@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::support::emulator::Account;
+use crate::support::listing::ours_in;
 use crate::support::terraform::State;
 
 /// The IDs, in the form of the state, of all objects of the provider in an account: those with its tags, untagged ones
@@ -12,7 +13,7 @@ use crate::support::terraform::State;
 pub(crate) fn existing(account: &Account) -> BTreeSet<String> {
     let all = account.list();
     let mut ids = BTreeSet::new();
-    let ours = account.ours();
+    let ours = ours_in(&all);
     let tagged = ours.iter().filter_map(|line| line.split(' ').nth(1));
     ids.extend(tagged.map(str::to_owned));
     for table in list(&all["route_tables"]).filter(|table| is_ours(table)) {
@@ -70,11 +71,12 @@ pub(crate) fn assert_accurate(state: &State, account: &Account) {
             known.extend(resource[objects].as_object().into_iter().flatten().map(|(_, id)| text(id)));
         }
     }
-    for line in account.ours() {
+    let listing = account.list();
+    for line in ours_in(&listing) {
         let id = line.split(' ').nth(1).expect("kind and ID");
         assert!(known.contains(id), "{line} is not in state: {known:?}");
     }
-    let listing = account.list().to_string();
+    let listing = listing.to_string();
     for id in known {
         assert!(id.split(['_', '|']).all(|part| listing.contains(part)), "{id} is in state but does not exist");
     }

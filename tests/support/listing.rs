@@ -36,17 +36,9 @@ impl Account {
         }
     }
 
-    /// One line for each object with an `fgw:*` tag, and for each policy statement that allows API Gateway or
-    /// CloudWatch Logs to invoke a function.
+    /// See [`ours_in`].
     pub(crate) fn ours(&self) -> Vec<String> {
-        let mut found = Vec::new();
-        let all = self.list();
-        for (kind, objects) in all.as_object().expect("a listing is a map") {
-            for object in objects.as_array().expect("of each kind it has a list") {
-                find_ours(kind, object, &mut found);
-            }
-        }
-        found
+        ours_in(&self.list())
     }
 
     /// Panics with the objects that are left.
@@ -115,6 +107,18 @@ impl Account {
         request["account"] = self.id.clone().into();
         Python::take().send(&request)
     }
+}
+
+/// One line for each object in a listing with an `fgw:*` tag, and for each policy statement that allows API Gateway or
+/// CloudWatch Logs to invoke a function.
+pub(crate) fn ours_in(listing: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    for (kind, objects) in listing.as_object().expect("a listing is a map") {
+        for object in objects.as_array().expect("of each kind it has a list") {
+            find_ours(kind, object, &mut found);
+        }
+    }
+    found
 }
 
 fn find_ours(kind: &str, object: &Value, found: &mut Vec<String>) {

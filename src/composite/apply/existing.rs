@@ -75,7 +75,7 @@ impl<'s, P: Topology> Settling<'s, '_, P> {
         let references = P::references(self.config, scope);
         let created = names::created(&decision.plan);
         let of = |name: &Outside| references.iter().find(|it| it.to.as_name() == *name);
-        let claim = match self.shared.names.claim(&scope.region, created.clone()) {
+        let claim = match self.shared.names.claim(&self.claimant, created.clone()) {
             Ok(claim) => claim,
             Err(name) => return Ok(Err(vec![created_twice(&name, of(&name))])),
         };
@@ -157,7 +157,7 @@ impl<'s, P: Topology> Settling<'s, '_, P> {
     /// created it since.
     fn is_held(&self, to: &Outside) -> bool {
         let is_found = || self.taken.contains(&to.to_string());
-        !to.may_be_used() && (is_found() || self.shared.names.was_created(&self.cloud.scope().region, to))
+        !to.may_be_used() && (is_found() || self.shared.names.was_created(&self.claimant, to))
     }
 
     fn is_create(&self) -> bool {

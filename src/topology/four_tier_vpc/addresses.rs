@@ -84,8 +84,18 @@ pub(super) fn blocks(
         return Ok(as_text(blocks));
     }
     let outgoing = outgoing(existing, &sites, places, &resized);
-    warnings.extend(place(config, vpc, &new, &outgoing, &unmanaged, &mut blocks)?);
+    let placement = Placement { vpc, new: &new, outgoing: &outgoing, unmanaged: &unmanaged };
+    warnings.extend(place(config, &placement, &mut blocks)?);
     Ok(as_text(blocks))
+}
+
+/// The subnets that get blocks, and the blocks that they cannot or should not have.
+struct Placement<'a> {
+    vpc: Ipv4Net,
+    new: &'a [SubnetSlot],
+    /// The blocks of subnets that the plan deletes.
+    outgoing: &'a [Ipv4Net],
+    unmanaged: &'a UnmanagedSubnets,
 }
 
 /// Assigns the formula's block to each new subnet if it is free, else another free one, preferably a higher one. A
@@ -93,15 +103,12 @@ pub(super) fn blocks(
 /// Returns a warning for each subnet that gets another block because of an unmanaged one.
 fn place(
     config: &Config,
-    vpc: Ipv4Net,
-    new: &[SubnetSlot],
-    outgoing: &[Ipv4Net],
-    unmanaged: &UnmanagedSubnets,
+    placement: &Placement<'_>,
     blocks: &mut BTreeMap<SubnetSlot, Input<Ipv4Net>>,
 ) -> Result<Vec<Problem>, Vec<Problem>> {
-    let before = blocks.clone();
-    placed(config, vpc, new, outgoing, unmanaged, blocks).map_err(|unfit| {
-        let fits = |config: &Config| placed(config, vpc, new, outgoing, unmanaged, &mut before.clone()).is_ok();
+    let (before, &Placement { vpc, new, outgoing, unmanaged }) = (blocks.clone(), placement);
+    placed(config, placement, blocks).map_err(|unfit| {
+        let fits = |config: &Config| placed(config, placement, &mut before.clone()).is_ok();
         let free = free_ranges(vpc, &taken(vpc, blocks, unmanaged));
         let mut taken = taken(vpc, &before, unmanaged);
         taken.extend(outgoing);
@@ -119,10 +126,7 @@ fn taken(vpc: Ipv4Net, blocks: &BTreeMap<SubnetSlot, Input<Ipv4Net>>, unmanaged:
 /// The same without the advice. The error contains the subnets that do not fit.
 fn placed(
     config: &Config,
-    vpc: Ipv4Net,
-    new: &[SubnetSlot],
-    outgoing: &[Ipv4Net],
-    unmanaged: &UnmanagedSubnets,
+    &Placement { vpc, new, outgoing, unmanaged }: &Placement<'_>,
     blocks: &mut BTreeMap<SubnetSlot, Input<Ipv4Net>>,
 ) -> Result<Vec<Problem>, Vec<Unfit>> {
     let (mut unfit, mut warnings) = (Vec::new(), Vec::new());
@@ -224,7 +228,8 @@ pub(super) fn too_small(config: &Config, range: Range, zones: u32) -> Option<Pro
         true => check_numbers(config, sites.iter()).err(),
         false => {
             let unmanaged = UnmanagedSubnets::of(&Inventory::default());
-            place(config, range.net, &sites, &[], &unmanaged, &mut BTreeMap::new()).err()
+            let placement = Placement { vpc: range.net, new: &sites, outgoing: &[], unmanaged: &unmanaged };
+            place(config, &placement, &mut BTreeMap::new()).err()
         }
     };
     problems.into_iter().flatten().next()

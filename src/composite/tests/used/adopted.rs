@@ -6,15 +6,21 @@ fn adopting<P: Logging>() -> Value {
     P::config(30, true, &[("adopt", Value::map([(P::SLOT, Value::from(GROUP))]))])
 }
 
+/// A root that uses a group, and whose adoption of that group has failed.
+async fn failed<P: Logging>() -> Terraform<P> {
+    let mut terraform = Terraform::<P>::new(1);
+    existing(&terraform, None);
+    terraform.assert_applies(&P::config(30, true, &[])).await;
+    terraform.account.failing.lock().unwrap().push(P::SLOT.to_string());
+    assert!(terraform.apply(&adopting::<P>()).await.has_errors());
+    terraform.account.failing.lock().unwrap().clear();
+    terraform
+}
+
 async fn adoption_fails<P: Logging>() {
     for is_private_state_lost in [false, true] {
         for keeps in [true, false] {
-            let mut terraform = Terraform::<P>::new(1);
-            existing(&terraform, None);
-            terraform.assert_applies(&P::config(30, true, &[])).await;
-            terraform.account.failing.lock().unwrap().push(P::SLOT.to_string());
-            assert!(terraform.apply(&adopting::<P>()).await.has_errors());
-            terraform.account.failing.lock().unwrap().clear();
+            let mut terraform = failed::<P>().await;
             if is_private_state_lost {
                 terraform.private = Vec::new();
             }
@@ -31,12 +37,7 @@ async fn adoption_fails<P: Logging>() {
 for_both!(a_group_whose_adoption_has_failed_stays_used, adoption_fails);
 
 async fn adoption_is_repeated<P: Logging>() {
-    let mut terraform = Terraform::<P>::new(1);
-    existing(&terraform, None);
-    terraform.assert_applies(&P::config(30, true, &[])).await;
-    terraform.account.failing.lock().unwrap().push(P::SLOT.to_string());
-    assert!(terraform.apply(&adopting::<P>()).await.has_errors());
-    terraform.account.failing.lock().unwrap().clear();
+    let mut terraform = failed::<P>().await;
     terraform.refresh().await;
     terraform.assert_applies(&adopting::<P>()).await;
     assert!(!inventory(&terraform.private).at(P::SLOT).expect("it is in state").is_used());
