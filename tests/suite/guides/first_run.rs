@@ -45,7 +45,9 @@ fn policies_are_written_for_the_account_and_the_region() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let run = |account: &str, names: &[&str]| {
         let account = format!("ACCOUNT={account}");
-        let arguments = ["-s", "policies", &account, "REGION=cn-north-1"].into_iter().chain(names.iter().copied());
+        let arguments = ["-s", "--no-print-directory", "policies", &account, "REGION=cn-north-1"]
+            .into_iter()
+            .chain(names.iter().copied());
         let make = Command::new("make").args(arguments).current_dir(root).env("OUTPUT", directory.path()).output();
         make.expect("make can be started")
     };
